@@ -71,7 +71,7 @@ module.exports = {
     {
       name: 'nobody-imports-tests',
       severity: 'error',
-      from: { pathNot: '^(test|scripts/(conformance|mutate))' },
+      from: { pathNot: '^(test|scripts/(conformance|mutate|soak))' },
       to: { path: '^test/' },
     },
     {

@@ -36,6 +36,25 @@ export const systemClock: Clock = {
   clearTimeout: (id) => (id instanceof SteppedTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),
 };
 
+/**
+ * The same clock for what compares moments with each other, as the end of a wait with now: by the time of day a clock that
+ * is set back would keep that from coming. It stands still until what was set back is noticed, and then goes on.
+ */
+export function steadyClock(clock: Clock): Clock {
+  let last = clock.now();
+  let setBack = 0;
+  return {
+    now: () => {
+      const now = clock.now();
+      setBack = Math.max(setBack, last - now);
+      last = now + setBack;
+      return last;
+    },
+    setTimeout: (fn, ms) => clock.setTimeout(fn, ms),
+    clearTimeout: (id) => clock.clearTimeout(id),
+  };
+}
+
 /** The one place that throws dice: at least 0 and less than 1. */
 export const systemJitter = (): number => Math.random();
 

@@ -24,7 +24,7 @@ import { handlersOf } from './services/runtimeClasses.ts';
 import { StatusReports } from './status/statusReports.ts';
 import { type DurableFacts, type NodeStore, openNodeStore } from './store/durableFacts.ts';
 import { createFactWriter, type FactWriter } from './store/factWriter.ts';
-import { type FoundOnDisk, makerOf, podsLeftOnDisk } from './store/leftOnDisk.ts';
+import { type FoundAtStart, makerOf, podsLeftOnDisk } from './store/leftOnDisk.ts';
 import { createOwnership } from './store/ownership.ts';
 import { type StoreFailure, storeEvent } from './store/storeBatches.ts';
 
@@ -55,7 +55,7 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
 }
 
 /** The node over an open store. */
-function nodeOn(ground: Ground, left: FoundOnDisk): NodeAgent {
+function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
   const { fullConfig: told, store, durable, clock, onError, record, redaction, inspect, events } = ground;
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
   const kept = createFactWriter({ ...ground, keepEnd: (change) => reports.keep(change) });
@@ -127,7 +127,7 @@ function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusRepo
 /** What of the configuration the actors are told: all of their input that no former run has left. */
 const INPUT: Readonly<
   Record<
-    Exclude<keyof NodeInput, keyof FoundOnDisk | 'hostIps' | 'sinks' | 'statuses' | 'allocations' | 'probed'>,
+    Exclude<keyof NodeInput, keyof FoundAtStart | 'hostIps' | 'sinks' | 'statuses' | 'allocations' | 'probed'>,
     true
   >
 > = {
@@ -145,7 +145,7 @@ const INPUT: Readonly<
 };
 
 /** What the actors begin with: what they are told, and what is left of a former run. */
-const inputOf = (told: FullConfig, { statuses, allocations, probes }: DurableFacts, left: FoundOnDisk): NodeInput => ({
+const inputOf = (told: FullConfig, { statuses, allocations, probes }: DurableFacts, left: FoundAtStart): NodeInput => ({
   ...picked(told, INPUT),
   hostIps: addressesNow(told.hostIps),
   statuses: Object.fromEntries(statuses),

@@ -1,14 +1,12 @@
 /** The actors of a node, with who looks on: the only way in to them while they run. */
-import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent, type Snapshot } from 'xstate';
+import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
 import { waitOf } from '../machines/admission/context.ts';
-import { nodeAgentMachine } from '../machines/node/chart.ts';
 import { type ChangeableFacts, changeableFacts, type NodeContext, type NodeInput } from '../machines/node/context.ts';
 import { foreignPods } from '../machines/node/own.ts';
 import { nodeView, runtimeView } from '../machines/node/view.ts';
 import { isWanted } from '../machines/node/wanted.ts';
 import { actorView } from '../machines/shared/actorTree.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
-import { provided } from '../machines/shared/ports.ts';
 import { awaitedPods, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { DueStatus } from '../machines/statusSink/chart.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
@@ -24,6 +22,7 @@ import type { Boundary, BoundaryOptions } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
+import { type RootActor, rootActor } from './rootActor.ts';
 import { createSinceMap, type SinceMap, type Stay } from './status/since.ts';
 import {
   createStatusBoard,
@@ -139,10 +138,8 @@ function keyframeOf({ root, board, since }: NodeActors, { now, isSettled, redact
   return JSON.parse(JSON.stringify(redact(frame)));
 }
 
-type Root = ActorRefFrom<typeof nodeAgentMachine>;
-
 interface NodeActors {
-  readonly root: Root;
+  readonly root: RootActor;
   readonly board: StatusBoard;
   readonly since: SinceMap;
 }
@@ -160,7 +157,7 @@ function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers):
     known: from?.statuses,
   });
   const inspect = inspection({ board, since }, boundary, onlookers);
-  const root: Root = createActor(provided(nodeAgentMachine, boundary), {
+  const root: RootActor = rootActor(boundary, {
     ...{ id: 'nodeAgent', input, clock, inspect },
     // What a keyframe holds of the actors is what xstate wrote.
     ...(from ? { snapshot: from.actors as Snapshot<unknown> } : {}),
@@ -193,7 +190,7 @@ function inspection(
     if (event.type === '@xstate.snapshot') {
       since.note(ref);
       board.note(ref);
-      if (ref._parent === undefined) postAwaited(ref as Root, board);
+      if (ref._parent === undefined) postAwaited(ref as RootActor, board);
     }
     look?.(event);
   };
@@ -208,7 +205,7 @@ const reporting =
   };
 
 /** Posts the pods that the node cannot begin with yet. */
-function postAwaited(root: Root, board: StatusBoard): void {
+function postAwaited(root: RootActor, board: StatusBoard): void {
   const snapshot = root.getSnapshot();
   const { context } = snapshot;
   const begins = snapshot.hasTag('beginning');
@@ -240,13 +237,13 @@ function podExplanations(
 }
 
 /** One that waits to be admitted waits for what admission has put its request off for. */
-function withAdmission({ pod, tree }: SeenPod, root: Root): SeenPod {
+function withAdmission({ pod, tree }: SeenPod, root: RootActor): SeenPod {
   const admission = tree.tags.includes('admitting') ? root.getSnapshot().children.admission : undefined;
   const waitingFor = admission && waitOf(admission.getSnapshot().context, pod.metadata.uid);
   return { pod, tree: waitingFor === undefined ? tree : { ...tree, waitingFor } };
 }
 
-function limitersOf(root: Root): NodeOverview['limiters'] {
+function limitersOf(root: RootActor): NodeOverview['limiters'] {
   const { startLimiter, pullLimiter } = root.getSnapshot().children;
   return { start: limiterView(startLimiter), pull: limiterView(pullLimiter) };
 }
@@ -263,7 +260,7 @@ function overviewOf({ root, since }: NodeActors): NodeOverview {
   };
 }
 
-function drained(root: Root, drain: () => void): Promise<void> {
+function drained(root: RootActor, drain: () => void): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       subscription.unsubscribe();

@@ -19,6 +19,7 @@ type Derived =
   | 'allocations'
   | 'probed'
   | 'left'
+  | 'logged'
   | 'foreign';
 type Facts = Omit<NodeDescription, Derived>;
 type Settings = Omit<NodeInput, Derived>;

@@ -1,6 +1,7 @@
 /**
- * Bundles cli/main.ts, and index.ts beside it, into dist/: less memory and a faster start than their modules one by
- * one. What one mode does not need is imported late there and becomes a file of its own. Also npm's `prepare`.
+ * Bundles cli/main.ts, and the library (index.ts, testing.ts) beside it, into dist/: less memory and a faster start than
+ * their modules one by one. What one mode does not need is imported late there and becomes a file of its own. Also npm's
+ * `prepare`.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -94,8 +95,14 @@ const daemon = {
   write: false,
 };
 
-/** Packages stay outside: who builds on it has one xstate, not two. */
-const library = { ...common, entryPoints: { index: join(root, 'index.ts') }, packages: 'external' };
+/** Packages stay outside: who builds on it has one xstate, not two; nor has the node its machines twice. */
+const library = {
+  ...common,
+  entryPoints: { index: join(root, 'index.ts'), testing: join(root, 'testing.ts') },
+  packages: 'external',
+  chunkNames: 'parts/[name]-[hash]',
+  splitting: true,
+};
 
 /** A thread has a file of its own, and so has a process. */
 const worker = {

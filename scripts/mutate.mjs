@@ -14,12 +14,15 @@ const LONGEST_RUN_MS = 300_000;
 const leftOut = new Set(['node_modules', 'dist', '.git', 'coverage']);
 
 /** What keeps a mutation from being made: its text has to stand in its file exactly once. */
-export function misfits() {
-  return mutations.flatMap(({ rule, file, find }) => {
+export const misfits = () => misfitsOf(mutations.map(({ rule, ...rest }) => ({ name: rule, ...rest })));
+
+/** The same of other changes that are to be made. */
+export function misfitsOf(changes) {
+  return changes.flatMap(({ name, file, find }) => {
     const times = readFileSync(join(root, file), 'utf8').split(find).length - 1;
     return times === 1
       ? []
-      : [`${rule}: stands ${times} times in ${file}, not once; test/mutations is to follow the code: ${find}`];
+      : [`${name}: stands ${times} times in ${file}, not once; test/mutations is to follow the code: ${find}`];
   });
 }
 
@@ -47,7 +50,8 @@ export async function mutate(picked, filesOf) {
   return survivors.length === 0 && wanted.length > 0 ? 0 : 1;
 }
 
-function copyOfPackage() {
+/** A copy that anything can be done to. */
+export function copyOfPackage() {
   const copy = mkdtempSync(join(tmpdir(), 'statelet-mutations-'));
   cpSync(root, copy, { recursive: true, filter: (source) => !leftOut.has(relative(root, source)) });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
@@ -64,6 +68,13 @@ async function verdictOn(copy, { rule, file, find, put }, tests) {
   if (!soundness.has(key)) soundness.set(key, await run(copy, rule, tests));
   const before = soundness.get(key);
   if (before.failed !== 0 || before.passed === 0) return `not green before: ${said(before)}`;
+  const after = await whileMutated(copy, { file, find, put }, () => run(copy, rule, tests));
+  if (after.broken > 0) return `does not run: ${said(after)}`;
+  return after.failed > 0 ? 'red' : `SURVIVED: ${said(after)}`;
+}
+
+/** Does something while a file of the copy has the mutation. */
+export async function whileMutated(copy, { file, find, put }, act) {
   const place = join(copy, file);
   const text = readFileSync(place, 'utf8');
   writeFileSync(
@@ -71,9 +82,7 @@ async function verdictOn(copy, { rule, file, find, put }, tests) {
     text.replace(find, () => put),
   );
   try {
-    const after = await run(copy, rule, tests);
-    if (after.broken > 0) return `does not run: ${said(after)}`;
-    return after.failed > 0 ? 'red' : `SURVIVED: ${said(after)}`;
+    return await act();
   } finally {
     writeFileSync(place, text);
   }

@@ -1,5 +1,5 @@
 /**
- * Writes the types of the library, index.ts and all that it names, for programs that import the package: into
+ * Writes the types of the library, index.ts and testing.ts with all that they name, for programs that import the package: into
  * dist/types, or the directory that the argument names. Also npm's `prepack`.
  */
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /** What was done to a node from outside: what the invariants hold its agent's own deeds against. */
 export class Deeds {
-  readonly #wanted = new Map<string, string>();
+  readonly #wanted = new Map<string, readonly string[]>();
   readonly #touched = new Map<string, number>();
   readonly #ending = new Set<string>();
   readonly #reborn = new Set<string>();
@@ -8,21 +8,43 @@ export class Deeds {
   /** Whether the wall clock was set: moments from before and after do not compare. */
   clockJumped = false;
 
-  /** The manifests that are there, by the full names of their pods. */
-  get wanted(): ReadonlyMap<string, string> {
+  /** The full names of the pods whose manifests are there. */
+  get wanted(): ReadonlyMap<string, unknown> {
     return this.#wanted;
   }
 
-  want(pod: string, file: string): void {
-    this.#wanted.set(pod, file);
+  /** The files that have the manifest of a pod; none where a URL lists it. */
+  filesOf(pod: string): readonly string[] {
+    return this.#wanted.get(pod) ?? [];
+  }
+
+  /** `file`: where the manifest is, unless the pod has files already. */
+  want(pod: string, file?: string): void {
+    this.#wanted.set(pod, this.#wanted.get(pod) ?? (file === undefined ? [] : [file]));
+  }
+
+  addFile(pod: string, file: string): void {
+    this.#wanted.set(pod, [...this.filesOf(pod), file]);
+  }
+
+  moveFile(pod: string, from: string, to: string): void {
+    this.#wanted.set(
+      pod,
+      this.filesOf(pod).map((file) => (file === from ? to : file)),
+    );
   }
 
   unwant(pod: string): void {
     this.#wanted.delete(pod);
+    this.beginAnew(pod);
+  }
+
+  /** Notes that a pod is, or was for a while, not the one that it was. */
+  beginAnew(pod: string): void {
     this.#reborn.add(pod);
   }
 
-  /** Whether a pod of this name was not wanted for a while: it may begin from its beginning. */
+  /** Whether it may begin from its beginning. */
   isReborn(pod: string): boolean {
     return this.#reborn.has(pod);
   }

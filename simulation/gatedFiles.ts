@@ -1,6 +1,6 @@
 /** The disk as one agent reaches it. */
 import type { FileSystem, OpenFile } from '../host/files/fileSystem.ts';
-import { type FileErrorCode, fileError } from '../host/simulated/fileErrors.ts';
+import { failureOf } from './failures.ts';
 import type { Gate, OutsideCall } from './outside.ts';
 
 /** The calls that change nothing on the disk. */
@@ -9,17 +9,28 @@ const READS: ReadonlySet<string> = new Set<keyof FileSystem | keyof OpenFile>([
   ...(['realpath', 'tail', 'close'] as const),
 ]);
 
-/** The errors that a disk may give at any time; the rest follow from what was asked for. */
-export const DISK_ERRORS = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE'] as const satisfies readonly FileErrorCode[];
-
-const isFileError = (code: string | undefined): code is FileErrorCode =>
-  code !== undefined && (DISK_ERRORS as readonly string[]).includes(code);
-
 type Method = (...args: readonly unknown[]) => unknown;
+
+/** How much of what can be done in part is done when the agent dies with it. */
+const PART = 0.5;
+
+const half = <T>(all: readonly T[]): readonly T[] => all.slice(0, Math.ceil(all.length * PART));
+const part = (text: unknown): string => String(text).slice(0, Math.floor(String(text).length * PART));
+
+/** Begins what can be done in part, where that is so. */
+function partlyOf(files: FileSystem, name: string, args: readonly unknown[]): (() => Promise<unknown>) | undefined {
+  const path = String(args[0]);
+  if (name === 'writeFile') return () => files.writeFile(path, part(args[1]));
+  if (name !== 'removeTree' && name !== 'rm') return undefined;
+  return async () => {
+    const names = await files.readdir(path).catch(() => []);
+    for (const each of half(names)) await files.rm(`${path}/${each}`, { recursive: true, force: true });
+  };
+}
 
 /** Each call passes the gate on its way; a directory that is watched tells a dead agent nothing. */
 export function gatedFiles(files: FileSystem, gate: Gate): FileSystem {
-  const through = throughGate(gate);
+  const through = throughGate(gate, (name, args) => partlyOf(files, name, args));
   const methods = Object.entries(methodsOf(files)).map(([name, method]) => [name, through(name, method)]);
   // Each method is what it was, but that it passes the gate.
   const gated = Object.fromEntries(methods) as FileSystem;
@@ -28,7 +39,7 @@ export function gatedFiles(files: FileSystem, gate: Gate): FileSystem {
     open: async (path, flags, mode) => {
       const isRead = flags === 'r' || (typeof flags === 'number' && (flags & 0o3) === 0);
       const call = { room: 'disk', name: 'open', about: path, writes: !isRead } as const;
-      const file = await gate.pass(call, { act: () => files.open(path, flags, mode), failure: failureOf(call) });
+      const file = await gate.pass(call, { act: () => files.open(path, flags, mode), failure: failing(call) });
       return gatedFile(file, path, gate);
     },
     watch: (directory, { onChange, onError }) =>
@@ -40,26 +51,37 @@ export function gatedFiles(files: FileSystem, gate: Gate): FileSystem {
 }
 
 function gatedFile(file: OpenFile, path: string, gate: Gate): OpenFile {
-  const through = throughGate(gate, path);
-  const methods = Object.entries(methodsOf(file)).map(([name, method]) => [name, through(name, method)]);
-  // As above.
-  return Object.fromEntries(methods) as OpenFile;
+  const pass = <T>(name: keyof OpenFile, act: () => Promise<T>, partly?: () => Promise<unknown>) => {
+    const call = { room: 'disk', name, about: path, writes: !READS.has(name) } as const;
+    return gate.pass(call, { act, failure: failing(call), partly });
+  };
+  return {
+    readFile: (options) => pass('readFile', () => file.readFile(options)),
+    writeFile: (text) =>
+      pass(
+        'writeFile',
+        () => file.writeFile(text),
+        () => file.writeFile(part(text)),
+      ),
+    sync: () => pass('sync', () => file.sync()),
+    chmod: (mode) => pass('chmod', () => file.chmod(mode)),
+    stat: () => pass('stat', () => file.stat()),
+    close: () => pass('close', () => file.close()),
+  };
 }
 
-/** `path` is that of an open file, whose calls name none. */
-const throughGate = (gate: Gate, path?: string) => (name: string, method: Method) => {
+type Partly = (name: string, args: readonly unknown[]) => (() => Promise<unknown>) | undefined;
+
+const throughGate = (gate: Gate, partly: Partly) => (name: string, method: Method) => {
   const isNow = name.endsWith('Sync');
   return (...args: readonly unknown[]) => {
-    const call = { room: 'disk', name, about: path ?? String(args[0]), writes: !isNow && !READS.has(name) } as const;
-    const passing = { act: () => method(...args), failure: failureOf(call) };
+    const call = { room: 'disk', name, about: String(args[0]), writes: !isNow && !READS.has(name) } as const;
+    const passing = { act: () => method(...args), failure: failing(call), partly: partly(name, args) };
     return isNow ? gate.passNow(call, passing) : gate.pass(call, passing);
   };
 };
 
-const failureOf =
-  ({ name, about, writes }: OutsideCall) =>
-  (code: string | undefined): Error =>
-    fileError(isFileError(code) && (writes || code === 'EMFILE') ? code : 'EIO', name, about);
+const failing = (call: OutsideCall) => (code: string | undefined) => failureOf(call, code);
 
 /** What can be called of an object, whether its own or of its class. */
 function methodsOf(object: object): Record<string, Method> {

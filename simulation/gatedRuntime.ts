@@ -1,10 +1,10 @@
 /** The runtime as one agent reaches it. */
 import type { Clock } from '../actors/clock.ts';
-import { CallError } from '../cri/simulated/callError.ts';
 import type { AnswerOf, CallName, RequestOf } from '../cri/simulated/callNames.ts';
 import type { CalledRuntime } from '../cri/simulated/inProcess.ts';
 import type { SimulatedRuntime } from '../cri/simulated/runtime.ts';
-import type { Gate } from './outside.ts';
+import { failureOf } from './failures.ts';
+import type { Gate, OutsideCall } from './outside.ts';
 
 /** The calls that change nothing at the runtime. */
 const READS: ReadonlySet<CallName> = new Set([
@@ -22,6 +22,9 @@ function aboutOf(request: object): string {
   return '';
 }
 
+const graceOf = (name: CallName, request: object): Pick<OutsideCall, 'graceSeconds'> =>
+  name === 'stopContainer' && 'timeout' in request ? { graceSeconds: Number(request.timeout) } : {};
+
 /** Each call passes the gate on its way, and each event on its way back; time limits count on the clock of the agent. */
 export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock): CalledRuntime {
   return {
@@ -30,10 +33,11 @@ export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock
       return runtime.isUp;
     },
     call: <K extends CallName>(name: K, request: RequestOf<K>, signal: AbortSignal): Promise<AnswerOf<K>> => {
-      const call = { room: 'runtime', name, about: aboutOf(request), writes: !READS.has(name) } as const;
+      const about = { about: aboutOf(request), ...graceOf(name, request) };
+      const call = { room: 'runtime', name, writes: !READS.has(name), ...about } as const;
       return gate.pass(call, {
         act: () => runtime.call(name, request, gate.signalFor(signal)),
-        failure: () => new CallError('UNAVAILABLE', 'error reading from server: EOF'),
+        failure: (code) => failureOf(call, code),
         signal,
       });
     },

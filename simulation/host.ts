@@ -1,16 +1,23 @@
 /** What outlives an agent: the runtime with its containers, the disk, and the manifests that somebody puts on it. */
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import type { SimulatedServer } from '../actors/simulated/connection.ts';
 import { cgroupProcesses } from '../cri/simulated/cgroupProcesses.ts';
-import type { EventDelivery } from '../cri/simulated/events.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../cri/simulated/runtime.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../cri/simulated/views.ts';
 import { CgroupTree } from '../host/simulated/cgroupTree.ts';
-import type { Inode } from '../host/simulated/inodes.ts';
 import { MemoryDisk } from '../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../host/simulated/memoryFiles.ts';
 import { lookUp } from '../pod/lookUp.ts';
+import { MANIFEST_HOST, ManifestPlace } from './manifestPlace.ts';
+import { writeFile } from './onDisk.ts';
+import { Others } from './others.ts';
+import type { Fate, OutsideCall } from './outside.ts';
 import type { Random } from './random.ts';
+import { type RuntimeRestart, RuntimeTroubles } from './runtimeTroubles.ts';
 import type { Schedule } from './schedule.ts';
+import { serverOfContainer } from './servers.ts';
+import { Spells } from './spells.ts';
+import { type DiskTrouble, sufferedBy, type UrlTrouble } from './troubles.ts';
 
 /** Where things lie on the simulated disk. */
 export const PLACES = {
@@ -19,10 +26,9 @@ export const PLACES = {
   manifests: '/simulated/manifests',
 } as const;
 
-/** The directory of a pod that another agent has left below the same root. */
-const FOREIGN = `${PLACES.root}/pods/foreign`;
-
 export const NODE_NAME = 'node-1';
+/** Where containers listen that have the network of the host. */
+export const HOST_IP = '192.0.2.1';
 
 /** The image that is on the node from the start; others have to be pulled. */
 export const PRESENT_IMAGE = 'registry.local/present:1';
@@ -48,35 +54,69 @@ export class SimulatedHost {
   cgroups: CgroupTree;
   /** The disk as everybody else sees it, whom no fault concerns. */
   readonly files: MemoryFiles;
+  readonly manifests: ManifestPlace;
+  readonly troubles: RuntimeTroubles;
+  /** What the disk suffers from, if anything. */
+  #diskTrouble: DiskTrouble | undefined;
+  readonly #spells: Spells;
+  readonly #others: Others;
+  /** Whether calls to the runtime take their time; what is there from the start was made at once. */
+  #isOpen = false;
 
   constructor(clock: Schedule, random: Random, onEffect: (effect: RuntimeEffect) => void) {
     this.clock = clock;
     const latencies = random.fork();
-    this.disk = new MemoryDisk(clock.now);
+    this.disk = new MemoryDisk(clock.now, () => clock.elapsed);
     this.files = new MemoryFiles(this.disk);
     this.runtime = createSimulatedRuntime({
       clock,
-      latency: (call) => latencies.between(0, (lookUp(USUAL, call) ?? 1) * SLOWEST),
+      latency: (call) => (this.#isOpen ? latencies.between(0, (lookUp(USUAL, call) ?? 1) * SLOWEST) : 0),
       images: { present: [PRESENT_IMAGE], anyPullable: true },
       random: random.fork().fraction,
       logCalls: false,
-      onEffect,
+      onEffect: (effect) => {
+        this.#log(effect);
+        onEffect(effect);
+      },
     });
     this.cgroups = new CgroupTree('v2', cgroupProcesses(this.runtime));
     for (const place of Object.values(PLACES)) this.disk.makeDirectories(place);
     this.disk.makeDirectories('/etc');
-    this.#write('/etc/hosts', '127.0.0.1 localhost\n');
-    this.disk.makeDirectories(`${FOREIGN}/volumes`);
-    this.#write(`${FOREIGN}/etc-hosts`, '');
-    this.#syncAll(this.disk.root);
+    writeFile(this.disk, '/etc/hosts', '127.0.0.1 localhost\n');
+    this.manifests = new ManifestPlace(this.disk, PLACES.manifests);
+    this.#spells = new Spells(clock);
+    this.troubles = new RuntimeTroubles(this.runtime, { clock, spells: this.#spells, random: random.fork() });
+    const others = { ...PLACES, sharesCgroups: random.chance(0.5) };
+    this.#others = new Others(others, this.disk, this.files, this.runtime);
   }
 
+  /** Puts there what is none of the agent's business. */
+  async open(): Promise<void> {
+    await this.#others.arrive(PRESENT_IMAGE);
+    this.#others.boot(this.cgroups);
+    this.#isOpen = true;
+  }
+
+  container(id: string): SimulatedContainer | undefined {
+    return this.runtime.container(id);
+  }
+
+  /** The containers that run and are not somebody else's, of those that are asked for, the oldest first. */
+  running(isAskedFor: (container: SimulatedContainer) => boolean = () => true): SimulatedContainer[] {
+    const found: SimulatedContainer[] = [];
+    for (const each of this.runtime.containers()) {
+      if (each.state === 'running' && isAskedFor(each) && !this.#others.runs(each.id)) found.push(each);
+    }
+    return found;
+  }
+
+  /** The containers that are not somebody else's. */
   containers(): SimulatedContainer[] {
-    return [...this.runtime.containers()];
+    return [...this.runtime.containers()].filter(({ id }) => !this.#others.runs(id));
   }
 
   sandboxes(): SimulatedSandbox[] {
-    return [...this.runtime.sandboxes()];
+    return [...this.runtime.sandboxes()].filter(({ id }) => !this.#others.runs(id));
   }
 
   /** What is there of the agent's pods: their directories, logs, links, facts, mounts and cgroups. */
@@ -89,28 +129,43 @@ export class SimulatedHost {
     );
     return [
       ...paths.filter((path) => !this.isForeign(path)),
-      ...this.disk.mounts.map(({ path }) => `the mount at ${path}`),
-      ...this.cgroups.paths.filter((path) => basename(path).startsWith('pod')).map((path) => `the cgroup ${path}`),
+      ...this.disk.mounts.flatMap(({ path }) => (this.isForeign(path) ? [] : [`the mount at ${path}`])),
+      ...this.cgroups.paths
+        .filter((path) => basename(path).startsWith('pod') && !this.#others.ownsCgroup(path))
+        .map((path) => `the cgroup ${path}`),
     ];
   }
 
-  /** Whether a path is of the pod that somebody else has here. */
-  isForeign(path: string): boolean {
-    return path === FOREIGN || path.startsWith(`${FOREIGN}/`);
+  /** Whether an id or a path is somebody else's. */
+  isForeign(about: string): boolean {
+    return this.#others.owns(about);
+  }
+
+  /** What of others is not as it was. */
+  missingOfOthers(): string[] {
+    return this.#others.missing(this.cgroups);
+  }
+
+  /** What is at an address: a container that runs, or the server of manifests. */
+  serverAt(host: string, port: number): SimulatedServer | undefined {
+    if (host === MANIFEST_HOST) return this.manifests.server();
+    const there = this.containers().findLast(
+      ({ state, sandbox }) => state === 'running' && (sandbox.ip ?? HOST_IP) === host,
+    );
+    if (there?.startedAt === undefined) return undefined;
+    return serverOfContainer(port, Math.max(0, this.clock.now() - there.startedAt));
   }
 
   /** Everything is well again. */
   recover(): void {
-    this.runtime.events.deliver('normal');
-    if (!this.runtime.isUp) this.runtime.restart();
+    this.#spells.endAll();
+    const isUnknown = [...this.runtime.containers()].some((each) => this.troubles.isUnknown(each.id));
+    if (!this.runtime.isUp || isUnknown) this.runtime.restart();
   }
 
   /** Ends the process of one of the containers that run, if any does. */
   exit(which: number, exitCode: number, reason?: string): void {
-    const found = nth(
-      this.containers().filter(({ state }) => state === 'running'),
-      which,
-    );
+    const found = nth(this.running(), which);
     if (found) this.runtime.exitContainer(found.id, exitCode, ...(reason === undefined ? [] : [reason]));
   }
 
@@ -126,46 +181,46 @@ export class SimulatedHost {
     return found;
   }
 
-  stopRuntime({ downMs, keepContainers }: { readonly downMs: number; readonly keepContainers: boolean }): void {
-    this.runtime.down();
-    this.clock.setTimeout(() => this.runtime.isUp || this.runtime.restart({ keepContainers }), downMs);
+  /** Ends a process in one of the containers that run for want of memory. */
+  oomKill(which: number, child: boolean): SimulatedContainer | undefined {
+    const found = nth(this.running(), which);
+    if (found) this.runtime.oomKill(found.id, { child });
+    return found;
   }
 
-  deliverEvents(delivery: EventDelivery, forMs: number): void {
-    this.runtime.events.deliver(delivery);
-    this.clock.setTimeout(() => this.runtime.events.deliver('normal'), forMs);
+  stopRuntime(how: RuntimeRestart): void {
+    this.troubles.restart(how, (id) => !this.#others.runs(id));
+    if (!how.keepContainers) this.clock.setTimeout(() => this.#others.lookAgain(), how.downMs);
   }
 
-  /** Puts a manifest into the directory of static pods, whole and at once, as `mv` does. */
-  putManifest(file: string, text: string): void {
-    this.writeManifest(`.${file}.new`, text);
-    this.disk.rename(join(PLACES.manifests, `.${file}.new`), join(PLACES.manifests, file));
-    this.#keepManifests();
+  /** What becomes of a call for what the disk suffers from. */
+  fateOf(call: OutsideCall): Fate | undefined {
+    return this.#diskTrouble && sufferedBy(this.#diskTrouble, call);
   }
 
-  /** Writes a manifest in place, as editors do that let others see half of it. */
-  writeManifest(file: string, text: string): void {
-    this.#write(join(PLACES.manifests, file), text);
-    this.#keepManifests();
+  sufferFrom(trouble: DiskTrouble, forMs: number): void {
+    this.#diskTrouble = trouble;
+    this.#spells.begin('disk', forMs, () => {
+      this.#diskTrouble = undefined;
+    });
   }
 
-  removeManifest(file: string): void {
-    this.disk.unlink(join(PLACES.manifests, file));
-    this.#keepManifests();
+  loseManifests(forMs: number): void {
+    this.manifests.goAway();
+    this.#spells.begin('manifests', forMs, () => this.manifests.comeBack());
   }
 
-  #write(path: string, text: string): void {
-    this.disk.write(this.disk.openFile(path, {}), Buffer.from(text), path);
+  breakUrl(trouble: UrlTrouble, forMs: number): void {
+    this.manifests.urlTrouble = trouble;
+    this.#spells.begin('url', forMs, () => {
+      this.manifests.urlTrouble = undefined;
+    });
   }
 
-  #syncAll(inode: Inode): void {
-    this.disk.sync(inode);
-    if (inode.kind === 'directory') for (const child of inode.entries.values()) this.#syncAll(child);
-  }
-
-  /** What users write is durable: only the agent's own is at stake when the power goes. */
-  #keepManifests(): void {
-    this.#syncAll(this.disk.directoryAt(PLACES.manifests, 'fsync'));
+  /** A container that starts gets its log, where there is a directory for it. */
+  #log({ kind, container }: RuntimeEffect): void {
+    if (kind !== 'started' || !container?.logPath || !this.files.existsSync(dirname(container.logPath))) return;
+    writeFile(this.disk, container.logPath, '');
   }
 
   /** The host loses its power and comes back: nothing runs any more, and of the disk there is what was synced. */
@@ -173,6 +228,8 @@ export class SimulatedHost {
     this.disk.cutPower(random.fraction);
     this.cgroups = new CgroupTree('v2', cgroupProcesses(this.runtime));
     this.runtime.restart({ keepContainers: false });
+    this.#others.boot(this.cgroups);
+    this.#others.lookAgain();
   }
 }
 

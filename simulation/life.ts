@@ -6,7 +6,8 @@ import { createNode } from '../actors/createNode.ts';
 import type { EventSink } from '../actors/events/eventSink.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
-import { createRedaction } from '../actors/redaction.ts';
+import type { NodeParts } from '../actors/nodeParts.ts';
+import { createRedaction, type Redaction } from '../actors/redaction.ts';
 import { SimulatedNetwork } from '../actors/simulated/network.ts';
 import { readInPlace } from '../actors/simulated/readInPlace.ts';
 import type { PodChange } from '../actors/status/statusBoard.ts';
@@ -15,12 +16,12 @@ import { podsOfAgent } from '../actors/store/leftOnDisk.ts';
 import type { CgroupFacts } from '../cri/nodeDescription.ts';
 import { inProcessCri } from '../cri/simulated/inProcess.ts';
 import { simulatedCgroups } from '../host/simulated/cgroups.ts';
-import { fileError } from '../host/simulated/fileErrors.ts';
 import type { Gate as RoomGate } from '../host/simulated/gate.ts';
 import { SimulatedMounter } from '../volume/simulated/mounter.ts';
+import { failureOf } from './failures.ts';
 import { gatedFiles } from './gatedFiles.ts';
 import { gatedRuntime } from './gatedRuntime.ts';
-import { NODE_NAME, PLACES, type SimulatedHost } from './host.ts';
+import { HOST_IP, NODE_NAME, PLACES, type SimulatedHost } from './host.ts';
 import { Gate, type GateParts } from './outside.ts';
 import type { Random } from './random.ts';
 import type { MortalClock } from './schedule.ts';
@@ -34,7 +35,8 @@ interface LifeListener {
   /** The API server has taken a status. */
   reported(report: StatusReport): void;
   event: EventSink;
-  inspected(event: InspectionEvent): void;
+  /** One of its actors has taken an event. */
+  took(event: Extract<InspectionEvent, { type: '@xstate.snapshot' }>): void;
   /** It cannot go on by itself: a daemon would exit. */
   failed(error: unknown): void;
 }
@@ -45,15 +47,30 @@ const CGROUPS: CgroupFacts = {
   ...{ cfsQuota: true, cfsPeriod: 100_000, podPids: -1, pageSizes: [] },
 };
 const NODE = {
-  ...{ staticPodPath: PLACES.manifests, fileCheckMs: 20_000, hostIps: ['192.0.2.1'], cgroups: CGROUPS },
+  ...{ staticPodPath: PLACES.manifests, fileCheckMs: 20_000, hostIps: [HOST_IP], cgroups: CGROUPS },
   capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
 };
+
+/** As systemd waits. */
+const STOP_LIMIT_MS = 90_000;
+
+const OPEN: Redaction = { learn: () => {}, redact: (value) => value, texts: (value) => value };
+
+/** The parts that look on. */
+type Onlooker = Extract<keyof NodeParts, `on${string}` | 'events' | 'record' | 'inspect'>;
+/** What is made of other parts (the store, the ports and feeds), or what this node does without. */
+type Done = 'openStore' | 'ports' | 'feeds' | 'readClasses' | 'findCredentials' | 'restartRuntime';
+/** Each part through which a node reaches the outside: one that is new does not compile without its simulated side. */
+type Outside = Required<Omit<NodeParts, Onlooker | Done>>;
 
 export interface LifeParts extends Omit<GateParts, 'clock' | 'onDeath'> {
   readonly host: SimulatedHost;
   readonly random: Random;
   readonly config: Partial<NodeAgentConfig>;
+  /** Whether secrets are kept out of what leaves it: of what nobody keeps it need not be. */
+  readonly isSecretive: boolean;
   readonly listener: LifeListener;
+  readonly inspect: ((event: InspectionEvent) => void) | undefined;
   /** The agent has died at a call. */
   readonly onDeath: () => void;
 }
@@ -98,6 +115,16 @@ export class Life {
     }
   }
 
+  /** Lets it stop by itself, for as long as a service manager waits for that. */
+  async retire({ drains }: { readonly drains: boolean }): Promise<void> {
+    const late = new Promise<void>((resolve) => void this.#clock.setTimeout(resolve, STOP_LIMIT_MS));
+    const stopped = async () => {
+      if (drains) await this.#agent?.drain();
+      await this.#agent?.stop();
+    };
+    await Promise.race([late, stopped().catch(() => {})]);
+  }
+
   /** Ends it as SIGKILL does. `cutsCalls`: its connections break, and what it had asked for is given up. */
   end({ cutsCalls }: { readonly cutsCalls: boolean }): void {
     this.#gate.close({ cutsCalls });
@@ -111,16 +138,20 @@ export class Life {
   }
 
   /** Everything that it reaches, through its gate. */
-  #outside() {
-    const { host, random, listener } = this.#parts;
+  #outside(): Outside {
+    const { host, random, listener, isSecretive } = this.#parts;
     const clock = this.#clock;
     const files = gatedFiles(host.files, this.#gate);
     return {
       cri: inProcessCri(gatedRuntime(host.runtime, this.#gate, clock)),
-      ...{ clock, files, jitter: random.fraction, redaction: createRedaction(Buffer.alloc(32)) },
+      ...{ clock, files, jitter: random.fraction, redaction: isSecretive ? createRedaction(Buffer.alloc(32)) : OPEN },
       sinks: [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
       mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.#gate)),
-      network: new SimulatedNetwork({ clock, serverAt: () => undefined, gate: gatedRoom('network', this.#gate) }),
+      network: new SimulatedNetwork({
+        clock,
+        serverAt: (address, port) => host.serverAt(address, port),
+        gate: gatedRoom('network', this.#gate),
+      }),
       ...{ startThread: readInPlace, nextTurn: async () => {} },
       cgroups: simulatedCgroups(host.cgroups, gatedRoom('cgroups', this.#gate), {
         place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
@@ -134,15 +165,17 @@ export class Life {
   }
 
   #onlookers() {
-    const { listener } = this.#parts;
+    const { listener, inspect } = this.#parts;
     return {
       events: (event: Parameters<EventSink>[0]) => listener.event(event),
       record: (entry: Entry) => listener.entered(entry),
       inspect: (event: InspectionEvent) => {
+        inspect?.(event);
+        if (event.type !== '@xstate.snapshot') return;
         // Every actor here is one of xstate's own.
         const ref = event.actorRef as AnyActorRef;
         if (ref._parent === undefined) this.#root = ref;
-        listener.inspected(event);
+        listener.took(event);
       },
       onError: (source: string, error: unknown) => {
         if (source === 'nodeAgent') listener.failed(error);
@@ -154,14 +187,13 @@ export class Life {
 /** Takes statuses as an API server does. */
 const apiServer =
   (gate: Gate, { reported }: LifeListener): StatusSink['put'] =>
-  (report, { signal }) =>
-    gate.pass(
-      { room: 'sink', name: 'put', about: report.uid, writes: true },
-      { act: () => reported(report), failure: () => new Error('the API server is not available'), signal },
-    );
+  (report, { signal }) => {
+    const call = { room: 'sink', name: 'put', about: report.uid, writes: true } as const;
+    return gate.pass(call, { act: () => reported(report), failure: (code) => failureOf(call, code), signal });
+  };
 
-/** A room whose calls fail as files do. */
+/** A room whose calls are answered on the spot. */
 const gatedRoom =
   (room: 'mounts' | 'cgroups' | 'network', gate: Gate): RoomGate =>
   (call, act) =>
-    gate.pass({ room, ...call }, { act, failure: () => fileError('EIO', call.name, call.about) });
+    gate.pass({ room, ...call }, { act, failure: (code) => failureOf({ room, ...call }, code) });

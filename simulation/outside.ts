@@ -1,8 +1,9 @@
 /** The gate through which each call to the outside passes: here it is counted, and here it meets its fault. */
 import type { Clock } from '../actors/clock.ts';
+import type { Random } from './random.ts';
 
 /** Where calls go to. */
-type Room = 'runtime' | 'disk' | 'mounts' | 'cgroups' | 'network' | 'sink';
+export type Room = 'runtime' | 'disk' | 'mounts' | 'cgroups' | 'network' | 'sink';
 
 export interface OutsideCall {
   readonly room: Room;
@@ -12,6 +13,8 @@ export interface OutsideCall {
   readonly about: string;
   /** Whether it changes something out there. */
   readonly writes: boolean;
+  /** The grace that it gives, in seconds. */
+  readonly graceSeconds?: number;
 }
 
 /** What becomes of a call. */
@@ -24,8 +27,8 @@ export type Fate =
   | { readonly kind: 'hang' }
   /** It is done so many milliseconds late. */
   | { readonly kind: 'late'; readonly ms: number }
-  /** The agent dies with the call not made yet, or with the answer on its way. */
-  | { readonly kind: 'death'; readonly when: 'before' | 'after' };
+  /** The agent dies with the call not made yet, in the middle of what can be done in part, or with the answer on its way. */
+  | { readonly kind: 'death'; readonly when: 'before' | 'during' | 'after' };
 
 /** Decides what becomes of the calls; undefined: what was asked for. */
 export type FaultPlan = (call: OutsideCall, index: number) => Fate | undefined;
@@ -35,6 +38,8 @@ export interface Passing<T> {
   readonly act: () => T | Promise<T>;
   /** What it fails with. */
   readonly failure: (code: string | undefined) => unknown;
+  /** Does a part of it, where it can be done in part. */
+  readonly partly?: (() => Promise<unknown>) | undefined;
   /** Ends the wait of the caller. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -42,6 +47,8 @@ export interface Passing<T> {
 export interface GateParts {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   readonly plan: FaultPlan;
+  /** Draws which calls are overtaken by others; absent: all are answered as they come. */
+  readonly overtakes?: Random | undefined;
   /** Resolves when faults have ended. */
   readonly faultsEnded: () => Promise<void>;
   /** Counts the calls of all lives. */
@@ -50,6 +57,10 @@ export interface GateParts {
   readonly onCall: (call: OutsideCall, fate: Fate | undefined) => void;
   readonly onDeath: () => void;
 }
+
+/** So often a call is overtaken by others, and by those of so many milliseconds. */
+const OVERTAKEN = 0.15;
+const OVERTAKEN_MS = 3;
 
 /** One agent's way to the outside: when it is closed no call goes out or comes back any more. */
 export class Gate {
@@ -82,13 +93,16 @@ export class Gate {
     return heard.signal;
   }
 
-  async pass<T>(call: OutsideCall, { act, failure, signal }: Passing<T>): Promise<T> {
+  async pass<T>(call: OutsideCall, passing: Passing<T>): Promise<T> {
     if (this.#isClosed) return never();
     const fate = this.#fateOf(call);
-    if (fate !== undefined) await this.#before(fate, failure, signal);
+    const [before, after] = this.#overtaken(call);
+    if (before > 0) await this.#wait(before);
+    if (fate !== undefined) await this.#before(fate, passing);
     if (this.#isClosed) return never();
-    const answer = await this.#heard(act);
-    if (fate !== undefined) this.#after(fate, failure);
+    const answer = await this.#heard(passing.act);
+    if (after > 0) await this.#wait(after);
+    if (fate !== undefined) this.#after(fate, passing.failure);
     return this.#isClosed ? never() : answer;
   }
 
@@ -109,9 +123,19 @@ export class Gate {
     return fate;
   }
 
-  async #before(fate: Fate, failure: Passing<unknown>['failure'], signal: AbortSignal | undefined): Promise<void> {
+  /** How many milliseconds a call waits for others before it takes effect, and then with its answer. */
+  #overtaken({ room }: OutsideCall): readonly [number, number] {
+    const { overtakes } = this.#parts;
+    // The runtime takes its time anyway.
+    if (overtakes === undefined || room === 'runtime' || !overtakes.chance(OVERTAKEN)) return [0, 0];
+    const ms = overtakes.between(1, OVERTAKEN_MS);
+    return overtakes.chance(0.5) ? [ms, 0] : [0, ms];
+  }
+
+  async #before(fate: Fate, { failure, signal, partly }: Passing<unknown>): Promise<void> {
     if (fate.kind === 'fail') throw failure(fate.code);
-    if (fate.kind === 'death' && fate.when === 'before') this.#parts.onDeath();
+    if (fate.kind === 'death' && fate.when === 'during') await partly?.();
+    if (fate.kind === 'death' && fate.when !== 'after') this.#parts.onDeath();
     if (fate.kind === 'hang') await untilAborted(this.#parts.faultsEnded(), signal);
     if (fate.kind === 'late') await untilAborted(this.#wait(fate.ms), signal);
   }

@@ -46,6 +46,11 @@ export class Schedule {
     return this.#timers.nextDue;
   }
 
+  /** Whether a timer is due at this very moment. */
+  get isDue(): boolean {
+    return (this.nextDue ?? Number.POSITIVE_INFINITY) <= this.#elapsed;
+  }
+
   /** Lets the next timer elapse that is due by then; false where there is none. */
   take(until: number): boolean {
     const { nextDue } = this.#timers;
@@ -94,8 +99,18 @@ function mortal(clock: Schedule): MortalClock {
   };
 }
 
-// Taken before anybody can put another in its place.
+// Taken before anybody can put others in their place.
 const { setImmediate: soon } = globalThis;
+const { nextTick } = process;
 
-/** When all that is ready now has happened. */
-export const nextTask = (): Promise<void> => new Promise((resolve) => void soon(resolve));
+/** So often the event loop has a turn of its own. */
+const LOOP_EVERY = 100;
+let turns = 0;
+
+/** When all that is ready now has happened: ticks come after all microtasks, at less cost than a turn of the event loop. */
+export const nextTask = (): Promise<void> =>
+  new Promise((resolve) => {
+    turns += 1;
+    if (turns % LOOP_EVERY === 0) soon(resolve);
+    else nextTick(resolve);
+  });

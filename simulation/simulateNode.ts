@@ -1,42 +1,28 @@
 /** A whole node in one process, on a clock that jumps: the same seed gives the same run, to the last byte. */
-import type { InspectionEvent } from 'xstate';
 import type { Entry } from '../actors/boundary.ts';
-import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
+import type { PodChange } from '../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../cri/simulated/views.ts';
-import type { NodeInput } from '../machines/node/context.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Explanation } from '../pod/show/explain.ts';
+import type { NodeExplanation } from '../pod/show/explainNode.ts';
 import { Deeds } from './deeds.ts';
+import { Endings } from './endings.ts';
 import { fullName, SimulatedHost } from './host.ts';
-import type { Invariant, Watched } from './invariants/invariant.ts';
+import type { Watched } from './invariants/invariant.ts';
 import { InvariantWatch } from './invariants/watch.ts';
 import { Life } from './life.ts';
-import type { Fate, FaultPlan, OutsideCall } from './outside.ts';
+import type { SimulationOptions } from './options.ts';
+import type { Fate, OutsideCall } from './outside.ts';
 import { Random } from './random.ts';
+import type { Recording } from './recording.ts';
+import { differenceOfReplay } from './replayed.ts';
 import { nextTask, Schedule } from './schedule.ts';
-import { endsContainers, type Manifest, staticPodName } from './stories/manifests.ts';
+import { Steps } from './steps.ts';
+import { type Manifest, staticPodName } from './stories/manifests.ts';
+import { perform } from './stories/perform.ts';
+import type { Deed } from './stories/story.ts';
 import { Trace } from './trace.ts';
-
-export interface SimulationOptions {
-  /** Decides everything that is left to chance. */
-  readonly seed: number;
-  /** What becomes of the calls to the outside; absent: what was asked for. */
-  readonly faults?: FaultPlan | undefined;
-  /** What is checked after each step; absent: nothing. */
-  readonly invariants?: readonly Invariant[];
-  /** What is to differ from a node of 64 cores with room for 500 pods. */
-  readonly config?: Partial<NodeAgentConfig>;
-  /** Whether all that enters the actors is kept, for `recording`. */
-  readonly records?: boolean;
-  /** Whether a digest is made of all that happens. */
-  readonly traces?: boolean;
-}
-
-/** What a replay begins with, and what has entered since. */
-export interface Recording {
-  readonly input: NodeInput;
-  readonly entries: readonly Entry[];
-}
+import { Users } from './users.ts';
 
 /** So often it is looked whether a node has settled. */
 const SETTLE_STEP_MS = 20_000;
@@ -46,16 +32,10 @@ const RESTART_MS = 5_000;
 /** The whole is looked at so often, in steps. */
 const WHOLE_EVERY = 100;
 
-const ENDINGS: ReadonlySet<string> = new Set([
-  'stopContainer',
-  'removeContainer',
-  'stopPodSandbox',
-  'removePodSandbox',
-]);
-
 /** Starts a node over a simulated host. */
 export async function simulateNode(options: SimulationOptions): Promise<Simulation> {
   const simulation = new Simulation(options);
+  await simulation.host.open();
   await simulation.startAgent();
   return simulation;
 }
@@ -63,9 +43,9 @@ export async function simulateNode(options: SimulationOptions): Promise<Simulati
 export class Simulation {
   readonly host: SimulatedHost;
   readonly deeds = new Deeds();
+  /** Those who add, change and remove pods. */
+  readonly users: Users;
   readonly #random: Random;
-  /** How often something has entered the actors that changed one, or led to a call. */
-  steps = 0;
   readonly #options: SimulationOptions;
   readonly #clock = new Schedule(START);
   readonly #trace: Trace | undefined;
@@ -74,12 +54,11 @@ export class Simulation {
   #life: Life | undefined;
   #lives = 0;
   #calls = 0;
-  #hasEntered = false;
-  /** Whether anything at the runtime has changed since the last step. */
-  #hasChanged = false;
+  /** The pods as the present agent has told of them. */
+  readonly #told = new Map<string, Pod>();
+  readonly #steps = new Steps();
   #nextWhole = WHOLE_EVERY;
-  /** The containers and sandboxes that an agent has asked to be ended. */
-  readonly #asked = new Set<string>();
+  readonly #endings = new Endings();
   #faultsEnded = Promise.withResolvers<void>();
   #areFaultsOver = false;
 
@@ -87,9 +66,15 @@ export class Simulation {
     this.#options = options;
     this.#random = new Random(options.seed);
     this.host = new SimulatedHost(this.#clock, this.#random.fork(), (effect) => this.#took(effect));
+    this.users = new Users(this.host, this.deeds);
     this.#trace = options.traces ? new Trace() : undefined;
     const moment = () => ({ step: this.steps, elapsed: this.elapsed });
     this.#watch = new InvariantWatch(options.invariants ?? [], this.#watched(), moment);
+  }
+
+  /** How often something has entered the actors that changed one. */
+  get steps(): number {
+    return this.#steps.count;
   }
 
   /** Milliseconds of node time since the beginning, whatever the wall clock shows. */
@@ -102,20 +87,35 @@ export class Simulation {
     return this.#life?.agent?.pods() ?? [];
   }
 
+  /** Why a pod is in its state, given its name in the manifest, its full name or its UID. */
   explain(pod: string): Explanation | undefined {
     return this.#life?.agent?.explain(pod);
   }
 
+  /** Absent where no agent lives. */
+  explainNode(): NodeExplanation | undefined {
+    return this.#life?.agent?.explainNode();
+  }
+
   /** A digest of all that has happened so far: of two runs of one seed it is the same. */
   digest(): string {
-    if (this.#trace === undefined) throw new Error('this simulation makes no trace');
-    return this.#trace.digest();
+    if (this.#trace !== undefined) return this.#trace.digest();
+    throw new Error('this simulation makes no trace');
   }
 
   /** All that entered the present agent, to be played again. */
   recording(): Recording | undefined {
     const input = this.#life?.agent?.input;
     return input && { input, entries: this.#entries };
+  }
+
+  /** Plays what entered the present agent again; throws an `InvariantViolated` where that comes to something else. */
+  async checkReplay(): Promise<void> {
+    const [agent, recording] = [this.#life?.agent, this.recording()];
+    if (agent === undefined || recording === undefined) return;
+    const difference = await differenceOfReplay(agent, recording);
+    if (difference !== undefined) this.#watch.violated(8, `the recording replays to something else: ${difference}`);
+    this.#watch.throwFirst();
   }
 
   /** That of the agent that lived last. */
@@ -126,24 +126,29 @@ export class Simulation {
     if (this.#life !== undefined) return;
     this.#lives += 1;
     this.#entries = [];
+    this.#told.clear();
     const life = new Life({
       ...{ host: this.host, random: this.#random.fork(), config: this.#options.config ?? {} },
-      plan: (call, index) => (this.#areFaultsOver ? undefined : this.#options.faults?.(call, index)),
+      isSecretive: this.#options.records === true,
+      inspect: this.#options.inspect,
+      plan: (call, at) =>
+        this.#areFaultsOver ? undefined : (this.#options.faults?.(call, at) ?? this.host.fateOf(call)),
+      overtakes: this.#options.overtakes ? this.#random.fork() : undefined,
       faultsEnded: () => this.#faultsEnded.promise,
       nextIndex: () => this.#calls++,
       onCall: (call, fate) => this.#called(call, fate),
       onDeath: () => this.#die(true),
       listener: {
         entered: (entry) => this.#entered(entry),
-        reported: (report) => this.#watch.tell((each) => each.onReport?.(report)),
-        told: (change) => this.#watch.tell((each) => each.onStatus?.(change)),
-        event: (event) => this.#watch.tell((each) => each.onEvent?.(event)),
-        inspected: (event) => this.#inspected(event),
+        reported: (report) => this.#watch.tell('onReport', report),
+        told: (change) => this.#noted(change),
+        event: (event) => this.#watch.tell('onEvent', event),
+        took: (event) => this.#steps.took(event),
         failed: () => this.#die(false),
       },
     });
     this.#life = life;
-    this.#watch.tell((each) => each.onLifeBegan?.());
+    this.#watch.tell('onLifeBegan');
     void life.start();
     await this.#turn();
   }
@@ -156,6 +161,13 @@ export class Simulation {
     this.#life = undefined;
   }
 
+  /** Lets the agent stop by itself, after it has ended its pods or without, and starts the next one later. */
+  async stopAgent({ drains, downMs }: { readonly drains: boolean; readonly downMs: number }): Promise<void> {
+    const life = this.#life;
+    await life?.retire({ drains });
+    if (life !== undefined && this.#life === life) this.#die(false, downMs);
+  }
+
   /** From now on no call meets a fault; what hangs goes on. */
   endFaults(): void {
     this.#areFaultsOver = true;
@@ -165,21 +177,17 @@ export class Simulation {
 
   /** Puts the manifest of a pod there, or another in its place. */
   apply(pod: Manifest): void {
-    const full = staticPodName(pod);
-    const file = `${pod.metadata.name}.json`;
-    this.deeds.want(full, file);
-    if (endsContainers(pod)) this.deeds.expectEnds(full);
-    this.deeds.touch(full, this.elapsed);
-    this.host.putManifest(file, JSON.stringify(pod));
+    this.users.apply(pod);
   }
 
-  /** Takes the manifest of a pod away, given its full name. */
+  /** Takes the manifest of a pod away; `pod` is its name there, or its full name. */
   remove(pod: string): void {
-    const file = this.deeds.wanted.get(pod);
-    if (file === undefined) return;
-    this.deeds.unwant(pod);
-    this.deeds.touch(pod, this.elapsed);
-    this.host.removeManifest(file);
+    this.users.remove(pod.includes('/') ? pod : staticPodName({ metadata: { name: pod } }));
+  }
+
+  /** Does what a story can tell of: ends a container, stops the runtime, sets the clock. */
+  perform(deed: Deed): void {
+    perform(this, deed);
   }
 
   /** Starts an agent after so many milliseconds, unless one lives by then. */
@@ -215,8 +223,10 @@ export class Simulation {
 
   /** A look at the whole; throws an `InvariantViolated`. `isAtRest`: whatever was to come has come. */
   check({ isAtRest = false }: { readonly isAtRest?: boolean } = {}): void {
-    this.#watch.tell((each) => each.whole?.());
-    if (isAtRest) this.#watch.tell((each) => each.atRest?.());
+    this.#watch.tell('whole');
+    if (isAtRest) this.#watch.tell('atRest');
+    this.#watch.throwFirst();
+    if (isAtRest) this.#watch.tell('settled');
     this.#watch.throwFirst();
   }
 
@@ -231,56 +241,48 @@ export class Simulation {
   /** Everything happens that is ready. */
   async #turn(): Promise<void> {
     await nextTask();
-    if (this.#hasChanged) this.#watch.tell((each) => each.onChange?.());
-    this.#hasChanged = false;
-    if (this.steps >= this.#nextWhole) {
+    this.#watch.tell('afterStep');
+    if (this.steps >= this.#nextWhole && !this.#clock.isDue) {
       this.#nextWhole = this.steps + WHOLE_EVERY;
-      this.#watch.tell((each) => each.whole?.());
+      this.#watch.tell('whole');
     }
     this.#watch.throwFirst();
   }
 
-  #die(cutsCalls: boolean): void {
+  #die(cutsCalls: boolean, downMs = RESTART_MS): void {
     this.kill({ cutsCalls });
-    this.startAgentIn(RESTART_MS);
+    this.startAgentIn(downMs);
   }
 
-  /** What ends without the agent having asked for it was ended by somebody else. */
-  #took({ kind, container, sandbox }: RuntimeEffect): void {
-    this.#hasChanged = true;
-    const isAsked = this.#asked.has(sandbox.id) || (container !== undefined && this.#asked.has(container.id));
-    if (kind === 'ended' && !isAsked) this.deeds.touch(fullName(sandbox), this.elapsed);
-    if (kind === 'removed') this.#asked.delete(container?.id ?? sandbox.id);
+  #took(effect: RuntimeEffect): void {
+    if (this.#endings.isByOthers(effect)) this.deeds.touch(fullName(effect.sandbox), this.elapsed);
+    this.#watch.tell('onEffect', effect);
   }
 
   #entered(entry: Entry): void {
-    this.#hasEntered = true;
+    this.#steps.entered();
     this.#trace?.add('entry', entry);
     if (this.#options.records) this.#entries.push(entry);
   }
 
   #called(call: OutsideCall, fate: Fate | undefined): void {
-    if (call.room === 'runtime' && ENDINGS.has(call.name)) this.#asked.add(call.about);
+    this.#endings.note(call);
     this.#trace?.add('call', [this.elapsed, call, fate]);
-    this.#moved();
-    this.#watch.tell((each) => each.onCall?.(call));
+    this.#watch.tell('onCall', call);
   }
 
-  #inspected(event: InspectionEvent): void {
-    if (event.type === '@xstate.snapshot') this.#moved();
-  }
-
-  /** What has entered last was a step. */
-  #moved(): void {
-    if (this.#hasEntered) this.steps += 1;
-    this.#hasEntered = false;
+  #noted(change: PodChange): void {
+    const { uid, pod, removed } = change;
+    if (removed) this.#told.delete(uid);
+    else this.#told.set(uid, pod);
+    this.#watch.tell('onStatus', change);
   }
 
   #watched(): Watched {
     const life = () => this.#life;
     const lives = () => this.#lives;
     return {
-      ...{ host: this.host, deeds: this.deeds },
+      ...{ host: this.host, deeds: this.deeds, podOf: (uid) => this.#told.get(uid) },
       get agent() {
         return life()?.agent;
       },

@@ -38,11 +38,12 @@ const OPTIONS = {
   ...{ allowJs: true, checkJs: true, noImplicitAny: false },
 };
 
-/** The example in the README. */
-async function programOfReadme(): Promise<string> {
-  const [, program] = /```js\n(.*?)```/s.exec(await readFile(join(root, 'README.md'), 'utf8')) ?? [];
-  if (program === undefined) throw new Error('README.md has no program');
-  return program;
+/** The examples in the README: a node on the simulated runtime, and one in simulation. */
+async function programsOfReadme(): Promise<readonly string[]> {
+  const found = (await readFile(join(root, 'README.md'), 'utf8')).matchAll(/```js\n(.*?)```/gs);
+  const programs = [...found].flatMap(([, program]) => program ?? []);
+  if (programs.length !== 2) throw new Error(`README.md has ${programs.length} programs`);
+  return programs;
 }
 
 test('a strict program in TypeScript compiles against the types, those of their packages included', async () => {
@@ -58,13 +59,30 @@ test('a strict program in TypeScript compiles against the types, those of their 
   }
   await writeFile(join(directory, 'package.json'), '{"type":"module"}');
   await writeFile(join(directory, 'program.ts'), PROGRAM);
-  await writeFile(join(directory, 'readme.mjs'), await programOfReadme());
-  await writeFile(
-    join(directory, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: OPTIONS, files: ['program.ts', 'readme.mjs'] }),
-  );
+  const files = ['program.ts'];
+  for (const program of await programsOfReadme()) {
+    const file = `readme-${files.length}.mjs`;
+    await writeFile(join(directory, file), program);
+    files.push(file);
+  }
+  await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS, files }));
   const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', directory], { encoding: 'utf8' });
   expect(stdout).toBe('');
+});
+
+test('the simulation in the README tells what became of its pod', async () => {
+  const program = (await programsOfReadme())
+    .at(-1)
+    ?.replace("'statelet/testing'", JSON.stringify(join(root, 'testing.ts')));
+  await writeFile(join(directory, 'readme.mjs'), program ?? '');
+  const { stdout } = await execute(process.execPath, ['--disable-warning=ExperimentalWarning', 'readme.mjs'], {
+    cwd: directory,
+  });
+  const running = 'pod web-node-1 is running, with 1 of 1 containers ready';
+  const seen = stdout.trim().split('\n');
+  expect(seen.map((line) => line.replace(/^\d+ /, ''))).toEqual([running, running, running, 'no such pod']);
+  // Two minutes, an hour, and what it takes to settle.
+  expect(Number(seen.at(-1)?.split(' ')[0])).toBeGreaterThan(3_720_000);
 });
 
 describe('the manifest of the package', () => {

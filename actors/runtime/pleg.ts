@@ -11,7 +11,7 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { createAlarm } from '../alarm.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, steadyClock } from '../clock.ts';
 import { readContainer } from '../services/containerStatus.ts';
 
 /** How often the runtime is listed: rarely while its event stream is healthy. */
@@ -57,27 +57,30 @@ class Pleg {
   readonly #touched = new Map<string, PodIdentity>();
   /** Told whenever it changes. */
   #state = newPleg;
+  readonly #steady: Clock;
+  /** By the steady clock. */
   #listAt: number;
   #listedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PlegOptions) {
     this.#options = options;
-    this.#alarm = createAlarm(options.clock, options.signal);
-    this.#listAt = options.clock.now();
+    this.#steady = steadyClock(options.clock);
+    this.#alarm = createAlarm(this.#steady, options.signal);
+    this.#listAt = this.#steady.now();
   }
 
   async listLoop(): Promise<void> {
-    const { clock, signal } = this.#options;
+    const { signal } = this.#options;
     while (!signal.aborted) {
-      if (clock.now() < this.#listAt) {
+      if (this.#steady.now() < this.#listAt) {
         await this.#alarm.wait(this.#listAt);
         continue;
       }
       this.#listAt = Number.POSITIVE_INFINITY;
-      this.#listedAt = clock.now();
+      this.#listedAt = this.#steady.now();
       await this.#relist();
       const period = this.#state.stream === 'open' ? RELIST_WITH_STREAM_MS : RELIST_MS;
-      this.#listAt = Math.min(this.#listAt, clock.now() + period);
+      this.#listAt = Math.min(this.#listAt, this.#steady.now() + period);
     }
   }
 
@@ -123,7 +126,7 @@ class Pleg {
   }
 
   #relistSoon(): void {
-    this.#listAt = Math.min(this.#listAt, Math.max(this.#options.clock.now(), this.#listedAt + RELIST_APART_MS));
+    this.#listAt = Math.min(this.#listAt, Math.max(this.#steady.now(), this.#listedAt + RELIST_APART_MS));
     this.#alarm.ring();
   }
 

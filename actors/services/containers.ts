@@ -72,7 +72,8 @@ export function containerServices(parts: ContainerParts): ContainerServices {
     },
     stopContainer: async ({ id, graceSeconds, deadline }, { signal }) => {
       const left = deadline === undefined ? graceSeconds : Math.ceil((deadline - clock.now()) / 1_000);
-      const seconds = Math.max(LEAST_GRACE_SECONDS, left);
+      // The clock may have been set back since the deadline was: the grace is none the longer for that (C10).
+      const seconds = Math.max(LEAST_GRACE_SECONDS, Math.min(graceSeconds, left));
       const options = { signal, timeoutMs: seconds * 1_000 + STOP_SLACK_MS };
       await cri.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options).catch(unlessGone);
       return readContainer({ cri, files }, { id }, { signal });
@@ -210,6 +211,9 @@ async function start(
 const REFUSALS: ReadonlySet<FailureReason> = new Set(['RuntimeError', 'NameReserved']);
 
 function failedCreate(cause: unknown): unknown {
-  if (!(cause instanceof NodeFailure && REFUSALS.has(cause.reason))) return cause;
+  if (!(cause instanceof NodeFailure)) return cause;
+  // What it was to be made from is gone, which may be had again.
+  if (cause.reason === 'NotFound') return new NodeFailure('NotFound', runtimeMessage(cause), { cause });
+  if (!REFUSALS.has(cause.reason)) return cause;
   return new NodeFailure('CreateContainerError', runtimeMessage(cause), { cause });
 }

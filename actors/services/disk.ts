@@ -7,6 +7,7 @@ import { unlessAborted } from '../../host/limit.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { removeLogSymlinks } from '../../host/pods/logLinks.ts';
 import { preparePodDirectory, removePodLogs } from '../../host/pods/podDirectory.ts';
+import { hasOwnLogs } from '../../host/pods/takePodDirectory.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
@@ -97,11 +98,14 @@ function podServices({ layout, mounter, ownership, cgroups }: DiskParts) {
     },
     removePodData: async ({ pod }: Input<'removePodData'>, signal: AbortSignal) => {
       const { uid } = pod.metadata;
-      if (!(await ownership.owns(pod.metadata))) return null;
+      const isOurs = await ownership.owns(pod.metadata);
+      // After a power cut there may be logs without a pod directory.
+      if (!isOurs && !hasOwnLogs({ layout, maker, pod: pod.metadata })) return null;
       // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go last,
       // for their mark is what tells that all the rest is ours.
       await removeLogSymlinks(layout, pod.metadata);
       await removePodLogs({ layout, maker, signal }, pod.metadata);
+      if (!isOurs) return null;
       await removePodFiles({ uid, layout, mounter, maker, plugins: volumePlugins, signal });
       ownership.forget(uid);
       return null;

@@ -4,7 +4,7 @@ import { type ImageUser, imageUser } from '../../cri/imageUser.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { imageSpec } from './images.ts';
 
-/** Gives the user of an image that is there; rejects with `CreateContainerError` when it is gone. */
+/** Gives the user of an image that is there; rejects with `NotFound` when it is gone. */
 export type FindImageUser = (imageRef: string, options: CallOptions) => Promise<ImageUser>;
 
 /** What a digest stands for never changes; a tag may be moved. */
@@ -18,7 +18,7 @@ export function imageUsers(cri: Pick<Cri, 'imageStatus'>): FindImageUser {
     const before = known.get(imageRef);
     if (before !== undefined) return before;
     const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, options);
-    if (image === undefined) throw new NodeFailure('CreateContainerError', `image ${imageRef} no longer exists`);
+    if (image === undefined) throw new NodeFailure('NotFound', `image ${imageRef} no longer exists`);
     const user = imageUser(image);
     if (known.size === MOST_KNOWN) known.clear();
     if (DIGEST.test(imageRef)) known.set(imageRef, user);

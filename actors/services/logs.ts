@@ -31,13 +31,16 @@ type LogServices = Pick<Services, 'countRestarts' | 'rotateLogs'>;
 export function logServices({ cri, layout, clock, policy, onError }: LogParts): LogServices {
   const { maxBytes, maxFiles, workers } = policy;
   return {
-    countRestarts: async ({ pod, container }) => {
-      try {
-        return { restarts: await restartsByLogs(layout.files, layout.containerLogDir(pod.metadata, container)) };
-      } catch (error) {
-        onError('countRestarts', error);
-        return { restarts: 0 };
-      }
+    countRestarts: async ({ pod, containers }) => {
+      const count = async (container: string): Promise<[string, number]> => {
+        try {
+          return [container, await restartsByLogs(layout.files, layout.containerLogDir(pod.metadata, container))];
+        } catch (error) {
+          onError('countRestarts', error);
+          return [container, 0];
+        }
+      };
+      return { restarts: Object.fromEntries(await Promise.all(containers.map(count))) };
     },
     rotateLogs: async ({ logs }, { signal }) => {
       if (maxBytes === Infinity) return null;

@@ -13,7 +13,7 @@ import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { madeBy, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { createAlarm } from '../alarm.ts';
 import type { Services } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, steadyClock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { isOurs } from './disk.ts';
 import { type RestartRuntime, withHelp } from './lostTasks.ts';
@@ -99,7 +99,7 @@ async function runSandbox(
     const earlier = await findAttempt(cri, pod, attempt, { signal });
     const other = ownership.otherMaker(earlier?.owner);
     if (other !== undefined) throw new NodeFailure('FailedCreatePodSandBox', madeBy(other));
-    if (earlier?.state === 'ready') return earlier.id;
+    if (earlier?.state === 'ready') return requireEmpty(cri, earlier.id, { signal });
     if (earlier === undefined) return undefined;
     await cri.stopPodSandbox({ podSandboxId: earlier.id }, { signal }).catch(unlessGone);
     await cri.removePodSandbox({ podSandboxId: earlier.id }, { signal }).catch(unlessGone);
@@ -120,12 +120,13 @@ export async function despiteReservation(
   take: () => Promise<string | undefined>,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<string> {
-  const end = clock.now() + RESERVED_MS;
+  const { now } = steadyClock(clock);
+  const end = now() + RESERVED_MS;
   for (;;) {
     try {
       return await make();
     } catch (error) {
-      if (!isNameReserved(error) || signal.aborted || clock.now() >= end) throw error;
+      if (!isNameReserved(error) || signal.aborted || now() >= end) throw error;
     }
     const taken = await take();
     if (taken !== undefined) return taken;
@@ -137,6 +138,14 @@ async function findAttempt(cri: Cri, pod: Pod, attempt: number, options: CallOpt
   const labelSelector = { [POD_UID_LABEL]: pod.metadata.uid };
   const { items } = await cri.listPodSandbox({ filter: { id: '', state: undefined, labelSelector } }, options);
   return items.map(observedSandbox).find((sandbox) => sandbox?.attempt === attempt);
+}
+
+/** What is in a sandbox has to be known to be adopted with it: as on a kubelet, once a list has shown it. */
+async function requireEmpty(cri: Cri, podSandboxId: string, options: CallOptions): Promise<string> {
+  const filter = { id: '', state: undefined, podSandboxId, labelSelector: {} };
+  const { containers } = await cri.listContainers({ filter }, options);
+  if (containers.length === 0) return podSandboxId;
+  throw new NodeFailure('FailedCreatePodSandBox', `sandbox ${podSandboxId} of the pod has containers already`);
 }
 
 async function inspect(cri: Cri, podSandboxId: string, options: CallOptions): Promise<ObservedSandbox | null> {

@@ -1,4 +1,7 @@
-/** Makes facts of the full sets of one source: the first is told whole, and of each later one only what has changed. */
+/**
+ * Makes facts of the full sets of one source: the first is told whole, as is each until one is complete, and of each later
+ * one only what has changed.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeFact, PodChange, SourceProblem } from '../../machines/shared/events.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -12,7 +15,7 @@ export function changesOf(source: string, clock: Pick<Clock, 'now'>): (set: Mani
     const before = delivered;
     delivered = set;
     const at = clock.now();
-    if (before === undefined) return [{ type: 'config.podsListed', source, ...set, at }];
+    if (before === undefined || before.isPartial) return [{ type: 'config.podsListed', source, ...set, at }];
     return [
       ...podChanges(before.pods, set.pods).map((change) => ({
         type: 'config.podChanged' as const,

@@ -5,11 +5,11 @@ import { goDuration } from '../../pod/api/duration.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { createAlarm } from '../alarm.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, steadyClock } from '../clock.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
 import type { ReadManifests } from './manifestReader.ts';
 import { type GoodManifest, ManifestFiles, type ManifestSet, type ManifestToStore } from './manifestSet.ts';
-import { A_DIRECTORY, type FoundText, readTextFile } from './yaml/textFile.ts';
+import { A_DIRECTORY, type FoundText, isUnread, readTextFile } from './yaml/textFile.ts';
 
 const FIRST_RETRY_MS = 1_000;
 /** A file that is still being written says so again within this time. */
@@ -61,7 +61,7 @@ export async function watchManifests(options: FileSourceOptions): Promise<void> 
   try {
     while (!signal.aborted) {
       await source.read();
-      const set = signal.aborted ? undefined : source.files.take();
+      const set = signal.aborted ? undefined : source.take();
       if (set !== undefined) onSet(set);
       if (signal.aborted) return;
       onState(source.state());
@@ -73,12 +73,23 @@ export async function watchManifests(options: FileSourceOptions): Promise<void> 
   }
 }
 
+const UNNAMEABLE = { message: 'the name is not UTF-8', hidesPods: false };
+
+/** Why something can not be read or watched. */
+interface Trouble {
+  readonly message: string;
+  /** There may be pods in it. */
+  readonly hidesPods: boolean;
+}
+
 class FileSource {
   readonly files: ManifestFiles;
+  readonly #options: FileSourceOptions;
   readonly #path: string;
   readonly #disk: FileSystem;
   readonly #clock: Clock;
-  readonly #nextTurn: () => Promise<void>;
+  /** By which files and lists are due. */
+  readonly #steady: Clock;
   readonly #signal: AbortSignal;
   readonly #alarm;
   /** When each file that changed may be read, by its name in the directory. */
@@ -86,9 +97,9 @@ class FileSource {
   /** Since when files have been seen to be empty. */
   readonly #emptySince = new Map<string, number>();
   /** What can not be read or watched, and why: each is told once. */
-  readonly #problems = new Map<string, string>();
-  readonly #listEveryMs: number;
-  readonly #readClasses: FileSourceOptions['readClasses'];
+  readonly #problems = new Map<string, Trouble>();
+  /** Whether all has been read once: a pod of which nothing was read after the start may run. */
+  #isComplete = false;
   #classes: RuntimeClasses | undefined;
   #listAt: number;
   #retryMs = FIRST_RETRY_MS;
@@ -96,28 +107,17 @@ class FileSource {
   #watched: { place: ManifestPlace; watcher: DirectoryWatcher } | undefined;
 
   constructor(options: FileSourceOptions) {
-    const {
-      path,
-      clock,
-      signal,
-      nodeName,
-      isLenient = false,
-      lastGood,
-      onManifest,
-      listEveryMs,
-      readClasses,
-      readManifests,
-    } = options;
-    this.#readClasses = readClasses;
-    this.#listEveryMs = listEveryMs;
+    const { path, clock, signal, nodeName, isLenient = false } = options;
+    const { lastGood, onManifest, readManifests } = options;
+    this.#options = options;
     this.files = new ManifestFiles({ nodeName, isLenient, lastGood, readManifests, onManifest });
     this.#path = path;
     this.#disk = options.files;
     this.#clock = clock;
-    this.#nextTurn = options.nextTurn;
+    this.#steady = steadyClock(clock);
     this.#signal = signal;
-    this.#alarm = createAlarm(clock);
-    this.#listAt = clock.now();
+    this.#alarm = createAlarm(this.#steady);
+    this.#listAt = this.#steady.now();
   }
 
   end(): void {
@@ -125,15 +125,25 @@ class FileSource {
     this.#alarm.ring();
   }
 
+  /** The set, where it has changed. */
+  take(): ManifestSet | undefined {
+    const set = this.files.take();
+    if (set === undefined) return undefined;
+    this.#isComplete ||= ![...this.#problems.values()].some(({ hidesPods }) => hidesPods);
+    return this.#isComplete ? set : { ...set, isPartial: true };
+  }
+
   /** What it waits for now. Files that cannot be read are told as problems of their own. */
   state(): SourceStep {
-    const until = this.#listAt;
-    const [listing, inotify] = [LISTING, INOTIFY].map((what) => this.#problems.get(what));
+    const now = this.#steady.now();
+    const shown = (at: number) => this.#clock.now() + at - now;
+    const until = shown(this.#listAt);
+    const [listing, inotify] = [LISTING, INOTIFY].map((what) => this.#problems.get(what)?.message);
     if (listing !== undefined) return { state: 'failing', until, failure: listing };
     if (!this.#isThere) return { state: 'absent', until };
     const written = [...this.#emptySince.values()].map((since) => since + EMPTY_MS);
-    const held = written.filter((at) => at > this.#clock.now());
-    if (held.length > 0) return { state: 'settling', until: Math.min(...held) };
+    const held = written.filter((at) => at > now);
+    if (held.length > 0) return { state: 'settling', until: shown(Math.min(...held)) };
     return inotify === undefined ? { state: 'watching' } : { state: 'polling', until, failure: inotify };
   }
 
@@ -144,9 +154,9 @@ class FileSource {
   /** Reads what is due: everything when a list is, else some of the files that have settled. */
   async read(): Promise<void> {
     await this.#attempt('RuntimeClasses', async () => {
-      this.#classes = await this.#readClasses?.();
+      this.#classes = await this.#options.readClasses?.();
     });
-    const now = this.#clock.now();
+    const now = this.#steady.now();
     if (now >= this.#listAt) return this.#attempt(LISTING, () => this.#list(now), this.#path);
     const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : [])).slice(0, FILES_AT_ONCE);
     for (const name of settled) this.#due.delete(name);
@@ -155,7 +165,7 @@ class FileSource {
   }
 
   async #list(now: number): Promise<void> {
-    this.#listAt = now + this.#listEveryMs;
+    this.#listAt = now + this.#options.listEveryMs;
     const place = await locateManifests(this.#disk, this.#path);
     if (this.#signal.aborted) return;
     this.#isThere = place !== undefined;
@@ -171,7 +181,7 @@ class FileSource {
     this.files.keepOnly(present);
     this.#forgetProblems(place.directory, new Set([...files, ...unnameable]));
     for (const file of this.#emptySince.keys()) if (!present.has(file)) this.#emptySince.delete(file);
-    for (const file of unnameable) this.#report(file, file, 'the name is not UTF-8', 'it is renamed');
+    for (const file of unnameable) this.#report(file, file, UNNAMEABLE, 'it is renamed');
   }
 
   /** Nothing is at the path: an empty set, and another look soon, then ever later. */
@@ -182,7 +192,7 @@ class FileSource {
     this.#forgetProblems(this.#path, new Set());
     this.files.odd(this.#path, NOTHING_THERE);
     this.#listAt = now + this.#retryMs;
-    this.#retryMs = Math.min(this.#listEveryMs, this.#retryMs * 2);
+    this.#retryMs = Math.min(this.#options.listEveryMs, this.#retryMs * 2);
   }
 
   /** The files of a place whose problems are over because they are gone. */
@@ -214,7 +224,7 @@ class FileSource {
     if ('noFile' in found) throw new Error(found.noFile === A_DIRECTORY ? NO_RECURSION : found.noFile);
     if (this.#isBegun(file, found.text)) return;
     await this.files.update(file, found.text, this.#clock.now(), this.#classes);
-    if (found.text.length > SHORT) await this.#nextTurn();
+    if (found.text.length > SHORT) await this.#options.nextTurn();
   }
 
   #forget(file: string): void {
@@ -228,7 +238,7 @@ class FileSource {
       this.#emptySince.delete(file);
       return false;
     }
-    const now = this.#clock.now();
+    const now = this.#steady.now();
     const since = this.#emptySince.get(file) ?? now;
     this.#emptySince.set(file, since);
     if (now - since >= EMPTY_MS) return false;
@@ -242,14 +252,18 @@ class FileSource {
       await action();
       if (this.#problems.delete(what)) this.files.readable(what);
     } catch (error) {
-      const message = messageOf(error);
-      this.#report(what, file, message, `it can be read: retried every ${goDuration(this.#listEveryMs)}`);
+      const trouble = {
+        message: messageOf(error),
+        hidesPods: what === LISTING || (what !== INOTIFY && isUnread(error)),
+      };
+      this.#report(what, file, trouble, `it can be read: retried every ${goDuration(this.#options.listEveryMs)}`);
     }
   }
 
-  #report(what: string, file: string, message: string, until: string): void {
-    if (this.#signal.aborted || this.#problems.get(what) === message) return;
-    this.#problems.set(what, message);
+  #report(what: string, file: string, trouble: Trouble, until: string): void {
+    const { message } = trouble;
+    if (this.#signal.aborted || this.#problems.get(what)?.message === message) return;
+    this.#problems.set(what, trouble);
     this.files.unreadable(what, { file, path: '', message, until });
   }
 
@@ -270,12 +284,12 @@ class FileSource {
 
   #lost(): void {
     this.#unwatch();
-    this.#listAt = Math.min(this.#listAt, this.#clock.now() + FIRST_RETRY_MS);
+    this.#listAt = Math.min(this.#listAt, this.#steady.now() + FIRST_RETRY_MS);
     this.#alarm.ring();
   }
 
   #heard(place: ManifestPlace, name: string | null): void {
-    const now = this.#clock.now();
+    const now = this.#steady.now();
     // Of a name that is not UTF-8 only a list can tell what it is.
     if (name?.includes('\ufffd')) this.#listAt = now;
     else if (name !== null && isManifestName(place, name)) this.#due.set(name, now + SETTLE_MS);

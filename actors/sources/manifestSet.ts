@@ -12,6 +12,8 @@ export interface ManifestSet {
   readonly pods: readonly Pod[];
   readonly problems: readonly SourceProblem[];
   readonly warnings: readonly SourceProblem[];
+  /** Something has not been read since the start, and may hold pods that run. */
+  readonly isPartial?: true;
 }
 
 /** The last good version of a file, as it is kept over a restart. */

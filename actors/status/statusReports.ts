@@ -4,8 +4,9 @@ import type { DueStatus } from '../../machines/statusSink/chart.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
-import { isTerminalPhase } from '../../pod/status/phase.ts';
+import { isPhaseDue, isTerminalPhase } from '../../pod/status/phase.ts';
 import { samePodStatus } from '../../pod/status/status.ts';
+import { isInitRepeated, isTransitionIllegal } from '../../pod/status/transitions.ts';
 import type { PodView } from '../../pod/status/view.ts';
 import type { Service } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
@@ -58,6 +59,8 @@ export class StatusReports {
   readonly #acknowledging: readonly string[];
   /** The ends that are on disk. */
   readonly #kept = new Map<string, PodStatus>();
+  /** The last status of each pod that is to be told once what it rests on is on disk. */
+  readonly #held = new Map<string, PodStatus>();
 
   constructor(parts: ReportParts) {
     this.#parts = parts;
@@ -76,10 +79,15 @@ export class StatusReports {
 
   /** Writes an end that a sink has to acknowledge, before anybody is told of it. */
   keep({ uid, pod, view }: StatusChange): Promise<void> | undefined {
+    if (this.#acknowledging.length === 0) return undefined;
     const { metadata, status } = pod;
+    // Nobody is told of it: it is not what the next end is compared with.
+    if (isUnknown(view)) return undefined;
+    const before = this.#held.get(uid) ?? this.#latest.get(uid)?.status;
+    if (status !== undefined) this.#held.set(uid, status);
     // What the node refused it decides again when it starts again (C24).
-    if (this.#acknowledging.length === 0 || isUnknown(view) || view.refused) return undefined;
-    if (!isTerminalPhase(status?.phase) || samePodStatus(this.#latest.get(uid)?.status, status)) return undefined;
+    if (view.refused) return undefined;
+    if (!isTerminalPhase(status?.phase) || samePodStatus(before, status)) return undefined;
     this.#kept.set(uid, status);
     const { namespace, name } = metadata;
     const { store, onError } = this.#parts;
@@ -90,9 +98,10 @@ export class StatusReports {
   take({ uid, pod, view, removed }: StatusChange): DueStatus | undefined {
     const known = this.#latest.get(uid);
     const { metadata, status } = pod;
+    if (this.#held.get(uid) === status) this.#held.delete(uid);
     const isSame = known?.ended === view.reclaimed && samePodStatus(known.status, status);
     if (known && removed) this.#latest.set(uid, { ...known, gone: true });
-    if (this.#parts.sinks.length === 0 || status === undefined || isUnknown(view) || isSame) {
+    if (this.#parts.sinks.length === 0 || status === undefined || isSame || isSilent(known, { pod, view })) {
       this.#forgetDone(uid);
       return undefined;
     }
@@ -161,6 +170,16 @@ export class StatusReports {
  */
 const isUnknown = ({ unsettled, termination }: PodView): boolean =>
   unsettled === true || termination?.reason === 'Orphaned';
+
+/** Whether what is now known of the pod would take back what sinks have been told. */
+function isSilent(known: Latest | undefined, { pod, view }: Pick<StatusChange, 'pod' | 'view'>): boolean {
+  if (isUnknown(view)) return true;
+  if (view.restored) return false;
+  if (known && !known.gone) return pod.status !== undefined && isTransitionIllegal(pod, known.status, pod.status);
+  // An earlier agent may have told a terminal phase and died before that was on disk: until the pod has ended again any
+  // other phase would take it back.
+  return isPhaseDue(view) || isInitRepeated(view);
+}
 
 /** What a call that was given up has come to is that its time was over. */
 const late = (within: AbortSignal) => (cause: unknown) => {

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
-import { createLayout, type Layout } from '../../host/pods/layout.ts';
+import { createLayout, isSafeSegment, type Layout } from '../../host/pods/layout.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
-import type { DirectoryOwner, Maker } from '../../host/pods/podMark.ts';
-import { adoptPod, ownerOfPodDirectory } from '../../host/pods/takePodDirectory.ts';
+import { type DirectoryOwner, type Maker, ownerOf } from '../../host/pods/podMark.ts';
+import { adoptPod, isNamed, ownerOfPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../../pod/lifecycle/observed.ts';
 import type { DurableFacts } from './durableFacts.ts';
@@ -21,6 +21,12 @@ export interface AgentPlace {
 export interface FoundOnDisk {
   readonly left: readonly LeftPod[];
   readonly foreign: readonly ForeignPod[];
+}
+
+/** The same, when an agent starts. */
+export interface FoundAtStart extends FoundOnDisk {
+  /** The uids of the pods that there are logs of. */
+  readonly logged: readonly string[];
 }
 
 /** The runtime of an agent without containers: nothing of it outlives its process. */
@@ -41,10 +47,11 @@ export async function podsLeftOnDisk(
   place: AgentPlace,
   { allocations, statuses, probes }: Pick<DurableFacts, 'allocations' | 'statuses' | 'probes'>,
   { takesOver = false, files }: { readonly takesOver?: boolean; readonly files?: FileSystem | undefined } = {},
-): Promise<FoundOnDisk> {
+): Promise<FoundAtStart> {
   const layout = createLayout(place, files);
   const maker = makerOf(place);
-  const identityOf = await identities(layout, place.podLogsDir);
+  const logged = await loggedPods(layout, place.podLogsDir);
+  const identityOf = identitiesIn(logged);
   const uids = await podDirectories(layout);
   const directories = uids.map((uid) => ({ uid, owner: ownerOfPodDirectory(layout, maker, uid) }));
   if (!takesOver) refuseOtherRuntime(layout, directories, maker);
@@ -63,6 +70,7 @@ export async function podsLeftOnDisk(
   return {
     left: [...found.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(identityOf)],
     foreign: found.flatMap(({ foreign = [] }) => foreign),
+    logged: logged.map(({ uid }) => uid),
   };
 }
 
@@ -80,7 +88,7 @@ export async function takenOver(
 ): Promise<readonly ForeignPod[]> {
   const layout = createLayout(place);
   const maker = makerOf(place);
-  const identityOf = await identities(layout, place.podLogsDir);
+  const identityOf = identitiesIn(await loggedPods(layout, place.podLogsDir));
   return (await podDirectories(layout)).flatMap((uid) => {
     const owner = ownerOfPodDirectory(layout, maker, uid);
     const common = { directory: layout.podDir(uid), sandboxes: [] };
@@ -102,18 +110,24 @@ export async function ownedByFact(rootDir: string): Promise<Pick<ReadonlySet<str
   return { has: (uid) => names.has(factFileName(uid)) };
 }
 
-/** What is on disk of pods that the agent does not know. */
+/** What is on disk of pods that the agent does not know: a directory, or after a power cut logs alone. */
 export async function surveyPods(
   { layout, maker, podLogsDir }: { readonly layout: Layout; readonly maker: Maker; readonly podLogsDir: string },
   known: readonly string[],
 ): Promise<FoundOnDisk> {
   const skipped = new Set(known);
+  // The logs first: a pod that is being made has its directory before them.
+  const logged = await loggedPods(layout, podLogsDir);
   const uids = (await podDirectories(layout)).filter((uid) => !skipped.has(uid));
-  if (uids.length === 0) return { left: [], foreign: [] };
-  const identityOf = await identities(layout, podLogsDir);
+  const identityOf = identitiesIn(logged);
   const found = uids.map((uid) => sorted(layout, uid, { owner: ownerOfPodDirectory(layout, maker, uid), identityOf }));
+  const isOurs = (pod: PodIdentity) => {
+    const owner = ownerOf(layout.files, layout.podLogDir(pod), maker);
+    return owner.kind === 'ours' && (owner.pod === undefined || isNamed(owner.pod, pod));
+  };
+  const onlyLogged = logged.filter(({ uid }) => !skipped.has(uid) && !uids.includes(uid));
   return {
-    left: found.flatMap(({ left = [] }) => left),
+    left: [...found.flatMap(({ left = [] }) => left), ...onlyLogged.filter(isOurs)],
     foreign: found.flatMap(({ foreign = [] }) => foreign),
   };
 }
@@ -162,14 +176,16 @@ function refuseOtherRuntime(
   throw new NodeFailure('RuntimeChanged', message);
 }
 
-/**
- * Who a pod is by its uid, as far as the names of the log folders tell. The folder that they are in is not only ours: it
- * gives names and nothing more, and a pod without logs goes by its uid.
- */
-async function identities({ files }: Layout, podLogsDir: string): Promise<(uid: string) => PodIdentity> {
-  const logs = await files.readdir(podLogsDir).catch(() => []);
-  const named = new Map(logs.map((folder) => identityOf(folder)).map((pod) => [pod.uid, pod]));
+/** Who a pod is by its uid, as far as the names of the log folders tell; a pod without logs goes by its uid. */
+function identitiesIn(logged: readonly PodIdentity[]): (uid: string) => PodIdentity {
+  const named = new Map(logged.map((pod) => [pod.uid, pod]));
   return (uid) => named.get(uid) ?? { uid, namespace: UNKNOWN, name: uid };
+}
+
+/** The pods that have a log folder, whoever made it: the folder that these are in is not only ours. */
+async function loggedPods({ files }: Layout, podLogsDir: string): Promise<readonly PodIdentity[]> {
+  const folders = await files.readdir(podLogsDir).catch(() => []);
+  return folders.map(identityOf).filter((pod) => Object.values(pod).every(isSafeSegment));
 }
 
 /** Log folders are named `<namespace>_<name>_<uid>` (C23); of these only a uid may have an underscore. */

@@ -127,7 +127,7 @@ class Batches implements BatchWriter {
   constructor(folderOf: (kind: string) => FactFolder, retrying: Retrying) {
     this.#folderOf = folderOf;
     this.#unwritten = unwrittenFacts(retrying, (changes) => {
-      for (const change of changes) if (!this.#pending.has(idOf(change))) this.#pending.set(idOf(change), change);
+      for (const change of changes) if (!this.#isLater(idOf(change))) this.#pending.set(idOf(change), change);
       this.#begin();
     });
   }
@@ -160,7 +160,12 @@ class Batches implements BatchWriter {
 
   isUnwritten(kind: string, key: string): boolean {
     const id = idOf({ kind, key });
-    return this.#pending.has(id) || this.#inHand.has(id) || this.#unwritten.has(id);
+    return this.#isLater(id) || this.#unwritten.has(id);
+  }
+
+  /** Whether a change is wanted, or on its way, that came after any which failed. */
+  #isLater(id: string): boolean {
+    return this.#pending.has(id) || this.#inHand.has(id);
   }
 
   #begin(): void {

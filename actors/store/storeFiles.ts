@@ -34,18 +34,25 @@ export async function writeFact({ files, directory }: FactFolder, key: string, v
   const file = path.join(directory, factFileName(key));
   const text = `${JSON.stringify({ key, value })}\n`;
   if (textOf(files, file) === text) return;
-  const handle = await files.open(file + TEMPORARY, 'w', 0o600);
+  const temporary = file + TEMPORARY;
+  try {
+    await writeDurably(files, temporary, text);
+    await files.rename(temporary, file);
+  } catch (error) {
+    // On a full disk half a file is in the way of all others; and nobody else would remove it before the next start.
+    await files.rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function writeDurably(files: FileSystem, file: string, text: string): Promise<void> {
+  const handle = await files.open(file, 'w', 0o600);
   try {
     await handle.writeFile(text);
     await handle.sync();
-  } catch (error) {
-    // On a full disk half a file is in the way of all others.
-    await files.rm(file + TEMPORARY, { force: true }).catch(() => {});
-    throw error;
   } finally {
     await handle.close();
   }
-  await files.rename(file + TEMPORARY, file);
 }
 
 /** Deletes a fact; one that is not there is deleted already. */

@@ -154,6 +154,11 @@ export class ContainerRecord implements SimulatedContainer {
     return this.config.mounts;
   }
 
+  get logPath(): string {
+    const { logDirectory } = this.sandbox.config;
+    return logDirectory && this.config.logPath ? `${logDirectory}/${this.config.logPath}` : '';
+  }
+
   get startedAt(): number | undefined {
     return this.life.state === 'created' ? undefined : this.life.startedAt;
   }

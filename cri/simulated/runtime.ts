@@ -193,6 +193,11 @@ export class SimulatedRuntime {
     this.#sandboxes.kill(this.#sandbox(id));
   }
 
+  /** The container of this id, unless it is removed. */
+  container(id: string): SimulatedContainer | undefined {
+    return this.#records.containers.get(id);
+  }
+
   /** Every container that is not removed, the oldest first. */
   containers(): Iterable<SimulatedContainer> {
     return this.#records.containers.values();

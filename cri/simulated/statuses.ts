@@ -15,8 +15,7 @@ export function sandboxStatus(record: SandboxRecord): PodSandboxStatus {
 /** A container as its status call shows it. */
 export function containerStatus(record: ContainerRecord): ContainerStatus {
   const { podSandboxId: _, ...listed } = listedContainer(record);
-  const { logPath, mounts } = record.config;
-  const logDirectory = record.sandbox.config.logDirectory;
+  const { mounts } = record.config;
   return {
     ...ContainerStatus.create(),
     ...listed,
@@ -24,7 +23,7 @@ export function containerStatus(record: ContainerRecord): ContainerStatus {
     image: { annotations: {}, userSpecifiedImage: '', runtimeHandler: '', imageRef: '', image: record.image.name },
     imageRef: record.image.digest,
     mounts: mounts.map((mount) => ({ ...mount })),
-    logPath: logDirectory && logPath ? `${logDirectory}/${logPath}` : '',
+    logPath: record.logPath,
     state: containerState(record),
   };
 }

@@ -37,6 +37,8 @@ export interface SimulatedContainer {
   readonly startedAt: number | undefined;
   /** Of one that has ended. */
   readonly exitCode: number | undefined;
+  /** Where its output goes; empty: nowhere. */
+  readonly logPath: string;
   /** What it uses while it runs. */
   readonly memoryBytes: number;
   /** The cgroup of the pod. */

@@ -43,6 +43,8 @@ export interface Layout {
   readonly subPathsOf: (uid: string, volume: string) => string;
   /** `<root>/pods/<uid>/volume-subpaths/<volume>/<container>/<index>` */
   readonly subPathDir: (uid: string, volume: string, container: string, index: number) => string;
+  /** `<root>/pods/<uid>/containers` */
+  readonly terminationLogsDir: (uid: string) => string;
   /** `<root>/pods/<uid>/containers/<name>/<run>`: the file that a run of a container writes its last words to. */
   readonly terminationLog: (uid: string, container: string, run: string) => string;
   /** `<root>/pods/<uid>/etc-hosts` */
@@ -67,6 +69,7 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders, files: File
   const podsDir = path.join(absolute(rootDir), 'pods');
   const logLinksDir = path.join(absolute(podLogsDir), '..', 'containers');
   const podDir = (uid: string) => path.join(podsDir, segment('pod uid', uid));
+  const terminationLogsDir = (uid: string) => path.join(podDir(uid), 'containers');
   const subPathsDir = (uid: string) => path.join(podDir(uid), 'volume-subpaths');
   const subPathsOf = (uid: string, volume: string) => path.join(subPathsDir(uid), segment('volume name', volume));
   const podLogDir = (pod: PodIdentity) => path.join(podLogsDir, podLogName(pod));
@@ -85,8 +88,9 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders, files: File
     subPathsOf,
     subPathDir: (uid, volume, container, index) =>
       path.join(subPathsOf(uid, volume), segment('container name', container), segment('mount index', String(index))),
+    terminationLogsDir,
     terminationLog: (uid, container, run) =>
-      path.join(podDir(uid), 'containers', segment('container name', container), segment('container run', run)),
+      path.join(terminationLogsDir(uid), segment('container name', container), segment('container run', run)),
     hostsFile: (uid) => path.join(podDir(uid), 'etc-hosts'),
     podLogDir,
     containerLogDir: (pod, container) => path.join(podLogDir(pod), segment('container name', container)),

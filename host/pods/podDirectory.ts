@@ -3,7 +3,7 @@ import path from 'node:path';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import { isMissing } from '../files/fileErrors.ts';
+import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { isSafeSegment, type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
 import { isHalfDone, knownOwnerOf, type Maker, nameOfRemoved } from './podMark.ts';
@@ -24,6 +24,7 @@ export async function preparePodDirectory({ pod, layout, signal }: PodFolders): 
   );
   await Promise.all([
     makeDirectory(layout.files, layout.volumesDir(uid), PRIVATE),
+    makeDirectory(layout.files, layout.terminationLogsDir(uid), PRIVATE),
     ...logDirs.map((directory) => makeDirectory(layout.files, directory, READABLE)),
   ]);
 }
@@ -34,7 +35,13 @@ export async function makeTerminationLog(
   { uid, container, run }: { readonly uid: string; readonly container: string; readonly run: string },
 ): Promise<string> {
   const file = layout.terminationLog(uid, container, run);
-  await makeDirectory(layout.files, path.dirname(file), PRIVATE);
+  const { files } = layout;
+  await makeBelowPod(files, path.dirname(file)).catch(async (error: unknown) => {
+    if (!isMissing(error)) throw error;
+    // An earlier version of the agent made the directory above only now.
+    await makeBelowPod(files, layout.terminationLogsDir(uid));
+    await makeBelowPod(files, path.dirname(file));
+  });
   const handle = await layout.files.open(file, 'a');
   try {
     await handle.chmod(0o666);
@@ -126,6 +133,15 @@ function noneIfMissing(error: unknown): string[] {
 
 function unlessMissing(error: unknown): void {
   if (!isMissing(error)) throw error;
+}
+
+/** Fails where the one above is missing: a call that hung must not bring back the directory of a pod that is gone. */
+async function makeBelowPod(files: FileSystem, directory: string): Promise<void> {
+  try {
+    await files.mkdir(directory, { mode: PRIVATE });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
 }
 
 async function makeDirectory(files: FileSystem, directory: string, mode: number): Promise<void> {

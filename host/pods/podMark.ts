@@ -1,6 +1,7 @@
 /**
  * The mark in each directory that an agent makes for a pod: what bears none, or that of another agent, is nobody's here
- * to unmount, remove or overwrite. It is there from the first moment of the directory to the last.
+ * to unmount, remove or overwrite. It is there from the first moment of the directory to the last; where a power cut took
+ * its text, a stamp tells whose it was.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -111,7 +112,8 @@ function ownerByMark(files: FileSystem, file: string, maker: Maker): DirectoryOw
   if (mark === 'missing') return { kind: 'unmarked', why: "it does not have this agent's mark" };
   if ('damaged' in mark) {
     const left = mark.damaged === undefined ? undefined : cutOffMark(mark.damaged, maker);
-    if (left === 'ours') return { kind: 'ours', runtime: maker.runtime, isTaken: false };
+    if (left === 'ours' || (left !== undefined && isStamped(files, path.dirname(file), maker)))
+      return { kind: 'ours', runtime: maker.runtime, isTaken: false };
     const why = `its mark ${MARK_FILE} is damaged`;
     return { kind: 'unmarked', why, ...(left === undefined ? {} : { isCutOff: true }) };
   }
@@ -136,6 +138,16 @@ function cutOffMark(text: string, { root, node, runtime }: Maker): 'ours' | "any
   return written.startsWith(`${named},`) ? 'ours' : "anyone's";
 }
 
+/**
+ * The name of an empty directory beside the mark. Marks are not synced: a power cut within half a minute may leave a
+ * directory with an empty mark. File systems with a journal keep names in the order in which they were made, so a stamp
+ * is there whenever its directory is.
+ */
+const stampOf = ({ root, node }: Maker): string => `.statelet-by-${short(`${node}@${root}`)}`;
+
+const isStamped = (files: FileSystem, directory: string, maker: Maker): boolean =>
+  files.lstatSync(path.join(directory, stampOf(maker)))?.isDirectory() === true;
+
 interface Marking {
   readonly layout: Pick<Layout, 'files' | 'underway'>;
   readonly maker: Maker;
@@ -152,7 +164,7 @@ export async function makeMarked(directory: string, marking: Marking, mode: numb
   const fresh = besideOf(directory, NEW, marking.maker);
   underway.add(fresh);
   try {
-    await files.mkdir(fresh, { recursive: true, mode });
+    await files.mkdir(path.join(fresh, stampOf(marking.maker)), { recursive: true, mode });
     await files.writeFile(path.join(fresh, MARK_FILE), textOf(marking));
     await files.rename(fresh, directory);
     return true;

@@ -65,7 +65,7 @@ export async function adoptPod(target: PodToTake & { readonly isTaken?: boolean 
   await mark(layout.podDir(pod.uid));
 }
 
-const isNamed = (one: Pick<PodIdentity, 'namespace' | 'name'>, other: typeof one): boolean =>
+export const isNamed = (one: Pick<PodIdentity, 'namespace' | 'name'>, other: typeof one): boolean =>
   one.namespace === other.namespace && one.name === other.name;
 
 function refuseLogs({ layout, maker, pod }: PodToTake, kinds: readonly DirectoryOwner['kind'][]): void {

@@ -21,8 +21,11 @@ const MEANINGS = {
 
 export type FileErrorCode = keyof typeof MEANINGS;
 
-/** The error of a call on a path. */
+/** The error of a call on a path; without a stack, as those of `node:fs/promises` are. */
 export function fileError(code: FileErrorCode, syscall: string, path: string): Error {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   const error = new Error(`${code}: ${MEANINGS[code]}, ${syscall} '${path}'`);
+  Error.stackTraceLimit = stackTraceLimit;
   return Object.assign(error, { code, syscall, path });
 }

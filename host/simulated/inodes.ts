@@ -11,6 +11,8 @@ interface Common {
 export interface RegularFile extends Common {
   readonly kind: 'file';
   data: Buffer;
+  /** When it was given its content, by the time that no jump of the clock changes. */
+  writtenAt: number;
   /** What a power cut leaves at least. */
   synced: Buffer;
 }

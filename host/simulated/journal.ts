@@ -15,6 +15,7 @@ interface Change {
 interface PowerCut {
   /** Numbers from 0 to less than 1. */
   readonly random: () => number;
+  /** By the same time as that of the changes. */
   readonly now: number;
 }
 
@@ -76,7 +77,7 @@ function restore(inode: Inode, cut: PowerCut): void {
 
 function restoreFile(file: RegularFile, { random, now }: PowerCut): void {
   const { data, synced } = file;
-  if (data !== synced && now - file.mtimeMs <= WRITEBACK_MS) {
+  if (data !== synced && now - file.writtenAt <= WRITEBACK_MS) {
     const part = data.subarray(0, Math.floor(random() * data.length));
     // Where the size is durable and the rest is not, that reads as zeros.
     const holed = Buffer.concat([part, Buffer.alloc(data.length - part.length)]);

@@ -19,13 +19,18 @@ export class MemoryDisk {
   readonly #journal = new Journal();
   readonly #mounts = new MountTable();
   readonly #now: () => number;
+  readonly #elapsed: () => number;
   readonly #watchers = new Map<Directory, Set<DirectoryListener>>();
   #lastInode = 1;
   #used = 0;
 
-  /** `now` gives the time of changes, in milliseconds since the epoch. */
-  constructor(now: () => number) {
+  /**
+   * `now` gives the time of changes, in milliseconds since the epoch; `elapsed` the time after which they become durable by
+   * themselves, which no jump of the clock changes.
+   */
+  constructor(now: () => number, elapsed = now) {
     this.#now = now;
+    this.#elapsed = elapsed;
     this.root = this.#directory(0o755);
   }
 
@@ -95,7 +100,13 @@ export class MemoryDisk {
     if (found !== undefined && exclusive) throw fileError('EEXIST', 'open', path);
     if (found?.kind === 'directory') throw fileError('EISDIR', 'open', path);
     if (found?.kind === 'file') return found;
-    const file: RegularFile = { kind: 'file', data: NOTHING, synced: NOTHING, ...this.#common(mode) };
+    const file: RegularFile = {
+      kind: 'file',
+      data: NOTHING,
+      synced: NOTHING,
+      writtenAt: this.#elapsed(),
+      ...this.#common(mode),
+    };
     this.#change(directory, [[name, file]]);
     return file;
   }
@@ -107,6 +118,7 @@ export class MemoryDisk {
     this.#used += written.length - file.data.length;
     file.data = written;
     file.mtimeMs = this.#now();
+    file.writtenAt = this.#elapsed();
     this.#tell(path);
     if (written !== data) throw fileError('ENOSPC', 'write', path);
   }
@@ -211,7 +223,7 @@ export class MemoryDisk {
   cutPower(random: () => number): void {
     this.#watchers.clear();
     this.#mounts.clear();
-    this.#journal.cutPower(this.root, { random, now: this.#now() });
+    this.#journal.cutPower(this.root, { random, now: this.#elapsed() });
     this.#used = sizeOf(this.root);
   }
 
@@ -225,9 +237,8 @@ export class MemoryDisk {
   }
 
   #change(directory: Directory, change: readonly (readonly [string, Inode | undefined])[]): void {
-    const now = this.#now();
-    this.#journal.change(directory, change, now);
-    directory.mtimeMs = now;
+    this.#journal.change(directory, change, this.#elapsed());
+    directory.mtimeMs = this.#now();
     for (const [name] of change) for (const listener of this.#watchers.get(directory) ?? []) listener(name);
   }
 

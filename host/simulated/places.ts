@@ -63,4 +63,9 @@ export function placeOf({ root, mounts }: Tree, path: string, { syscall, follow 
 export const isMountPoint = ({ path, within }: Place): boolean => within?.path === path;
 
 const pathOf = (names: readonly string[]): string => `/${names.join('/')}`;
-const namesOf = (path: string): string[] => resolve(path).split('/').filter(Boolean);
+
+/** What has to be resolved before it is taken apart: parts that are dots or nothing, or a working directory. */
+const IS_ODD = /^[^/]|^$|\/(\.{0,2}(\/|$))/;
+
+const namesOf = (path: string): string[] =>
+  IS_ODD.test(path) ? resolve(path).split('/').filter(Boolean) : path.slice(1).split('/');

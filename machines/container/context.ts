@@ -13,7 +13,7 @@ import { containerSize } from '../../pod/resources/resources.ts';
 import type { ContainerRole, TerminatedRun } from '../../pod/status/view.ts';
 import type { AwaitedImage } from '../image/awaited.ts';
 import type { ContainerEvent } from '../shared/events.ts';
-import { terminatedRun } from './terminatedRun.ts';
+import { lostRun, terminatedRun } from './terminatedRun.ts';
 
 export interface ContainerInput {
   readonly pod: Pod;
@@ -29,6 +29,8 @@ export interface ContainerInput {
   readonly size?: ContainerSize | undefined;
   /** What the runtime already has of it, the newest first. */
   readonly observed: readonly ObservedContainer[];
+  /** How often it was restarted, counting the run to come, where only its logs tell: the runtime has none of it (C23). */
+  readonly restarts?: number | undefined;
   /** What its probes had come to before the agent restarted. */
   readonly probed?: Probed | undefined;
 }
@@ -64,6 +66,8 @@ export interface ContainerContext
   readonly startedUp?: string | undefined;
   /** The run that had begun before this agent, and what its probes had come to. */
   readonly adopted?: Probed | undefined;
+  /** What the runtime had of it when its actor was created has run, be it that it runs still. */
+  readonly ranBefore?: boolean | undefined;
   /** The identity (C6) of the container under `id`. */
   readonly madeFrom?: string | undefined;
   /** The size of the container under `id`. */
@@ -81,6 +85,8 @@ export interface ContainerContext
   readonly leavesNothing: boolean;
   /** Until when a stop may take, in milliseconds since the epoch; absent: the pod's own grace from its beginning. */
   readonly stopBy?: number | undefined;
+  /** How many seconds it may take, whatever the clock is set to meanwhile; absent: the pod's own grace. */
+  readonly stopWithin?: number | undefined;
   /** The last wait before a restart; absent before the first one, which is immediate. */
   readonly crashDelayMs?: number | undefined;
   /** When the present wait for another attempt is over; 0 when it was not known at its beginning. */
@@ -95,14 +101,15 @@ export function initialContext(input: ContainerInput): ContainerContext {
     ...rest,
     adopted,
     startedUp: adopted?.started ? adopted.id : undefined,
+    ranBefore: newest !== undefined && newest.state !== 'created',
     ranElsewhere: newest !== undefined && newest.sandboxId !== input.sandbox?.id,
     hasTurn: false,
-    attempt: newest?.attempt ?? 0,
+    attempt: newest?.attempt ?? input.restarts ?? 0,
     id: newest?.id,
     madeFrom: newest?.hash || undefined,
     imageRef: newest?.imageRef,
     size: newest && (input.size ?? sizeOf(input)),
-    earlierRun: previous && terminatedRun(previous),
+    earlierRun: previous ? terminatedRun(previous) : lostRun(input),
     onEnd: 'byPolicy',
     awaitsOthers: false,
     leavesNothing: false,
@@ -120,7 +127,7 @@ export const isMissized = (context: ContainerContext): boolean =>
   context.role !== 'init' && context.size !== undefined && !sameSize(context.size, sizeOf(context));
 
 /** Under which a limiter knows what it asks for. */
-export const slotKey = (context: ContainerContext, limiter: string): string =>
+export const slotKey = (context: Pick<ContainerContext, 'pod' | 'name'>, limiter: string): string =>
   `${context.pod.metadata.uid}/${context.name}/${limiter}`;
 
 /** What a back-off is counted for: another image or other resources reset it (C7). */
@@ -149,21 +156,22 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
 
 /** What a hook of the container is run with; `deadline` is when it must have ended, in milliseconds since the epoch. */
 export const hookRequest = (
-  { pod, name, id = '', sandbox, former }: ContainerContext,
+  { pod, name, id = '', sandbox, former, stopWithin }: ContainerContext,
   hook: 'postStart' | 'preStop',
   deadline: number | undefined,
 ) => ({
   ...{ pod, container: name, id, hook, podIp: (sandbox ?? former)?.ips?.[0], deadline },
-  graceSeconds: pod.spec.terminationGracePeriodSeconds ?? 30,
+  graceSeconds: stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30,
 });
 
 /** What a command to stop changes: it is for good, its deadline only moves nearer (C10), its turn once come stays (C11). */
 export const stopRequest = (
   context: ContainerContext,
-  { deadline, waits = false, leavesNothing = false }: StopCommand,
+  { deadline, graceSeconds, waits = false, leavesNothing = false }: StopCommand,
 ): Partial<ContainerContext> => ({
   onEnd: 'stay',
   stopBy: sooner(context.stopBy, deadline),
+  stopWithin: sooner(context.stopWithin, graceSeconds),
   awaitsOthers: waits && (context.onEnd !== 'stay' || context.awaitsOthers),
   leavesNothing: context.leavesNothing || leavesNothing,
 });

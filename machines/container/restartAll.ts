@@ -14,7 +14,10 @@ const RESTARTING_ALL = {
 } as const;
 
 /** What a kubelet tells of a container that it has removed to restart the whole pod: nothing of how it had ended (C5). */
-export const removedForRestart = ({ run, earlierRun }: ContainerContext): typeof RESTARTING_ALL | undefined =>
+export const removedForRestart = ({
+  run,
+  earlierRun,
+}: Pick<ContainerContext, 'run' | 'earlierRun'>): typeof RESTARTING_ALL | undefined =>
   run === undefined && isEndedFor(earlierRun?.reason, RESTARTING_ALL.reason) ? RESTARTING_ALL : undefined;
 
 /** The next attempt of a container whose whole pod restarts: at once, and when its turn has come again. */
@@ -24,4 +27,5 @@ export const afterReset = (context: ContainerContext): Partial<ContainerContext>
   hasTurn: false,
   crashDelayMs: undefined,
   stopBy: undefined,
+  stopWithin: undefined,
 });

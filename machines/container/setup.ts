@@ -37,6 +37,8 @@ export type ContainerTag =
   | 'stopping'
   | 'runningPreStop'
   | 'killing'
+  /** Its grace is over. */
+  | 'overdue'
   /** It has ended, and does not go on by itself. */
   | 'rests';
 
@@ -122,12 +124,13 @@ export const containerSetup = setup({
     stopForGood: assign(({ context, event }) => (event.type === 'container.stop' ? stopRequest(context, event) : {})),
     recordEnd: assign(({ event }) =>
       event.type === 'runtime.containerObserved' && event.container !== null
-        ? { run: terminatedRun(event.container), stopBy: undefined }
+        ? { run: terminatedRun(event.container), stopBy: undefined, stopWithin: undefined }
         : {},
     ),
     recordUnknownEnd: assign(({ context }) => ({
       run: unknownEnd(context.id ?? '', context.startedAt),
       stopBy: undefined,
+      stopWithin: undefined,
     })),
     recordCallFailure: assign(({ event }) => retryAfter(failureOf(event))),
   },

@@ -2,7 +2,7 @@
 import type { Failure } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import type { RunReason } from '../../pod/lifecycle/restart.ts';
-import type { TerminatedRun } from '../../pod/status/view.ts';
+import type { ContainerRole, TerminatedRun } from '../../pod/status/view.ts';
 
 /** How it ended, from what the runtime shows; an end that it does not know is 137, ContainerStatusUnknown (C13). */
 export function terminatedRun(container: ObservedContainer): TerminatedRun {
@@ -32,6 +32,15 @@ export function unknownEnd(containerId: string, startedAt?: number, message = US
     ...(startedAt ? { startedAt } : {}),
   };
 }
+
+/** The last run of a container of which only the logs tell. Whether an init container had succeeded they do not. */
+export const lostRun = ({
+  role,
+  restarts = 0,
+}: {
+  readonly role: ContainerRole;
+  readonly restarts?: number | undefined;
+}): TerminatedRun | undefined => (restarts > 0 && role !== 'init' ? unknownEnd('') : undefined);
 
 /** A start that the runtime refused counts as a run that ended at once, so that it backs off like a crash. */
 export const failedStart = (id: string | undefined, failure: Failure): TerminatedRun => ({

@@ -1,4 +1,5 @@
 /** What a container's actor shows: its state in the words of a ContainerStatus (C16), and its facts in the tree of actors. */
+import { mayLeaveTerminated } from '../../pod/lifecycle/restart.ts';
 import type { ActorFacts } from '../../pod/show/actorNode.ts';
 import { handlerText } from '../../pod/show/handlerText.ts';
 import type { ContainerView, TerminatedRun, WaitReason } from '../../pod/status/view.ts';
@@ -81,10 +82,14 @@ export function waitWithHook(waitsFor: string, { snapshot }: Hooked): string {
 const reportedEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
   snapshot.hasTag('making') ? undefined : snapshot.context.run;
 
+/** What is told of a container that was removed for a restart of all, until a later end is reported. */
+const removalOf = (snapshot: ContainerSnapshot) =>
+  removedForRestart({ run: reportedEnd(snapshot), earlierRun: snapshot.context.earlierRun });
+
 /** A number is counted once its container is shown: until then all that is told is of the one before. */
 function restartsOf(snapshot: ContainerSnapshot): number {
   const { id, attempt } = snapshot.context;
-  if (removedForRestart(snapshot.context)) return attempt;
+  if (removalOf(snapshot)) return attempt;
   const isNext = id === undefined || (!isShownRunning(snapshot) && reportedEnd(snapshot) === undefined);
   return isNext && attempt > 0 ? attempt - 1 : attempt;
 }
@@ -110,11 +115,21 @@ function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerV
   if (waitingReason !== undefined && !(rests && (run ?? earlierRun))) {
     return { kind: 'waiting', reason: waitingReason.reason, message: waitingReason.message };
   }
-  const removed = removedForRestart(snapshot.context);
+  const removed = removalOf(snapshot);
   if (removed) return restartsAll ? { kind: 'waiting', ...removed } : creating(snapshot.context);
   const end = run ?? earlierRun;
-  return end ? { kind: 'terminated', run: end } : creating(snapshot.context);
+  // One that only its logs tell of waits to be made, as with a kubelet.
+  if (!end?.containerId || (!run && isHidden(snapshot.context, end))) return creating(snapshot.context);
+  return { kind: 'terminated', run: end };
 }
+
+/**
+ * Whether the end before the run to come is not shown, as that comes against the restart policy: after a probe or an update
+ * has ended the container. Once it was reported as terminated, an API server would refuse every other state. An init
+ * container has no choice (C3).
+ */
+const isHidden = (context: ContainerContext, { exitCode }: TerminatedRun): boolean =>
+  context.role !== 'init' && !mayLeaveTerminated({ ...context, container: specOf(context) }, exitCode);
 
 /** A container counts as running once its postStart hook is done; one whose hook failed does not while it is killed. */
 function isShownRunning(snapshot: ContainerSnapshot): boolean {

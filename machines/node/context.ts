@@ -75,6 +75,8 @@ export interface NodeInput {
   readonly logCheckMs?: number;
   /** The pods of which a former run of the agent left something on disk. */
   readonly left: readonly LeftPod[];
+  /** The uids of the pods of which there were logs before this agent; absent: of none. */
+  readonly logged?: readonly string[];
   /** Where statuses go, and what each had not acknowledged before the restart; absent: nowhere. */
   readonly sinks?: readonly StatusSinkInput[];
   /** It runs only to end every pod, none of which is an orphan then: each gets its own grace. */
@@ -219,10 +221,14 @@ export function withoutSeen({ observed: all }: NodeContext, uid = ''): Pick<Node
 
 /** What was known from before the restart of a pod of which nothing is left says nothing of one that has its uid later. */
 export function withoutRestored(context: NodeContext, uid = ''): Partial<NodeContext> {
-  const { statuses, allocations, probed = {} } = context;
-  if (![statuses, allocations, probed].some((restored) => Object.hasOwn(restored, uid))) return {};
+  const { statuses, allocations, probed = {}, logged = [] } = context;
+  const isRestored = [statuses, allocations, probed].some((restored) => Object.hasOwn(restored, uid));
+  if (!isRestored && !logged.includes(uid)) return {};
   const without = <T>({ [uid]: _, ...others }: Readonly<Record<string, T>>) => others;
-  return { statuses: without(statuses), allocations: without(allocations), probed: without(probed) };
+  return {
+    ...{ statuses: without(statuses), allocations: without(allocations), probed: without(probed) },
+    logged: logged.filter((each) => each !== uid),
+  };
 }
 
 /** The pods of others with a directory here, after a survey that told what is another of them. */

@@ -15,13 +15,14 @@ type Known = NodeContext['pods'][string];
 
 /** What the node keeps of what a source tells: all of it, one pod, what is wrong in one file, or how it gets on. */
 export function recordedSource(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
-  const { desired, problems, warnings } = context;
+  const { desired, problems, warnings, unread } = context;
   if (event.type === 'config.podsListed') {
-    const { source, at, problems: wrong = [], warnings: odd = [] } = event;
+    const { source, at, problems: wrong = [], warnings: odd = [], isPartial = false } = event;
     const pods = Object.fromEntries(event.pods.map((pod) => [pod.metadata.uid, pod]));
     return {
       heardAt: at,
       desired: { ...desired, [source]: pods },
+      unread: [...unread.filter((each) => each !== source), ...(isPartial ? [source] : [])],
       problems: { ...problems, [source]: wrong },
       warnings: { ...warnings, [source]: odd },
     };
@@ -83,12 +84,13 @@ export const isWanted = ({ desired }: Pick<NodeContext, 'desired'>, uid: string)
 
 const wantedUids = ({ desired }: NodeContext): string[] => [...new Set(Object.values(desired).flatMap(Object.keys))];
 
-/** Every source has told its set, or that it can not be read. */
+/** Every source has told its set, or that it can not be read, or not all of it. */
 export const haveSourcesAnswered = ({ sources, desired, unread }: NodeContext): boolean =>
   sources.every((source) => Object.hasOwn(desired, source) || unread.includes(source));
 
-export const haveSourcesSpoken = ({ sources, desired }: NodeContext): boolean =>
-  sources.every((source) => Object.hasOwn(desired, source));
+/** Every source has told all its pods. */
+export const haveSourcesSpoken = ({ sources, desired, unread }: NodeContext): boolean =>
+  sources.every((source) => Object.hasOwn(desired, source) && !unread.includes(source));
 
 /** The wanted pods without an actor, of all or of these; those that already run go first, so that nobody takes their place. */
 export function newPods(context: NodeContext, uids: readonly string[] = wantedUids(context)): Pod[] {
@@ -99,7 +101,7 @@ export function newPods(context: NodeContext, uids: readonly string[] = wantedUi
 
 /** What every pod's actor begins with; what has ended stays so (C2). */
 export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod): PodInput {
-  const { crashLoop, limitedSwap, heardAt: bornAt, health, statuses } = context;
+  const { crashLoop, limitedSwap, heardAt: bornAt, health, statuses, logged = [] } = context;
   const restored = lookUp(statuses, pod.metadata.uid);
   return {
     crashLoop,
@@ -110,6 +112,7 @@ export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod):
     ticket: 0,
     ...networkOf(health),
     ...(restored ? { restored } : {}),
+    ...(logged.includes(pod.metadata.uid) ? { hasLogs: true } : {}),
   };
 }
 

@@ -11,7 +11,7 @@ import { facts } from './facts.ts';
 import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
 import { containerId, podSetup, volumeId } from './setup.ts';
 import { active, activeImplementations } from './states/active.ts';
-import { admitting, admittingImplementations, awaitingOthers } from './states/admitting.ts';
+import { admitting, admittingImplementations, awaitingOthers, recalling } from './states/admitting.ts';
 import { creatingSandboxImplementations } from './states/creatingSandbox.ts';
 import { preparing, preparingImplementations } from './states/preparing.ts';
 import { resetting, resettingImplementations } from './states/resetting.ts';
@@ -138,9 +138,11 @@ export const podMachine = chartSetup.createMachine({
       always: [
         { guard: 'mustEnd', target: 'terminating' },
         { guard: 'isRunByOthers', target: 'awaitingOthers' },
+        { guard: 'hasForgottenRuns', target: 'recalling' },
         { target: 'admitting' },
       ],
     },
+    recalling,
     awaitingOthers,
     admitting,
     /** The node does not take it: Failed, and so it stays until no source wants it. */

@@ -27,6 +27,8 @@ export interface PodInput {
   readonly limitedSwap?: boolean | undefined;
   /** Why the runtime has no network for pods, if that is so. */
   readonly networkNotReady?: NetworkNotReady;
+  /** Whether an earlier agent has left logs of it. */
+  readonly hasLogs?: boolean;
   /** What was admitted for it before the agent restarted. */
   readonly allocation?: Allocation;
   /** What the probes of its containers had come to before the agent restarted. */
@@ -51,6 +53,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The moment that is counted down to, after which it may not be active any more. */
   readonly activeUntil?: number | undefined;
   readonly networkNotReady?: NetworkNotReady | undefined;
+  /** How often containers were restarted that the runtime does not have any more, counting the run to come, until they have an actor. */
+  readonly restarts?: Readonly<Record<string, number>> | undefined;
   readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; mounted?: MountedVolume }>>;
   readonly containers: Readonly<Record<string, ContainerLifecycle>>;
   /** The ids of their containers at the runtime, as the containers' actors tell them. */
@@ -141,4 +145,15 @@ export function vanished({ observed, containerIds }: PodContext, shown: Observed
   const known = new Map([...observed.containers, ...reported].map(({ name, id }) => [id, { name, id }]));
   for (const { id } of shown.containers) known.delete(id);
   return [...known.values()];
+}
+
+/** What is known of the restarts of containers without an actor, of which the runtime does not show the latest any more. */
+export function rememberedRestarts(context: PodContext, shown: ObservedPod): PodContext['restarts'] {
+  const { containers, observed, restarts } = context;
+  const ids = new Set(shown.containers.map(({ id }) => id));
+  const lost = observed.containers.filter(({ id, name }) => !Object.hasOwn(containers, name) && !ids.has(id));
+  if (lost.length === 0) return restarts;
+  const counted = new Map(Object.entries(restarts ?? {}));
+  for (const { name, attempt } of lost) counted.set(name, Math.max(counted.get(name) ?? 0, attempt + 1));
+  return Object.fromEntries(counted);
 }

@@ -3,7 +3,7 @@ import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { madeBy, type ObservedPod, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import { shouldRestart } from '../../pod/lifecycle/restart.ts';
+import { couldRestartAll, shouldRestart } from '../../pod/lifecycle/restart.ts';
 import { sandboxDecision } from '../../pod/lifecycle/sandboxDecision.ts';
 import { retryAfter } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
@@ -12,6 +12,17 @@ import type { PodContext } from './context.ts';
 /** What to do about the sandbox, from what the runtime shows when the actor is born (C8). */
 export const decideSandbox = ({ allocated: pod, observed }: PodContext) =>
   sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed) });
+
+/**
+ * The runtime shows a sandbox that the pod can keep, with containers in it, and none that it had before: this agent has not
+ * made them.
+ */
+export const showsUnknownContainers = (context: PodContext): boolean => {
+  const { sandboxes, containers } = context.observed;
+  const [newest] = sandboxes;
+  if (newest === undefined || newest.attempt < context.attempt) return false;
+  return decideSandbox(context) === 'keep' && containers.some(({ sandboxId }) => sandboxId === newest.id);
+};
 
 /** Why the pod can not live in a sandbox of which the runtime has told all: its readiness, network mode, addresses (C8). */
 function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
@@ -32,6 +43,15 @@ export const unfit = (
     message: `the new sandbox is unusable: ${flawOf(context, sandbox)}`,
     at: sandbox.madeAt,
   });
+
+/**
+ * Whether the pod gets no other sandbox (C8): its containers run once, none of them restarts all (C5), and the runtime or
+ * their actors have told of any.
+ */
+export const isSandboxLast = ({ allocated, observed, containerIds }: PodContext): boolean =>
+  allocated.spec.restartPolicy === 'Never' &&
+  !couldRestartAll(allocated) &&
+  (Object.keys(containerIds).length > 0 || observed.containers.some(({ state }) => state !== 'created'));
 
 /** Whether any container has yet to run, or would run again after its last end. A running one dies with its sandbox. */
 function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {

@@ -10,6 +10,7 @@ import {
   recordedEvents,
 } from '../../pod/events/recordedEvent.ts';
 import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import { requestsOf } from '../../pod/resources/requests.ts';
 import { resizeMessage, resizeRefusal, resourcesOf, sameResources } from '../../pod/resources/resize.ts';
 import { sameValue } from '../../pod/sameValue.ts';
@@ -21,10 +22,10 @@ import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
-import { mayRun, mountedVolumes, type PodContext, type PodInput, vanished } from './context.ts';
+import { mayRun, mountedVolumes, type PodContext, type PodInput, rememberedRestarts, vanished } from './context.ts';
 import { persistedSize, wish } from './resizing.ts';
 import { allSandboxes, decideSandbox, isStillSound, nextSandbox } from './sandbox.ts';
-import { isComplete, resetInits } from './startOrder.ts';
+import { hasBegun, isComplete, resetInits } from './startOrder.ts';
 import { deadlineExceeded, mergeTermination, staysAfterwards } from './termination.ts';
 
 export const containerId = (name: string) => `container/${name}` as const;
@@ -56,6 +57,8 @@ export type PodTag =
   | StateTag
   /** Another agent has it. */
   | 'ofOthers'
+  /** What had become of it under an earlier agent is being found out. */
+  | 'recalling'
   /** What it needs before its containers is still to be made, or found. */
   | 'settingUp'
   | 'admitting'
@@ -88,6 +91,7 @@ export const podSetup = setup({
     activeDeadline: activeDeadlineMachine,
     container: containerMachine,
     volume: volumeMachine,
+    countRestarts: port('countRestarts'),
     preparePod: port('preparePod'),
     prepareCgroup: port('prepareCgroup'),
     fitPod: port('fitPod'),
@@ -153,7 +157,8 @@ export const podSetup = setup({
       initialized: false,
       containers: resetInits(context),
     })),
-    initialize: assign({ initialized: true }),
+    /** All has run that ever will. */
+    recallStart: assign(({ context }) => ({ initialized: hasBegun(context) })),
     /** A volume whose definition was mended is tried again under the new one; one that shows its pod shows it as it is now. */
     updateVolumes: enqueueActions(({ context, enqueue }) => {
       for (const name of Object.keys(context.volumes)) {
@@ -195,9 +200,11 @@ export const podSetup = setup({
           ...(size ? { sizes: { ...now.sizes, [name]: size } } : {}),
         }));
         const probed = context.probed?.find(({ id }) => id === seen[0]?.id);
-        const input = { ...common, name, role, observed: seen, probed, size };
+        const restarts = context.restarts && lookUp(context.restarts, name);
+        const input = { ...common, name, role, observed: seen, probed, size, restarts };
         enqueue.spawnChild('container', { id: containerId(name), input });
       }
+      if (context.restarts) enqueue.assign({ restarts: undefined });
     }),
     announceSandbox: enqueueActions(({ context, enqueue }) => {
       if (context.sandbox === undefined) return;
@@ -213,7 +220,7 @@ export const podSetup = setup({
     /** A full look at the pod: what was known of a container and is not shown any more is told as absent. */
     observe: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podObserved') return;
-      enqueue.assign({ observed: event.pod });
+      enqueue.assign({ observed: event.pod, restarts: rememberedRestarts(context, event.pod) });
       for (const container of event.pod.containers) {
         if (!Object.hasOwn(context.containers, container.name)) continue;
         enqueue.sendTo(containerId(container.name), {

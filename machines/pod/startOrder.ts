@@ -73,6 +73,10 @@ export function wasInitialized(context: PodContext): boolean {
   return regular >= 0 && regular >= lastMade('init');
 }
 
+/** Whether any regular container was ever made, as far as the runtime shows: then its init containers had done their part. */
+export const hasBegun = (context: PodContext): boolean =>
+  context.observed.containers.some(({ name }) => regularNames(context).includes(name));
+
 /**
  * The init containers that have had their turn in the present sandbox, by what an agent finds of them there: all up to the
  * last one that was made, for each had done its part before the next one's turn came (C4). Not one that was made before

@@ -32,7 +32,7 @@ export function stopCommand(context: PodContext, name: string) {
   const { termination, released } = context;
   return {
     type: 'container.stop' as const,
-    ...(termination ? { deadline: deadlineOf(termination) } : {}),
+    ...(termination ? { deadline: deadlineOf(termination), graceSeconds: termination.graceSeconds } : {}),
     waits: isSidecar(context, name) && !released.includes(name),
   };
 }

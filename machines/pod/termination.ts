@@ -13,7 +13,9 @@ export const staysAfterwards = (termination: Termination | undefined): boolean =
 export function mergeTermination(present: Termination | undefined, next: Termination): Termination {
   if (present === undefined || present.reason === 'Completed') return next;
   const { stays = false, ...cause } = present;
-  const nearer = deadlineOf(next) < deadlineOf(present) ? { at: next.at, graceSeconds: next.graceSeconds } : {};
+  // The clock may have been set back meanwhile: the grace is none the longer for that.
+  const graceSeconds = Math.min(present.graceSeconds, next.graceSeconds);
+  const nearer = deadlineOf(next) < deadlineOf(present) ? { at: next.at, graceSeconds } : {};
   return { ...cause, ...nearer, ...(stays && next.stays ? { stays } : {}) };
 }
 

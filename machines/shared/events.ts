@@ -139,7 +139,7 @@ export type ContainerEvent =
    * own grace when there is none. With `waits` its process is left until others have stopped (C11) or the deadline has
    * passed; with `leavesNothing` the runtime keeps nothing of it, for its pod goes on without it.
    */
-  | { type: 'container.stop'; deadline?: number; waits?: boolean; leavesNothing?: boolean }
+  | { type: 'container.stop'; deadline?: number; graceSeconds?: number; waits?: boolean; leavesNothing?: boolean }
   /** All containers of its pod restart in place: what runs of it ends at once, then it waits for its turn again. */
   | { type: 'container.reset' }
   /** The pod was updated in place; a changed name or image makes it a new container (C6). */
@@ -245,6 +245,7 @@ export interface ManifestFindings {
 
 /** What has become of a pod at its source. */
 export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'removed'; uid: string };
+type PodList = { pods: readonly Pod[]; isPartial?: boolean };
 
 /** A pod has another status: only the latest version of it is sent to sinks. */
 export type StatusFact = { type: 'status.changed'; uid: string; version: number };
@@ -255,8 +256,8 @@ export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'tic
 /** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
 export type NodeFact =
   | StatusFact
-  /** All that a source has: at first, and again when it could not follow the changes. */
-  | ({ type: 'config.podsListed'; source: string; pods: readonly Pod[]; at: number } & ManifestFindings)
+  /** All that a source has: at first, and when it could not follow the changes. `isPartial`: all that can be read of it. */
+  | ({ type: 'config.podsListed'; source: string; at: number } & PodList & ManifestFindings)
   /** One pod of a source that has told its full set. */
   | ({ type: 'config.podChanged'; source: string; at: number } & PodChange)
   /** What is found now of one pod in one file of a source; without a pod, what is found of none. */

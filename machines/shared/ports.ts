@@ -87,10 +87,13 @@ export interface PortTypes {
     output: { imageRef: string; sizeBytes: number; startedAt: number; finishedAt: number };
   };
   /**
-   * How often a container was restarted, counting the run to come, by the logs of its former runs: asked where the
-   * runtime has none of it. Logs that cannot be read are told, and count as none.
+   * How often each of these containers was restarted, counting the run to come, by the logs of its former runs: asked
+   * where the runtime has none of it. Logs that cannot be read are told, and count as none.
    */
-  countRestarts: { input: { pod: Pod; container: string }; output: { restarts: number } };
+  countRestarts: {
+    input: { pod: Pod; containers: readonly string[] };
+    output: { restarts: Readonly<Record<string, number>> };
+  };
   /** Sees to it that a container of this name and attempt exists in the sandbox, also when an earlier answer was lost. */
   createContainer: {
     input: {

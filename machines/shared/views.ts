@@ -45,8 +45,10 @@ export function podView(ref: PodRef): PodView {
     ...(isResizing(context) ? { resizing: true } : {}),
     ...(context.fitted && isUnfitted(context) ? { applied: context.fitted.spec } : {}),
     // A pod that ended by itself was not ended by anybody.
+    ...(termination?.reason === 'Completed' ? { completes: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(restored ? { restored } : {}),
+    ...(context.restarts ? { restarts: context.restarts } : {}),
     initialized,
     ...(restartsAll ? { restartsAll } : {}),
     ...(isUnsettled(ref) ? { unsettled: true } : {}),
@@ -80,6 +82,7 @@ function volumeView(ref: VolumeRef): VolumeView {
 /** Whether the pod's containers are being asked for at the runtime: until they are known nothing is to be told of it. */
 export function isBeingAdopted(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
+  if (snapshot.hasTag('recalling')) return true;
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;

@@ -84,7 +84,11 @@ export const statusSinkMachine = setup({
         ? { due: withDue(context.due, event), failed: without(context.failed, event.uid) }
         : {},
     ),
-    queueFailed: assign(({ context }) => ({ due: [...context.due, ...context.failed], failed: [] })),
+    queueFailed: enqueueActions(({ context, enqueue }) => {
+      // A timer that has elapsed does not end by itself.
+      enqueue.stopChild('retry');
+      enqueue.assign({ due: [...context.due, ...context.failed], failed: [] });
+    }),
     send: enqueueActions(({ context: { name, due, sending }, enqueue }) => {
       const isFree = ({ uid }: DueStatus) => sending.every((each) => each.uid !== uid);
       const next = due.filter(isFree).slice(0, MOST_AT_A_TIME - sending.length);

@@ -25,9 +25,30 @@ export function shouldRestart({ pod, container, role, run, podEnding }: RestartI
   if (exitCode === undefined || role === 'sidecar') return true;
   // An init container's success is for good: Always means as much as OnFailure there.
   if (role === 'init' && !hasFailed(role, run)) return false;
-  if (matchingRule(container, exitCode) !== undefined) return true;
-  const policy = container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always';
-  return policy === 'Always' || (policy === 'OnFailure' && hasFailed(role, run));
+  return allowsRestart(pod, container, { exitCode, hasFailed: hasFailed(role, run) });
+}
+
+/** Whether the policies and rules let it run again after an exit code, whatever it is for. */
+function allowsRestart(
+  { spec }: Pod,
+  container: Container,
+  end: { readonly exitCode: number; readonly hasFailed: boolean },
+): boolean {
+  if (matchingRule(container, end.exitCode) !== undefined) return true;
+  const policy = container.restartPolicy ?? spec.restartPolicy ?? 'Always';
+  return policy === 'Always' || (policy === 'OnFailure' && end.hasFailed);
+}
+
+/**
+ * Whether a container that was reported as terminated may be reported otherwise: an API server refuses that where it could
+ * not have restarted by itself (`ValidateContainerStateTransition`), as a kubelet does before (C5).
+ */
+export function mayLeaveTerminated(
+  { pod, container, role }: Omit<RestartInput, 'run' | 'podEnding'>,
+  exitCode: number,
+) {
+  if (role === 'ephemeral') return false;
+  return couldRestartAll(pod) || allowsRestart(pod, container, { exitCode, hasFailed: exitCode !== 0 });
 }
 
 /** Whether an end of this container restarts all containers of its pod in place, also init containers that were done. */

@@ -165,6 +165,7 @@ function stopping(start: string, { first, others, until, now }: Stop): Answer {
     actor.waitingFor === undefined || actor.tags.includes('killing')
       ? ''
       : `; ${others > 0 ? actor.name : 'it'} is waiting${forText(actor)}`;
+  if (actor.tags.includes('overdue')) return `${start}: waiting for the runtime to kill ${who}${untilText(until, now)}`;
   if (until === undefined) return `${start}: waiting for ${who} to stop${meanwhile}`;
   return `${start}: ${who} ${others > 0 ? 'have' : 'has'}${untilText(until, now)} to stop${meanwhile}`;
 }

@@ -180,10 +180,10 @@ function waitText(waitingFor: string | undefined, until: number | undefined, at:
 const endedAt = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
   finishedAt === undefined ? '' : `, at ${clockText(finishedAt, at)}`;
 
-/** The whole of what it left behind, where its last line is not all of it. */
+/** The whole of what it left behind, where its last line, which the cause of its end shows, is not all of it. */
 function messageOf(run: ExplainedActor['lastRun']): string[] {
-  const message = run?.message?.trim() ?? '';
-  return run && !endCause(run).endsWith(message) ? [`message: ${shortened(message)}`] : [];
+  const message = shortened(run?.message ?? '');
+  return run && !endCause(run).endsWith(message) ? [`message: ${message}`] : [];
 }
 
 function ago(then: number, now: number): string {

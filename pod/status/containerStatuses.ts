@@ -4,6 +4,7 @@ import { rfc3339 } from '../api/rfc3339.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../api/schema/status.ts';
+import { lookUp } from '../lookUp.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 import { canonicalAmounts } from '../resources/effectiveResources.ts';
 import { sameSize } from '../resources/resize.ts';
@@ -136,7 +137,7 @@ function unseenStatus(
     state: { waiting: volumeReason(view, spec.name) ?? creating },
     lastState: previous?.lastState ?? {},
     ready: false,
-    restartCount: previous?.restartCount ?? 0,
+    restartCount: previous?.restartCount ?? Math.max(0, (lookUp(view.restarts ?? {}, spec.name) ?? 0) - 1),
     ...containerDetails(spec),
     ...(role === 'ephemeral' ? {} : { started: false }),
   };

@@ -23,6 +23,10 @@ export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
   return previous ?? (hasBegun ? 'Running' : 'Pending');
 }
 
+/** Whether the pod has a terminal phase to come, which is not told before it has ended (C2). */
+export const isPhaseDue = (view: PodView): boolean =>
+  !view.ended && (view.completes === true || isTerminalPhase(intendedPhase(view)));
+
 function intendedPhase(view: PodView): PodPhase {
   if (view.refused) return 'Failed';
   return view.termination?.phase ?? phaseOfContainers(view);
@@ -41,6 +45,8 @@ function phaseOfContainers(view: PodView): PodPhase {
   const shown = new Map(view.containers.map((each) => [each.name, each]));
   const seen = containersOf(view.pod.spec).map((part) => observe(view, part, shown.get(part.container.name)));
   const any = (outcome: Outcome) => seen.includes(outcome);
+  // Of one that an earlier agent has left nothing may be known but that it is there.
+  if (seen.length === 0) return 'Pending';
   if (any('initFailed')) return 'Failed';
   if (any('pending') || any('unknown')) return 'Pending';
   if (any('running')) return 'Running';

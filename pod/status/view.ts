@@ -111,8 +111,12 @@ export interface PodView {
   /** Whether its containers or its cgroup have still to get the resources that were admitted. */
   readonly resizing?: boolean;
   readonly termination?: Termination;
+  /** It ends by itself: nothing of it is to run any more. */
+  readonly completes?: boolean;
   /** The terminal status that it had reached before the agent restarted: told as it is, whatever is left of the pod. */
   readonly restored?: PodStatus;
+  /** How often containers were restarted that have no view yet, counting the run to come, as their logs tell (C23). */
+  readonly restarts?: Readonly<Record<string, number>>;
   /** When the node began with it, as its oldest sandbox tells after a restart of the agent. */
   readonly startedAt?: number;
   /** All init containers have done their part for the present sandbox. */

@@ -1,6 +1,7 @@
 import { bounded } from './bounded.ts';
 import { explained } from './explained.ts';
 import { forwardOnly } from './forwardOnly.ts';
+import { graceShrinks } from './graceShrinks.ts';
 import type { Invariant } from './invariant.ts';
 import { nothingLeft } from './nothingLeft.ts';
 import { notOurs } from './notOurs.ts';
@@ -11,6 +12,6 @@ import { untouched } from './untouched.ts';
 
 /** Everything that has to hold after every step. */
 export const invariants: readonly Invariant[] = [
-  ...[oneLiveContainer, startOrder, forwardOnly, untouched, notOurs],
+  ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, untouched, notOurs],
   ...[nothingLeft, explained, toldOnce, bounded],
 ];

@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import type { Invariant } from './invariant.ts';
+import type { Invariant, Watched } from './invariant.ts';
 
 /** How many actors there are, with the one given. */
 function countOf(ref: AnyActorRef): number {
@@ -7,22 +7,40 @@ function countOf(ref: AnyActorRef): number {
   return Object.values(children).reduce((sum, child) => sum + (child ? countOf(child) : 0), 1);
 }
 
+/** What an agent takes up. */
+type Taken = Readonly<Record<'actors' | 'timers' | 'bytes of contexts', number>>;
+
+/** So much more is no growth: a call that is just under way, a warning that stands until its cause is looked at again. */
+const SLACK: Taken = { actors: 0, timers: 2, 'bytes of contexts': 160 };
+
+/** What the collector of garbage has found last: it has it until it looks again. */
+const withoutFound = (key: string, value: unknown): unknown => (key === 'found' ? undefined : value);
+
+function takenBy({ root, agent, timers }: Watched): Taken | undefined {
+  if (root === undefined || agent === undefined) return undefined;
+  return { actors: countOf(root), timers, 'bytes of contexts': JSON.stringify(agent.keyframe(), withoutFound).length };
+}
+
+/** What there is more of than there need be. */
+const excess = (taken: Taken, needed: Taken): string[] =>
+  (Object.keys(SLACK) as (keyof Taken)[]).flatMap((what) =>
+    taken[what] > needed[what] + SLACK[what] ? [`${taken[what]} ${what}, where ${needed[what]} are enough`] : [],
+  );
+
 export const bounded: Invariant = {
   number: 9,
   says: "The memory of the agent's actors is a function of what exists, not of how long it ran.",
   follow: (watched, violated) => {
-    let empty: { readonly actors: number; readonly timers: number; readonly size: number } | undefined;
+    let before: { readonly life: number; readonly taken: Taken } | undefined;
     return {
-      atRest: () => {
-        const { root, agent, deeds, timers } = watched;
-        if (root === undefined || agent === undefined || deeds.wanted.size > 0) return;
-        const now = { actors: countOf(root), timers, size: JSON.stringify(agent.keyframe()).length };
-        empty ??= now;
-        if (now.actors > empty.actors) violated(`${now.actors} actors without a pod, where there were ${empty.actors}`);
-        if (now.timers > empty.timers + 2)
-          violated(`${now.timers} timers without a pod, where there were ${empty.timers}`);
-        if (now.size > empty.size * 1.5 + 1_000)
-          violated(`contexts of ${now.size} bytes without a pod, where there were ${empty.size}`);
+      // An agent without pods needs what a new one in its place needs, and what it needed itself when it had none.
+      settled: () => {
+        const taken = watched.deeds.wanted.size > 0 ? undefined : takenBy(watched);
+        if (taken === undefined) return;
+        const { life } = watched;
+        const [more, enough] = before?.life === life ? [taken, before.taken] : [before?.taken ?? taken, taken];
+        for (const each of excess(more, enough)) violated(`of an agent without pods: ${each}`);
+        before = { life, taken };
       },
     };
   },

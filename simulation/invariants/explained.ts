@@ -4,8 +4,6 @@ import type { Invariant, Watched } from './invariant.ts';
 
 /** A wait may be over for so long before the actor has heard of it: a timer of the same moment comes first. */
 const SLACK_MS = 50;
-/** And so long where a call is under way that is to end it: a process gets 2 s after its grace, and the runtime takes its time. */
-const CALL_SLACK_MS = 4_000;
 
 /** Whether the actor, or one below it, waits for the answer to a call. */
 const isCalling = ({ kind, children }: ActorNode): boolean => kind === 'call' || children.some(isCalling);
@@ -16,13 +14,12 @@ function unexplained(node: ActorNode, now: number): string[] {
   const [tag] = tags;
   const rests = tag === 'steady' || tag === 'done' || tag === 'failed';
   const works = isCalling(node);
-  const slack = works ? CALL_SLACK_MS : SLACK_MS;
   const waits = waitingFor !== undefined || children.some((child) => child.waitingFor !== undefined);
   return [
     ...(tag === undefined ? [`${path} in ${state} has no tag`] : []),
     ...(tag === 'broken' ? [`${path} is broken`] : []),
     ...(rests || works || waits ? [] : [`${path} in ${state} (${tag}) waits for nothing that has a name`]),
-    ...(until !== undefined && until < now - slack ? [`${path} in ${state} waits until ${now - until} ms ago`] : []),
+    ...(until !== undefined && until < now - SLACK_MS ? [`${path} in ${state} waits until ${now - until} ms ago`] : []),
     ...children.flatMap((child) => unexplained(child, now)),
   ];
 }

@@ -1,9 +1,12 @@
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../actors/status/statusReports.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
-import type { Invariant } from './invariant.ts';
+import { isTerminalPhase } from '../../pod/status/phase.ts';
+import { PLACES, type SimulatedHost } from '../host.ts';
+import type { OutsideCall } from '../outside.ts';
+import { refusals, statusesOf } from './apiRules.ts';
+import { goneBack } from './goneBack.ts';
+import type { Invariant, Watched } from './invariant.ts';
 
 interface Told {
   readonly status: PodStatus;
@@ -11,111 +14,132 @@ interface Told {
   readonly life: number;
 }
 
-const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
+/** What an API server has, from which each report is told. */
+class ApiServer {
+  readonly #watched: Watched;
+  readonly #told = new Map<string, Told>();
+  /** The pods that may begin anew under their uids. */
+  readonly #gone = new Set<string>();
+  /** The pods whose end was told before the disk had it. */
+  readonly #unsaved = new Set<string>();
+  /** The containers that an agent itself has removed: what it knew of them it has to know without. */
+  readonly #removed = new Set<string>();
 
-/** What a status must not take back. */
-function takenBack({ status: before, life: earlier }: Told, { status: now, life }: Told): string[] {
-  const isSame = (what: keyof PodStatus) => before[what] === undefined || before[what] === now[what];
-  return [
-    ...(isTerminal(before.phase) && now.phase !== before.phase ? [`phase ${before.phase} became ${now.phase}`] : []),
-    ...(isSame('qosClass') ? [] : [`qosClass ${before.qosClass} became ${now.qosClass}`]),
-    // A new agent has the start of a pod from its oldest sandbox.
-    ...(life !== earlier || isSame('startTime') ? [] : [`startTime ${before.startTime} became ${now.startTime}`]),
-  ];
+  constructor(watched: Watched) {
+    this.#watched = watched;
+  }
+
+  /** What is wrong with a report. */
+  take({ uid, namespace, name, status }: StatusReport): string[] {
+    const { life, deeds, podOf } = this.#watched;
+    const before = this.#told.get(uid);
+    this.#told.set(uid, { status, life });
+    const wasForgotten = this.#isForgotten(uid);
+    this.#noteSaving(uid, status);
+    if (before === undefined || this.#isAnother(uid, before.status, status)) return refusals(status);
+    const isOneLife = before.life === life;
+    if (!isOneLife && wasForgotten) return refusals(status);
+    const between = {
+      isOneLife,
+      isOneTime: !deeds.clockJumped,
+      knownRestarts: (old: ContainerStatus) => knownRestarts(this.#watched.host, { uid, namespace, name }, old),
+    };
+    const known = isOneLife ? before.status : this.#withoutLost(before.status);
+    return [...refusals(status, known, podOf(uid)?.spec), ...goneBack(before.status, status, between)];
+  }
+
+  /** What comes under this uid may be another pod, or the same that was wanted once more. */
+  forget(uid: string): void {
+    this.#gone.add(uid);
+  }
+
+  /** A new agent need not have heard that a pod was not wanted for a while. */
+  beginLife(): void {
+    for (const uid of this.#told.keys()) {
+      const pod = this.#watched.podOf(uid);
+      if (pod && this.#watched.deeds.isReborn(`${pod.metadata.namespace}/${pod.metadata.name}`)) this.forget(uid);
+    }
+  }
+
+  noteRemoval({ name, about }: OutsideCall): void {
+    if (name === 'removeContainer') this.#removed.add(about);
+    if (name !== 'removePodSandbox') return;
+    for (const { id, sandbox } of this.#watched.host.containers()) if (sandbox.id === about) this.#removed.add(id);
+  }
+
+  /** Its end was told although the disk did not answer, and the runtime has nothing of it: nobody is left who knows. */
+  #isForgotten(uid: string): boolean {
+    const { host } = this.#watched;
+    return this.#unsaved.has(uid) && !this.#isSaved(uid) && host.containers().every(({ podUid }) => podUid !== uid);
+  }
+
+  #isSaved(uid: string): boolean {
+    return this.#watched.host.files.existsSync(`${PLACES.root}/statelet/statuses/${uid}.json`);
+  }
+
+  #noteSaving(uid: string, status: PodStatus): void {
+    if (isTerminalPhase(status.phase) && !this.#isSaved(uid)) this.#unsaved.add(uid);
+    else this.#unsaved.delete(uid);
+  }
+
+  #isAnother(uid: string, before: PodStatus, now: PodStatus): boolean {
+    // The last that was known of the one that is gone may come late.
+    const isBegun =
+      before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isTerminalPhase(now.phase));
+    const isAnother = this.#gone.has(uid) && isBegun;
+    if (isAnother) this.#gone.delete(uid);
+    return isAnother;
+  }
+
+  /** How runs have ended that somebody else has removed from the runtime no later agent knows. */
+  #withoutLost(before: PodStatus): PodStatus {
+    const there = new Set(this.#watched.host.containers().map(({ id }) => id));
+    const isKnown = ({ state }: ContainerStatus) => {
+      const id = state?.terminated?.containerID?.split('//')[1];
+      return id === undefined || there.has(id) || this.#removed.has(id);
+    };
+    const lost = new Set(statusesOf(before).flatMap((each) => (isKnown(each) ? [] : [each.name])));
+    if (lost.size === 0) return before;
+    const known = (list: readonly ContainerStatus[] = []) => list.filter(({ name }) => !lost.has(name));
+    return {
+      ...before,
+      initContainerStatuses: known(before.initContainerStatuses),
+      containerStatuses: known(before.containerStatuses),
+    };
+  }
 }
 
-/** Whether a container that has ended may run again, as the API server judges it. */
-function mayRestart({ spec }: Pod, { state }: ContainerStatus, isInit: boolean, name: string): boolean {
-  const own = spec.initContainers?.find((each) => each.name === name);
-  // A sidecar always; and in a new sandbox init containers run again, which a kubelet cannot tell an API server either.
-  if (isInit && (own?.restartPolicy === 'Always' || spec.restartPolicy !== 'Never')) return true;
-  const { restartPolicy = 'Always' } = spec;
-  return restartPolicy === 'Always' || (restartPolicy === 'OnFailure' && state?.terminated?.exitCode !== 0);
-}
-
-function badTransitions(
-  { status: before }: Told,
-  { status: now }: Told,
-  agent: NodeAgent | undefined,
-  uid: string,
-): string[] {
-  const pod = agent?.pods().find(({ metadata }) => metadata.uid === uid);
-  const lists = ['initContainerStatuses', 'containerStatuses'] as const;
-  return lists.flatMap((list) => {
-    const isInit = list === 'initContainerStatuses';
-    return (before[list] ?? []).flatMap((old) => {
-      const next = now[list]?.find((each) => each.name === old.name);
-      return next === undefined
-        ? [`container ${old.name} is gone from the status`]
-        : wentBack(old, next, { pod, isInit });
-    });
-  });
-}
-
-function wentBack(
-  old: ContainerStatus,
-  next: ContainerStatus,
-  { pod, isInit }: { readonly pod: Pod | undefined; readonly isInit: boolean },
-): string[] {
-  const { name, restartCount } = next;
-  const hasRisen = old.state?.terminated !== undefined && next.state?.terminated === undefined;
-  return [
-    ...(restartCount < old.restartCount ? [`${name}: restartCount ${old.restartCount} became ${restartCount}`] : []),
-    ...(hasRisen && pod !== undefined && !mayRestart(pod, old, isInit, name)
-      ? [`${name}: left the terminated state`]
-      : []),
-  ];
-}
-
-const stateCount = ({ state = {} }: ContainerStatus): number => Object.keys(state).length;
-
-/** What an API server would refuse of a status by itself. */
-function malformed({ status }: Told): string[] {
-  const { conditions = [], initContainerStatuses = [], containerStatuses = [], podIPs = [] } = status;
-  const types = conditions.map(({ type }) => type);
-  const all = [...initContainerStatuses, ...containerStatuses];
-  return [
-    ...types.filter((type, index) => types.indexOf(type) !== index).map((type) => `condition ${type} twice`),
-    ...all.filter((each) => stateCount(each) !== 1).map(({ name }) => `${name} has not one state`),
-    ...all.filter(({ restartCount }) => restartCount < 0).map(({ name }) => `${name}: negative restartCount`),
-    ...containerStatuses.flatMap(({ name, ready, state }) =>
-      ready && !state?.running ? [`${name} is ready and does not run`] : [],
-    ),
-    ...(podIPs.length > 0 && podIPs[0]?.ip !== status.podIP ? ['podIP is not the first of podIPs'] : []),
-  ];
+/** How often a container was restarted, as the runtime and its logs can tell. */
+function knownRestarts(
+  host: SimulatedHost,
+  { uid, namespace, name }: Pick<StatusReport, 'uid' | 'namespace' | 'name'>,
+  container: ContainerStatus,
+): number {
+  const logs = `${PLACES.logs}/${namespace}_${name}_${uid}/${container.name}`;
+  const logged = host.files.existsSync(logs)
+    ? host.files.readdirSync(logs).map((file) => Number.parseInt(file, 10))
+    : [];
+  const made = host
+    .containers()
+    .flatMap((each) => (each.podUid === uid && each.containerName === container.name ? [each.attempt] : []));
+  return Math.max(0, ...logged.filter((number) => !Number.isNaN(number)), ...made);
 }
 
 export const forwardOnly: Invariant = {
   number: 3,
-  says:
-    'Grace only shrinks, a terminal phase never changes, a status never goes back, ' +
-    'and each status is one that the API server would accept.',
+  says: 'A terminal phase never changes, a status never goes back, and each is one that the API server would accept.',
   follow: (watched, violated) => {
-    const { host, deeds } = watched;
-    const told = new Map<string, Told>();
-    const grace = new Map<string, number>();
-    const onReport = ({ uid, namespace, name, status }: StatusReport) => {
-      const full = `${namespace}/${name}`;
-      const before = told.get(uid);
-      const now = { status, life: watched.life };
-      told.set(uid, now);
-      // The same pod may have been wanted once more.
-      const isSame = before !== undefined && !deeds.isReborn(full);
-      const wrong = [
-        ...malformed(now),
-        ...(isSame ? [...takenBack(before, now), ...badTransitions(before, now, watched.agent, uid)] : []),
-      ];
-      for (const each of wrong) violated(`${full}: ${each}, at ${host.clock.now()}`);
+    const server = new ApiServer(watched);
+    const onReport = (report: StatusReport) => {
+      const { namespace, name } = report;
+      for (const each of server.take(report)) violated(`${namespace}/${name}: ${each}, at ${watched.host.clock.now()}`);
     };
-    const onStatus = ({ uid, pod: { metadata }, removed }: PodChange) => {
-      const { deletionGracePeriodSeconds: seconds, namespace, name } = metadata;
-      const earlier = grace.get(uid);
-      if (removed || seconds === undefined) return void grace.delete(uid);
-      grace.set(uid, seconds);
-      if (earlier !== undefined && seconds > earlier) {
-        violated(`${namespace}/${name}: its grace grew from ${earlier} to ${seconds} s`);
-      }
+    const onStatus = ({ uid, removed }: PodChange) => {
+      if (removed) server.forget(uid);
     };
-    return { onReport, onStatus };
+    const onCall = (call: OutsideCall) => {
+      if (call.room === 'runtime' && call.writes) server.noteRemoval(call);
+    };
+    return { onReport, onStatus, onCall, onLifeBegan: () => server.beginLife() };
   },
 };

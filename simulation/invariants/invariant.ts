@@ -4,6 +4,8 @@ import type { EventSink } from '../../actors/events/eventSink.ts';
 import type { NodeAgent } from '../../actors/nodeAgent.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../actors/status/statusReports.ts';
+import type { RuntimeEffect } from '../../cri/simulated/views.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Deeds } from '../deeds.ts';
 import type { SimulatedHost } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
@@ -15,6 +17,8 @@ export interface Watched {
   readonly deeds: Deeds;
   /** The agent that lives; absent between two lives. */
   readonly agent: NodeAgent | undefined;
+  /** A pod of it, as it told of it last. */
+  readonly podOf: (uid: string) => Pod | undefined;
   /** The root of its actors. */
   readonly root: AnyActorRef | undefined;
   /** Counts the lives. */
@@ -33,12 +37,16 @@ export interface Following {
   readonly onReport?: (report: StatusReport) => void;
   readonly onEvent?: EventSink;
   readonly onLifeBegan?: () => void;
-  /** After a step in which something at the runtime has changed. */
-  readonly onChange?: () => void;
+  /** Something has happened to a container or a sandbox just now. */
+  readonly onEffect?: (effect: RuntimeEffect) => void;
+  /** All that follows from what happened has happened. */
+  readonly afterStep?: () => void;
   /** A look at the whole, every hundred steps and at the end. */
   readonly whole?: () => void;
   /** Faults have ended long enough ago: whatever was to come has come. */
   readonly atRest?: () => void;
+  /** It has come, and the node is as it is wanted: what it takes up now can be compared. */
+  readonly settled?: () => void;
 }
 
 /** Told once for each thing that is not as it must be. */

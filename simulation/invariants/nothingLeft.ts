@@ -1,21 +1,31 @@
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ActorNode } from '../../pod/show/actorNode.ts';
+import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { fullName } from '../host.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
-const isDone = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+const isDone = ({ status }: Pod): boolean => isTerminalPhase(status?.phase);
+
+/** An init container or a sidecar fails again and again, and keeps its pod from running. */
+const isInitFailing = ({ status }: Pod): boolean =>
+  status?.phase === 'Pending' && status.initContainerStatuses?.some(({ restartCount }) => restartCount > 0) === true;
 
 /** What is wanted and is not there, and what is there and is not wanted. */
 function unmet({ agent, deeds, host }: Watched): string[] {
   if (agent === undefined) return ['no agent lives'];
-  const pods = new Map(agent.pods().map((pod) => [`${pod.metadata.namespace}/${pod.metadata.name}`, pod]));
-  const running = new Set(host.containers().flatMap((each) => (each.state === 'running' ? [fullName(each)] : [])));
+  // Of two manifests with one name the second waits until the first is gone.
+  const pods = Map.groupBy(agent.pods(), ({ metadata: { namespace, name } }) => `${namespace}/${name}`);
+  const running = new Set(host.running().map(fullName));
   return [
     ...[...deeds.wanted.keys()].flatMap((name) => {
-      const pod = pods.get(name);
-      if (pod === undefined) return [`${name} is wanted and the node has no such pod`];
-      const isThere = isDone(pod) || (pod.status?.phase === 'Running' && (running.has(name) || deeds.mayRest(name)));
-      return isThere ? [] : [`${name} is wanted and is ${pod.status?.phase}`];
+      const named = pods.get(name) ?? [];
+      if (named.length === 0) return [`${name} is wanted and the node has no such pod`];
+      const isRunning = running.has(name) || deeds.mayRest(name);
+      const isThere = named.some(
+        (pod) =>
+          isDone(pod) || (pod.status?.phase === 'Running' && isRunning) || (deeds.mayRest(name) && isInitFailing(pod)),
+      );
+      return isThere ? [] : [`${name} is wanted and is ${named.map(({ status }) => status?.phase).join(', ')}`];
     }),
     ...[...pods.keys()].filter((name) => !deeds.wanted.has(name)).map((name) => `${name} is not wanted and is there`),
     ...[...running].filter((name) => !deeds.wanted.has(name)).map((name) => `containers of ${name} run on`),

@@ -20,14 +20,22 @@ export const oneLiveContainer: Invariant = {
   number: 1,
   says: 'No container of a pod has two live containers at the runtime, and no two pods of one full name run.',
   follow: ({ host }, violated) => {
+    const look = (all: readonly SimulatedContainer[]) => {
+      // Of what the runtime has not known for a while no agent could know either.
+      const running = all.filter(({ id }) => !host.troubles.hasStrayed(id));
+      for (const name of shared(running, (each) => `${fullName(each)} ${each.podUid} ${each.containerName}`)) {
+        violated(`more than one live container: ${name}`);
+      }
+      for (const pod of rivals(running)) violated(`two pods of one full name run: ${pod}`);
+    };
     return {
-      onChange: () => {
-        const running = host.containers().filter(({ state }) => state === 'running');
-        for (const name of shared(running, (each) => `${fullName(each)} ${each.podUid} ${each.containerName}`)) {
-          violated(`more than one live container: ${name}`);
-        }
-        for (const pod of rivals(running)) violated(`two pods of one full name run: ${pod}`);
+      onEffect: ({ kind, container }) => {
+        if (kind !== 'started' || container === undefined) return;
+        const { namespace, podName } = container;
+        look(host.running((each) => each.podName === podName && each.namespace === namespace));
       },
+      // What the runtime had lost and found again did not start.
+      whole: () => look(host.running()),
     };
   },
 };

@@ -1,23 +1,30 @@
-import type { SimulatedContainer } from '../../cri/simulated/views.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/views.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { fullName, PLACES } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
-/** What a sandbox has seen of its containers: those that have started, and those that have ended well. */
+/** What sandboxes have seen of their containers: those that have started, and those that have ended well. */
 class Seen {
-  readonly #started = new Set<string>();
-  readonly #succeeded = new Set<string>();
+  readonly #started = new Map<string, Set<string>>();
+  readonly #succeeded = new Map<string, Set<string>>();
 
-  note({ sandbox, containerName, state, exitCode }: SimulatedContainer): void {
-    const key = `${sandbox.id}/${containerName}`;
-    if (state !== 'created') this.#started.add(key);
-    if (state === 'exited' && exitCode === 0) this.#succeeded.add(key);
+  note({ kind, sandbox, container }: RuntimeEffect): void {
+    if (container === undefined) {
+      if (kind === 'removed') for (const each of [this.#started, this.#succeeded]) each.delete(sandbox.id);
+      return;
+    }
+    const { containerName, exitCode } = container;
+    if (kind === 'started') add(this.#started, sandbox.id, containerName);
+    if (kind === 'ended' && exitCode === 0) add(this.#succeeded, sandbox.id, containerName);
   }
 
-  hasStarted = (sandboxId: string, name: string): boolean => this.#started.has(`${sandboxId}/${name}`);
-  hasSucceeded = (sandboxId: string, name: string): boolean => this.#succeeded.has(`${sandboxId}/${name}`);
+  hasStarted = (sandboxId: string, name: string): boolean => this.#started.get(sandboxId)?.has(name) === true;
+  hasSucceeded = (sandboxId: string, name: string): boolean => this.#succeeded.get(sandboxId)?.has(name) === true;
 }
+
+const add = (all: Map<string, Set<string>>, key: string, value: string) =>
+  void all.set(key, (all.get(key) ?? new Set()).add(value));
 
 /** The init containers that had to come first and have not. */
 function missingBefore({ sandbox, containerName: name }: SimulatedContainer, { spec }: Pod, seen: Seen): string[] {
@@ -47,23 +54,22 @@ export const startOrder: Invariant = {
     const { host } = watched;
     const seen = new Seen();
     const stopped = new Set<string>();
-    const look = () => {
-      for (const container of host.containers()) seen.note(container);
-    };
     const onStart = (id: string) => {
-      look();
-      const container = host.containers().find((each) => each.id === id);
+      const container = host.container(id);
       if (container === undefined) return;
       const what = `${fullName(container)} ${container.containerName}`;
       if (stopped.has(id) || stopped.has(container.sandbox.id))
         violated(`${what}: started after its stop was asked for`);
       for (const path of missingVolumes(watched, container)) violated(`${what}: started without its volume at ${path}`);
-      const pod = watched.agent?.pods().find(({ metadata }) => metadata.uid === container.podUid);
+      const pod = watched.podOf(container.podUid);
       const missing = pod === undefined ? [] : missingBefore(container, pod, seen);
       if (missing.length > 0) violated(`${what}: started before ${missing.join(', ')}`);
     };
     return {
-      onChange: look,
+      onEffect: (effect) => {
+        seen.note(effect);
+        if (effect.kind === 'removed') stopped.delete(effect.container?.id ?? effect.sandbox.id);
+      },
       onLifeBegan: () => stopped.clear(),
       onCall: ({ room, name, about }: OutsideCall) => {
         if (room !== 'runtime') return;

@@ -1,11 +1,37 @@
-import type { SimulatedContainer } from '../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../cri/simulated/views.ts';
 import { fullName } from '../host.ts';
 import type { Invariant } from './invariant.ts';
 
-/** A container that runs, and what it was when it was seen first. */
+/** A container that runs. */
 interface Known {
   readonly id: string;
+  readonly pod: string;
+  /** Whoever touched the pod since then may be why it ends. */
   readonly since: number;
+}
+
+/** What the agent makes of a manifest that names none: another manifest is another pod. */
+const OF_ITS_MANIFEST = /^[0-9a-f]{32}$/;
+
+/** Since when each pod is at the runtime, by its UID. */
+class Presence {
+  readonly #since = new Map<string, number>();
+  readonly #sandboxes = new Map<string, Set<string>>();
+
+  note({ kind, sandbox: { id, podUid } }: RuntimeEffect, at: number): void {
+    const sandboxes = this.#sandboxes.get(podUid) ?? new Set();
+    if (kind === 'created') sandboxes.add(id);
+    if (kind === 'removed') sandboxes.delete(id);
+    if (sandboxes.size === 0) {
+      this.#sandboxes.delete(podUid);
+      this.#since.delete(podUid);
+      return;
+    }
+    this.#sandboxes.set(podUid, sandboxes);
+    if (!this.#since.has(podUid)) this.#since.set(podUid, at);
+  }
+
+  since = (uid: string): number | undefined => this.#since.get(uid);
 }
 
 export const untouched: Invariant = {
@@ -13,26 +39,32 @@ export const untouched: Invariant = {
   says: 'What ran and was not touched goes on in the same container, whatever becomes of the agent, the sources or the store.',
   follow: ({ host, deeds }, violated) => {
     const known = new Map<string, Known>();
-    return {
-      onChange: () => {
-        const { elapsed } = host.clock;
-        const running = new Map<string, SimulatedContainer>(
-          host
-            .containers()
-            .flatMap((each) =>
-              each.state === 'running' ? [[`${fullName(each)} ${each.containerName}`, each] as const] : [],
-            ),
-        );
-        for (const [name, { id, since }] of known) {
-          const now = running.get(name);
-          if (now?.id === id) continue;
-          known.delete(name);
-          const [pod = ''] = name.split(' ');
-          if (deeds.wanted.has(pod) && !deeds.isTouchedSince(pod, since))
-            violated(`${name} was ended, and nothing had touched it`);
-        }
-        for (const [name, { id }] of running) if (!known.has(name)) known.set(name, { id, since: elapsed });
-      },
+    /** Those that have ended in this step: who touched them may say so after it. */
+    const ended = new Map<string, Known>();
+    const pods = new Presence();
+    const onEffect = (effect: RuntimeEffect) => {
+      const { kind, container } = effect;
+      const { elapsed } = host.clock;
+      if (container === undefined) return pods.note(effect, elapsed);
+      const pod = fullName(container);
+      const name = `${pod} ${container.containerName}`;
+      const before = known.get(name);
+      if (kind === 'started') {
+        // A container may start late, and one of a pod that has another manifest by now.
+        const podSince = OF_ITS_MANIFEST.test(container.podUid) ? pods.since(container.podUid) : undefined;
+        known.set(name, { id: container.id, pod, since: podSince ?? elapsed });
+      } else if (before?.id === container.id) {
+        known.delete(name);
+        ended.set(name, before);
+      }
     };
+    const afterStep = () => {
+      for (const [name, { pod, since }] of ended) {
+        if (deeds.wanted.has(pod) && !deeds.isTouchedSince(pod, since))
+          violated(`${name} was ended, and nothing had touched it`);
+      }
+      ended.clear();
+    };
+    return { onEffect, afterStep };
   },
 };

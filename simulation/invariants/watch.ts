@@ -1,24 +1,39 @@
 import { type Following, type Invariant, InvariantViolated, type Violation, type Watched } from './invariant.ts';
 
+/** What invariants hear of, and what they are told then. */
+type Hook = keyof Following;
+type Told<K extends Hook> = Parameters<NonNullable<Following[K]>>;
+
 /** Holds a simulation to its invariants. */
 export class InvariantWatch {
   readonly #invariants: readonly Invariant[];
   readonly #watched: Watched;
-  readonly #following: readonly Following[];
-  readonly #violations: Violation[] = [];
+  /** Who listens to what: most hear of little, and much happens. */
+  readonly #listeners = new Map<Hook, ((...told: never[]) => void)[]>();
+  readonly #moment: () => Pick<Violation, 'step' | 'elapsed'>;
+  #violations: Violation[] = [];
 
   /** `moment` is when something is violated that is found now. */
   constructor(invariants: readonly Invariant[], watched: Watched, moment: () => Pick<Violation, 'step' | 'elapsed'>) {
     this.#invariants = invariants;
     this.#watched = watched;
-    this.#following = invariants.map(({ number, follow }) =>
-      follow(watched, (message) => void this.#violations.push({ number, message, ...moment() })),
-    );
+    this.#moment = moment;
+    for (const { number, follow } of invariants) {
+      const following = follow(watched, (message) => this.violated(number, message));
+      // An object of hooks has no other keys.
+      for (const hook of Object.keys(following) as Hook[]) this.#add(hook, following[hook]);
+    }
+  }
+
+  /** Notes that an invariant does not hold. */
+  violated(number: Violation['number'], message: string): void {
+    this.#violations.push({ number, message, ...this.#moment() });
   }
 
   /** Lets all invariants hear of something. */
-  tell(tell: (following: Following) => void): void {
-    for (const following of this.#following) tell(following);
+  tell<K extends Hook>(hook: K, ...told: Told<K>): void {
+    // Each was added under the hook whose arguments it takes.
+    for (const listener of this.#listeners.get(hook) ?? []) listener(...(told as never[]));
   }
 
   /** Whether all that is asked of a node at rest holds now; nothing is violated yet where it does not. */
@@ -30,7 +45,14 @@ export class InvariantWatch {
 
   /** Throws an `InvariantViolated` where one was violated. */
   throwFirst(): void {
-    const [first] = this.#violations.splice(0);
-    if (first !== undefined) throw new InvariantViolated(first);
+    const [first] = this.#violations;
+    if (first === undefined) return;
+    this.#violations = [];
+    throw new InvariantViolated(first);
+  }
+
+  #add(hook: Hook, listener: Following[Hook]): void {
+    if (listener === undefined) return;
+    this.#listeners.set(hook, [...(this.#listeners.get(hook) ?? []), listener]);
   }
 }

@@ -1,92 +1,74 @@
-/** Short stories, each told again with every fault at every one of its calls. */
-import type { Fate } from '../outside.ts';
-import { container, manifest } from './manifests.ts';
-import type { Story } from './story.ts';
+/** What can become of the calls of a story: every fault at each of them, alone and in pairs. */
+import { codesOf } from '../failures.ts';
+import type { Fate, OutsideCall } from '../outside.ts';
+import type { Random } from '../random.ts';
+import { play } from './play.ts';
+import type { Fault, Story } from './story.ts';
 
-const SECOND = 1_000;
-const shell = (script: string) => ['sh', '-c', script];
+/** What can be done in part. */
+const IN_PARTS: ReadonlySet<string> = new Set(['writeFile', 'removeTree', 'rm']);
+const LATE_MS = 3_000;
+const BEFORE: Fate = { kind: 'death', when: 'before' };
 
-function withScratch(name: string) {
-  const volumeMounts = [{ name: 'scratch', mountPath: '/scratch' }];
-  return manifest(name, {
-    containers: [container('main', { volumeMounts })],
-    volumes: [{ name: 'scratch', emptyDir: {} }],
-  });
+/** What can become of a call, each only once: one that changes nothing has no reply to lose but its failure. */
+export function fatesOf(call: OutsideCall): readonly Fate[] {
+  const codes = codesOf(call);
+  const fails = codes.map((code): Fate => ({ kind: 'fail', code }));
+  // What is answered on the spot neither hangs nor is late.
+  const slow: readonly Fate[] = call.name.endsWith('Sync') ? [] : [{ kind: 'hang' }, { kind: 'late', ms: LATE_MS }];
+  if (!call.writes) return [...fails, ...slow, BEFORE];
+  const lost: Fate = { kind: 'lostReply', ...(codes[0] === undefined ? {} : { code: codes[0] }) };
+  const during: readonly Fate[] = IN_PARTS.has(call.name) ? [{ kind: 'death', when: 'during' }] : [];
+  return [...fails, lost, ...slow, BEFORE, ...during, { kind: 'death', when: 'after' }];
 }
 
-const slowToEnd = (name: string) =>
-  manifest(name, {
-    terminationGracePeriodSeconds: 10,
-    containers: [container('main', { command: shell('trap "" TERM; sleep 1d') }), container('helper')],
-  });
-
-const ofSize = (name: string, cpu: string) =>
-  manifest(name, { containers: [container('main', { resources: { requests: { cpu }, limits: { cpu } } })] });
-
-function failingProbe(name: string) {
-  const livenessProbe = { exec: { command: ['false'] }, periodSeconds: 3, failureThreshold: 2 };
-  return manifest(name, { containers: [container('main', { livenessProbe })] });
+/** The calls of a story that can meet a fault, in their order. */
+export async function callsOf(story: Story): Promise<readonly OutsideCall[]> {
+  const calls: OutsideCall[] = [];
+  await play(story, { invariants: [], faults: (call) => void calls.push(call) });
+  return calls;
 }
 
-const oneRun = (name: string) =>
-  manifest(name, {
-    restartPolicy: 'Never',
-    initContainers: [container('setup', { command: shell('sleep 1') })],
-    containers: [container('main', { command: shell('sleep 2; exit 3') })],
-  });
-
-/** What is told of a node of one pod. */
-export const shortStories: Readonly<Record<string, Story>> = {
-  'a pod comes, runs and goes': {
-    ...{ seed: 1, faults: [], lastsMs: 20 * SECOND },
-    moments: [
-      { at: 0, deed: { kind: 'apply', pod: withScratch('web') } },
-      { at: 10 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
-    ],
-  },
-  'an agent starts again over a pod that runs': {
-    ...{ seed: 2, faults: [], lastsMs: 20 * SECOND },
-    moments: [
-      { at: 0, deed: { kind: 'apply', pod: withScratch('web') } },
-      { at: 8 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
-    ],
-  },
-  'a pod is ended that takes its time': {
-    ...{ seed: 3, faults: [], lastsMs: 40 * SECOND },
-    moments: [
-      { at: 0, deed: { kind: 'apply', pod: slowToEnd('slow') } },
-      { at: 8 * SECOND, deed: { kind: 'remove', pod: 'default/slow-node-1' } },
-    ],
-  },
-  'a pod is resized': {
-    ...{ seed: 4, faults: [], lastsMs: 30 * SECOND },
-    moments: [
-      { at: 0, deed: { kind: 'apply', pod: ofSize('sized', '100m') } },
-      { at: 8 * SECOND, deed: { kind: 'apply', pod: ofSize('sized', '200m') } },
-    ],
-  },
-  'a liveness probe ends a container': {
-    ...{ seed: 5, faults: [], lastsMs: 30 * SECOND },
-    moments: [{ at: 0, deed: { kind: 'apply', pod: failingProbe('ill') } }],
-  },
-  'a pod of one run fails, after its init container': {
-    ...{ seed: 6, faults: [], lastsMs: 20 * SECOND },
-    moments: [{ at: 0, deed: { kind: 'apply', pod: oneRun('once') } }],
-  },
-};
-
-/** What can become of any call. */
-const fates: readonly Fate[] = [
-  { kind: 'fail', code: 'EIO' },
-  { kind: 'fail', code: 'ENOSPC' },
-  { kind: 'lostReply', code: 'EIO' },
-  { kind: 'hang' },
-  { kind: 'late', ms: 3 * SECOND },
-  { kind: 'death', when: 'before' },
-  { kind: 'death', when: 'after' },
-];
-
-/** The story with each fate at each of so many calls. */
-export function* withEveryFault(story: Story, calls: number): Generator<Story> {
-  for (let call = 0; call < calls; call += 1) for (const fate of fates) yield { ...story, faults: [{ call, fate }] };
+/** The story with each fate at each of its calls. */
+export function* withEveryFault(story: Story, calls: readonly OutsideCall[]): Generator<Story> {
+  for (const [call, each] of calls.entries()) {
+    for (const fate of fatesOf(each)) yield { ...story, faults: [{ call, fate }] };
+  }
 }
+
+/**
+ * The same with less: of the errors that a call can fail with each call gets one, in turns; and none is late, as one that
+ * hangs is later.
+ */
+export function* withEveryKindOfFault(story: Story, calls: readonly OutsideCall[]): Generator<Story> {
+  for (const [call, each] of calls.entries()) {
+    const codes = codesOf(each);
+    const code = codes[call % codes.length];
+    for (const fate of fatesOf(each)) {
+      if (fate.kind === 'late' || (fate.kind === 'fail' && fate.code !== code)) continue;
+      yield { ...story, faults: [{ call, fate }] };
+    }
+  }
+}
+
+/** The story with two faults, at each pair of its calls; which ones is drawn. */
+export function* withEveryPair(story: Story, calls: readonly OutsideCall[], random: Random): Generator<Story> {
+  for (const [first, one] of calls.entries()) {
+    for (const [second, other] of calls.entries()) {
+      if (second <= first) continue;
+      yield { ...story, faults: [drawnFault(first, one, random), drawnFault(second, other, random)] };
+    }
+  }
+}
+
+/** The story with faults at two of its calls; both are drawn. */
+export function withDrawnPair(story: Story, calls: readonly OutsideCall[], random: Random): Story {
+  const all = [...calls.entries()];
+  const faults = [0, 1].map(() => drawnFault(...random.pick(all), random));
+  return { ...story, faults };
+}
+
+const drawnFault = (call: number, at: OutsideCall, random: Random): Fault => ({
+  call,
+  fate: random.pick(fatesOf(at)),
+});

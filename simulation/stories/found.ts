@@ -1,6 +1,6 @@
 /** What a story has broken, as short as it can be told. */
 import { type Invariant, InvariantViolated, type Violation } from '../invariants/invariant.ts';
-import type { Recording } from '../simulateNode.ts';
+import type { Recording } from '../recording.ts';
 import { play } from './play.ts';
 import { shrink } from './shrink.ts';
 import type { Story } from './story.ts';

@@ -1,44 +1,56 @@
 /** The pods that stories are told of: manifests as users write them. */
 import { NODE_NAME, PRESENT_IMAGE } from '../host.ts';
-import type { Random } from '../random.ts';
 
 /** What stands in a manifest, as JSON has it. */
 export interface Manifest {
-  readonly apiVersion: 'v1';
-  readonly kind: 'Pod';
-  readonly metadata: { readonly name: string; readonly namespace: string; readonly annotations?: object };
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ManifestMetadata;
   readonly spec: ManifestSpec;
+}
+
+interface ManifestMetadata {
+  readonly name: string;
+  readonly namespace?: string;
+  /** Absent: that of what is written there, so that every change makes it another pod. */
+  readonly uid?: string;
+  readonly labels?: object;
+  readonly annotations?: object;
 }
 
 export interface ManifestContainer {
   readonly name: string;
   readonly image: string;
   readonly command?: readonly string[];
-  readonly restartPolicy?: 'Always';
+  readonly restartPolicy?: string;
+  readonly restartPolicyRules?: readonly object[];
   readonly resources?: object;
   readonly volumeMounts?: readonly object[];
   readonly livenessProbe?: object;
   readonly readinessProbe?: object;
-  readonly lifecycle?: object;
+  readonly startupProbe?: object;
+  readonly lifecycle?: { readonly postStart?: object; readonly preStop?: object };
+  readonly env?: readonly object[];
 }
 
 export interface ManifestSpec {
-  readonly restartPolicy: 'Always' | 'OnFailure' | 'Never';
-  readonly terminationGracePeriodSeconds: number;
+  readonly restartPolicy?: string;
+  readonly terminationGracePeriodSeconds?: number;
   readonly containers: readonly ManifestContainer[];
   readonly initContainers?: readonly ManifestContainer[];
   readonly volumes?: readonly object[];
   readonly activeDeadlineSeconds?: number;
   readonly hostNetwork?: boolean;
+  readonly securityContext?: object;
 }
 
 /** The full name that the pod of a manifest has: the node's name is part of it. */
-export const staticPodName = ({ metadata: { namespace, name } }: Manifest): string =>
-  `${namespace}/${name}-${NODE_NAME}`;
+export const staticPodName = ({ metadata: { namespace, name } }: Pick<Manifest, 'metadata'>): string =>
+  `${namespace ?? 'default'}/${name}-${NODE_NAME}`;
 
 /** A manifest with a container `main` that runs until it is stopped, but for what is told. */
 export function manifest(name: string, spec: Partial<ManifestSpec> = {}): Manifest {
-  const always = { restartPolicy: 'Always' as const, terminationGracePeriodSeconds: 5 };
+  const always = { restartPolicy: 'Always', terminationGracePeriodSeconds: 5 };
   return {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' } },
     spec: { ...always, containers: [container('main')], ...spec },
@@ -51,54 +63,10 @@ export const container = (name: string, more: Partial<ManifestContainer> = {}): 
   ...more,
 });
 
-const shell = (script: string) => ['sh', '-c', script];
-
-/** What a container's main process does; none: it runs until it is stopped. */
-const COMMANDS: readonly (readonly string[])[] = [
-  [],
-  [],
-  shell('sleep 30'),
-  shell('sleep 3; exit 1'),
-  shell('exit 0'),
-  shell('trap "" TERM; sleep 1d'),
-];
-
-const SCRATCH = { name: 'scratch', mountPath: '/scratch' };
-const execProbe = { exec: { command: ['true'] }, periodSeconds: 2 };
-
 /** Whether the pod gives its node a reason to end its containers, or they end again and again by themselves. */
 export const endsContainers = ({ spec }: Manifest): boolean =>
   spec.activeDeadlineSeconds !== undefined ||
-  spec.containers.some(({ livenessProbe, command }) => livenessProbe !== undefined || command !== undefined);
-
-/** A pod of a kind that is drawn. */
-export function drawnManifest(name: string, random: Random): Manifest {
-  const restartPolicy = random.pick(['Always', 'Always', 'OnFailure', 'Never'] as const);
-  const isScratch = random.chance(0.5);
-  const mounted = isScratch ? { volumeMounts: [SCRATCH] } : {};
-  const one = (of: string) => {
-    const command = random.pick(COMMANDS);
-    return container(of, {
-      ...mounted,
-      ...(command.length > 0 ? { command } : {}),
-      ...(random.chance(0.2) ? { image: `registry.local/pulled:${random.between(1, 3)}` } : {}),
-      ...(random.chance(0.2) ? { readinessProbe: execProbe } : {}),
-      ...(random.chance(0.1) ? { lifecycle: { preStop: { exec: { command: ['sleep', '1'] } } } } : {}),
-      ...(random.chance(0.3) ? { resources: { requests: { cpu: `${random.between(1, 5) * 100}m` } } } : {}),
-    });
-  };
-  const inits = [
-    ...(random.chance(0.3) ? [container('setup', { command: shell('sleep 1'), ...mounted })] : []),
-    ...(random.chance(0.15) ? [container('sidecar', { restartPolicy: 'Always' })] : []),
-  ];
-  const names = random.chance(0.3) ? ['main', 'helper'] : ['main'];
-  return manifest(name, {
-    restartPolicy,
-    terminationGracePeriodSeconds: random.pick([0, 1, 5, 30]),
-    containers: names.map(one),
-    ...(inits.length > 0 ? { initContainers: inits } : {}),
-    ...(isScratch ? { volumes: [{ name: 'scratch', emptyDir: {} }] } : {}),
-    ...(random.chance(0.05) ? { activeDeadlineSeconds: random.between(5, 60) } : {}),
-    ...(random.chance(0.1) ? { hostNetwork: true } : {}),
-  });
-}
+  [...spec.containers, ...(spec.initContainers ?? [])].some(
+    ({ livenessProbe, startupProbe, lifecycle, command }) =>
+      (livenessProbe ?? startupProbe ?? lifecycle?.postStart ?? command) !== undefined,
+  );

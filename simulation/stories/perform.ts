@@ -1,27 +1,59 @@
 /** Does to a node what a story tells. */
-import type { SimulatedSandbox } from '../../cri/simulated/views.ts';
-import { fullName } from '../host.ts';
-import type { Simulation } from '../simulateNode.ts';
+import type { SimulatedContainer, SimulatedSandbox } from '../../cri/simulated/views.ts';
+import type { Deeds } from '../deeds.ts';
+import { fullName, type SimulatedHost } from '../host.ts';
+import type { Users } from '../users.ts';
 import type { Deed } from './story.ts';
 
-type Act<K extends Deed['kind']> = (simulation: Simulation, deed: Extract<Deed, { kind: K }>) => void;
+/** What deeds are done to: the simulation. */
+interface Performed {
+  readonly host: SimulatedHost;
+  readonly deeds: Deeds;
+  readonly users: Users;
+  readonly elapsed: number;
+  remove(pod: string): void;
+  kill(): void;
+  stopAgent(how: { readonly drains: boolean; readonly downMs: number }): Promise<void>;
+  startAgentIn(ms: number): void;
+  jump(ms: number): void;
+  cutPower(): void;
+}
+
+type Act<K extends Deed['kind']> = (simulation: Performed, deed: Deed & { readonly kind: K }) => void;
 
 const acts: { readonly [K in Deed['kind']]: Act<K> } = {
-  apply: (simulation, { pod }) => simulation.apply(pod),
+  apply: ({ users }, { pod, by }) => users.apply(pod, by),
+  writeInParts: ({ users }, { pod, share, restMs }) => users.applyInParts(pod, share, restMs),
   remove: (simulation, { pod }) => simulation.remove(pod),
-  scribble: ({ host }, { file, text }) => host.writeManifest(file, text),
+  renameManifest: ({ users }, { pod, file }) => users.rename(pod, file),
+  copyManifest: ({ users }, { pod, file }) => users.copy(pod, file),
+  scribble: ({ host }, { file, text }) => host.manifests.write(file, text),
+  manifestsGone: ({ users }, { forMs }) => users.loseDirectory(forMs),
+  url: ({ host }, { trouble, forMs }) => host.breakUrl(trouble, forMs),
   exit: ({ host }, { which, exitCode, reason }) => host.exit(which, exitCode, reason),
+  oom: (simulation, { which, child }) => touch(simulation, simulation.host.oomKill(which, child)),
   killSandbox: (simulation, { which }) => touch(simulation, simulation.host.killSandbox(which)),
   removeSandbox: (simulation, { which }) => touch(simulation, simulation.host.removeSandbox(which)),
   killAgent: (simulation, { downMs }) => {
     simulation.kill();
     simulation.startAgentIn(downMs);
   },
+  stopAgent: (simulation, { drains, downMs }) => {
+    if (drains) simulation.users.drain();
+    void simulation.stopAgent({ drains, downMs });
+  },
   runtimeDown: ({ host, deeds, elapsed }, down) => {
     deeds.touchAll(elapsed);
     host.stopRuntime(down);
   },
-  events: ({ host }, { delivery, forMs }) => host.deliverEvents(delivery, forMs),
+  stall: ({ host }, { forMs }) => host.troubles.stall(forMs),
+  networkDown: ({ host }, { forMs }) => host.troubles.breakNetwork(forMs),
+  noAddresses: ({ host }, { forMs }) => host.troubles.exhaustAddresses(forMs),
+  lists: ({ host }, { show, forMs }) => host.troubles.showLists(show, forMs),
+  events: ({ host }, { delivery, forMs }) => host.troubles.deliverEvents(delivery, forMs),
+  registryDown: ({ host }, { images, forMs }) => host.troubles.breakRegistry(images, forMs),
+  loseImage: ({ host }, { image }) => host.runtime.images.lose(image),
+  disk: ({ host }, { trouble, forMs }) => host.sufferFrom(trouble, forMs),
   jump: (simulation, { ms }) => simulation.jump(ms),
   powerCut: (simulation, { downMs }) => {
     simulation.cutPower();
@@ -29,12 +61,12 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
   },
 };
 
-export function perform(simulation: Simulation, deed: Deed): void {
+export function perform(simulation: Performed, deed: Deed): void {
   // The act of a kind takes the deeds of that kind.
   const act = acts[deed.kind] as Act<Deed['kind']>;
   act(simulation, deed as never);
 }
 
-function touch({ deeds, elapsed }: Simulation, sandbox: SimulatedSandbox | undefined): void {
-  if (sandbox) deeds.touch(fullName(sandbox), elapsed);
+function touch({ deeds, elapsed }: Performed, found: SimulatedSandbox | SimulatedContainer | undefined): void {
+  if (found) deeds.touch(fullName(found), elapsed);
 }

@@ -1,14 +1,19 @@
 /** Tells a story to a node, and says what it broke. */
 
+import type { InspectionEvent } from 'xstate';
 import { formatExplanation } from '../../pod/show/formatExplanation.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';
+import { MANIFEST_URL } from '../manifestPlace.ts';
+import type { FaultPlan } from '../outside.ts';
 import { type Simulation, simulateNode } from '../simulateNode.ts';
-import { perform } from './perform.ts';
 import type { Story } from './story.ts';
 
 /** How long a node may take to be as it is wanted once faults have ended: a back-off, a grace, a time limit of a call. */
 const SETTLES_MS = 10 * 60_000;
+
+/** By then whoever looks about now and then has looked again, and forgotten what is gone. */
+const LOOKS_AGAIN_MS = 70_000;
 
 /** What came of a story. */
 export interface Outcome {
@@ -25,21 +30,36 @@ export interface Outcome {
 export interface PlayOptions {
   readonly invariants: readonly Invariant[];
   readonly records?: boolean;
+  /** Whether what was recorded of each agent is played again, and compared with it. */
+  readonly replays?: boolean;
   readonly traces?: boolean;
+  /** Sees every inspection event of xstate. */
+  readonly inspect?: (event: InspectionEvent) => void;
+  /** Whether it is enough that the node settles: what is left of it is not held against a new agent. */
+  readonly isBrief?: boolean;
+  /** What becomes of calls of which the story says nothing. */
+  readonly faults?: FaultPlan;
 }
 
 export async function play(story: Story, options: PlayOptions): Promise<Outcome> {
   const { seed, faults } = story;
   const fates = new Map(faults.map(({ call, fate }) => [call, fate]));
   const simulation = await simulateNode({
-    ...{ ...options, seed, faults: (_call, index) => fates.get(index) },
-    config: { startSlots: 2, crashLoop: { baseMs: 2_000, maxMs: 20_000 } },
+    ...{
+      ...options,
+      records: (options.records || options.replays) ?? false,
+      overtakes: story.overtakes ?? false,
+      seed,
+      faults: (call, index) => fates.get(index) ?? options.faults?.(call, index),
+    },
+    config: { ...{ startSlots: 2, crashLoop: { baseMs: 2_000, maxMs: 20_000 } }, ...sourcesOf(story) },
   });
   const told = () => ({
     ...{ steps: simulation.steps, calls: simulation.calls, elapsed: simulation.elapsed, simulation },
   });
   try {
-    await tell(simulation, story);
+    await tell(simulation, story, async () => options.replays && simulation.checkReplay());
+    if (!options.isBrief) await holdAgainstNew(simulation);
     return told();
   } catch (error) {
     if (!(error instanceof InvariantViolated)) throw error;
@@ -49,22 +69,48 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
   }
 }
 
+/** A node asks a URL only where there is one. */
+const sourcesOf = ({ moments }: Story) =>
+  moments.some(({ deed }) => deed.kind === 'url' || (deed.kind === 'apply' && deed.by === 'url'))
+    ? { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 20_000 } }
+    : {};
+
 const explanationsOf = (simulation: Simulation): string[] =>
   simulation.pods().flatMap(({ metadata }) => {
     const explanation = simulation.explain(metadata.uid);
     return explanation ? [formatExplanation(explanation)] : [];
   });
 
-async function tell(simulation: Simulation, { moments, lastsMs }: Story): Promise<void> {
+/** Kinds of deeds that end an agent's life. */
+const ENDS: ReadonlySet<string> = new Set(['killAgent', 'powerCut']);
+
+/** `beforeEnd` is done before an agent's life ends. */
+async function tell(
+  simulation: Simulation,
+  { moments, lastsMs }: Story,
+  beforeEnd: () => Promise<unknown>,
+): Promise<void> {
   const ordered = moments.toSorted((a, b) => a.at - b.at);
   for (const { at, deed } of ordered) {
     await simulation.advance(Math.max(0, at - simulation.elapsed));
-    perform(simulation, deed);
+    if (ENDS.has(deed.kind)) await beforeEnd();
+    simulation.perform(deed);
   }
   await simulation.advance(Math.max(0, lastsMs - simulation.elapsed));
   simulation.endFaults();
   await simulation.startAgent();
   await simulation.settle(SETTLES_MS);
-  for (const pod of [...simulation.deeds.wanted.keys()]) perform(simulation, { kind: 'remove', pod });
+  await beforeEnd();
+  for (const pod of [...simulation.deeds.wanted.keys()]) simulation.remove(pod);
+  await simulation.settle(SETTLES_MS);
+  await beforeEnd();
+}
+
+/** Holds what an agent has become against what a new one makes of the same host. */
+async function holdAgainstNew(simulation: Simulation): Promise<void> {
+  await simulation.advance(LOOKS_AGAIN_MS);
+  simulation.check({ isAtRest: true });
+  simulation.kill({ cutsCalls: true });
+  await simulation.startAgent();
   await simulation.settle(SETTLES_MS);
 }

@@ -1,23 +1,48 @@
 /** What happens to a node, as plain data that can be drawn, shrunk, kept and told again. */
-import type { EventDelivery } from '../../cri/simulated/events.ts';
 import type { Fate } from '../outside.ts';
+import type { EventTrouble, RuntimeRestart } from '../runtimeTroubles.ts';
+import type { DiskTrouble, UrlTrouble } from '../troubles.ts';
 import type { Manifest } from './manifests.ts';
 
-/** What somebody does to the node, or to what it lives on. */
-export type Deed =
-  /** Puts a manifest there, or another in its place. */
-  | { readonly kind: 'apply'; readonly pod: Manifest }
+/** Done by whoever writes manifests. */
+type UserDeed =
+  /** Puts a manifest there, or another in its place: in the directory, or in the list that a URL gives. */
+  | { readonly kind: 'apply'; readonly pod: Manifest; readonly by?: 'url' }
+  /** Writes a manifest in place: first so much of it, from 0 to 1, and the rest later. */
+  | { readonly kind: 'writeInParts'; readonly pod: Manifest; readonly share: number; readonly restMs: number }
   | { readonly kind: 'remove'; readonly pod: string }
+  /** Gives the manifest of a pod another name, or puts the same pod into another file as well. */
+  | { readonly kind: 'renameManifest' | 'copyManifest'; readonly pod: string; readonly file: string }
   /** Writes something into the directory of manifests that is none. */
   | { readonly kind: 'scribble'; readonly file: string; readonly text: string }
-  /** Ends the process of a container that runs, the nth of all. */
+  | { readonly kind: 'manifestsGone'; readonly forMs: number }
+  | { readonly kind: 'url'; readonly trouble: UrlTrouble; readonly forMs: number };
+
+/** What becomes of containers and sandboxes by themselves; `which` is the nth of all that there are. */
+type ContainerDeed =
   | { readonly kind: 'exit'; readonly which: number; readonly exitCode: number; readonly reason?: string }
-  | { readonly kind: 'killSandbox' | 'removeSandbox'; readonly which: number }
-  | { readonly kind: 'killAgent'; readonly downMs: number }
-  | { readonly kind: 'runtimeDown'; readonly downMs: number; readonly keepContainers: boolean }
-  | { readonly kind: 'events'; readonly delivery: EventDelivery; readonly forMs: number }
+  /** The kernel kills the process of a container for want of memory, or one of its children. */
+  | { readonly kind: 'oom'; readonly which: number; readonly child: boolean }
+  | { readonly kind: 'killSandbox' | 'removeSandbox'; readonly which: number };
+
+type RuntimeDeed =
+  | ({ readonly kind: 'runtimeDown' } & RuntimeRestart)
+  /** It stands still, its network is down, or it has no more addresses. */
+  | { readonly kind: 'stall' | 'networkDown' | 'noAddresses'; readonly forMs: number }
+  | { readonly kind: 'lists'; readonly show: 'stale' | 'shuffled'; readonly forMs: number }
+  | { readonly kind: 'events'; readonly delivery: EventTrouble; readonly forMs: number }
+  | { readonly kind: 'registryDown'; readonly images: readonly string[]; readonly forMs: number }
+  | { readonly kind: 'loseImage'; readonly image: string };
+
+type HostDeed =
+  | { readonly kind: 'disk'; readonly trouble: DiskTrouble; readonly forMs: number }
   | { readonly kind: 'jump'; readonly ms: number }
-  | { readonly kind: 'powerCut'; readonly downMs: number };
+  /** The agent stops as it is asked to, after it has ended its pods or without; and starts again later. */
+  | { readonly kind: 'stopAgent'; readonly drains: boolean; readonly downMs: number }
+  | { readonly kind: 'killAgent' | 'powerCut'; readonly downMs: number };
+
+/** What somebody does to the node, or to what it lives on. */
+export type Deed = UserDeed | ContainerDeed | RuntimeDeed | HostDeed;
 
 export interface Moment {
   /** Milliseconds after the beginning. */
@@ -38,4 +63,6 @@ export interface Story {
   readonly faults: readonly Fault[];
   /** How long it goes on before faults end, in milliseconds. */
   readonly lastsMs: number;
+  /** Whether calls to the disk and the kernel overtake each other, which at other times are answered as they come. */
+  readonly overtakes?: boolean;
 }

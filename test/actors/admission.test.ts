@@ -112,7 +112,7 @@ describe('admission', () => {
     node.apply(podWith('web', {}, { uid: 'new' }));
     await node.advance('4s');
     expect(node.views().map(({ pod, state }) => [pod.metadata.uid, state])).toEqual([
-      ['old', 'terminating.containers'],
+      ['old', 'terminating.containers.graceful'],
       ['new', 'admitting'],
     ]);
     expect(node.agent.explainUid('new')?.answer).toBe(

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createActor } from 'xstate';
 import { createAlarm } from '../../actors/alarm.ts';
 import { createBoundary, type World } from '../../actors/boundary.ts';
-import { every, systemClock } from '../../actors/clock.ts';
+import { every, steadyClock, systemClock } from '../../actors/clock.ts';
 import { type ContainerParts, containerServices } from '../../actors/services/containers.ts';
 import { withinLimit } from '../../actors/services/timeLimit.ts';
 import { ContainerState } from '../../cri/generated/runtime.ts';
@@ -52,7 +52,7 @@ test('C10: a grace of 30 days is given whole, at the end of which the container 
   // Of its parts a stop needs the first two.
   const parts = { cri: simulation.cri, clock: systemClock, layout: {} } as unknown as ContainerParts;
   const { stopContainer } = containerServices(parts);
-  const asked = { id: container, graceSeconds: 30, deadline: Date.now() + 30 * DAY_MS };
+  const asked = { id: container, graceSeconds: (30 * DAY_MS) / 1_000, deadline: Date.now() + 30 * DAY_MS };
   const stopped = stopContainer(asked, { signal: noAbort });
   expect(await daysUntil((done) => void stopped.then(done))).toBe(30);
   const { status } = await simulation.cri.containerStatus(
@@ -92,4 +92,15 @@ test('what waits through the clock waits as long: a cycle, a limit, an alarm, th
     createActor(timer, { input: { after: 45 * DAY_MS } }).start();
   };
   expect(await daysUntil(timed)).toBe(45);
+});
+
+test('a steady clock never goes back: when the time of day was set back it goes on from where it was', () => {
+  let now = 1_000_000;
+  const clock = steadyClock({ ...systemClock, now: () => now });
+  const shown = [0, 500, -3_600_000, 500, 3_600_000, -10, 5].map((passed) => {
+    now += passed;
+    return clock.now();
+  });
+  const goneOn = [0, 500, 500, 1_000, 3_601_000, 3_601_000, 3_601_005];
+  expect(shown).toEqual(goneOn.map((passed) => 1_000_000 + passed));
 });

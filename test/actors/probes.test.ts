@@ -94,7 +94,7 @@ describe('readiness', () => {
     await node.advance('8s');
     expect(flags(node)).toMatchObject({ started: true, ready: false });
     expect(node.containerView('web')).toMatchObject({
-      state: 'stopping.killing',
+      state: 'stopping.killing.graceful',
       children: [{ name: 'readiness', tags: expect.arrayContaining(['failing']) }],
     });
   });
@@ -111,7 +111,7 @@ describe('liveness', () => {
     expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
     health.live = 1;
     await node.advance('4s');
-    expect(node.containerView('web')).toMatchObject({ state: 'stopping.killing', now: { kind: 'running' } });
+    expect(node.containerView('web')).toMatchObject({ state: 'stopping.killing.graceful', now: { kind: 'running' } });
     health.live = 0;
     await node.advance('6s');
     expect(flags(node)).toEqual({ started: true, ready: true, restarts: 1 });

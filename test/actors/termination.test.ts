@@ -27,7 +27,7 @@ describe('graceful termination', () => {
     const [pod] = node.agent.pods();
     expect(Date.parse(pod?.metadata.deletionTimestamp ?? '')).toBe(asked + 30_000);
     expect(pod?.metadata.deletionGracePeriodSeconds).toBe(30);
-    expect(node.view('web')).toMatchObject({ state: 'terminating.containers', until: asked + 30_000 });
+    expect(node.view('web')).toMatchObject({ state: 'terminating.containers.graceful', until: asked + 30_000 });
     await node.advance('5s');
     expect(await node.leftovers()).toEqual([]);
   });

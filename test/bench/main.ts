@@ -11,6 +11,7 @@ import { manyPods } from './rows/manyPods.ts';
 import { onePod } from './rows/onePod.ts';
 import { probes } from './rows/probes.ts';
 import { scale } from './rows/scale.ts';
+import { simulation } from './rows/simulation.ts';
 
 const say = (line: string) => process.stderr.write(`bench: ${line}\n`);
 
@@ -33,6 +34,8 @@ function measure(row: RowName, node: BenchNode, options: BenchOptions): Promise<
       return adoption(node, repeats);
     case 'scale':
       return scale(node, repeats);
+    case 'simulation':
+      return simulation(options.quick ? 10 : 60);
   }
 }
 

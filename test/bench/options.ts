@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** The rows of the table, in the order in which they are measured. */
-const rowNames = ['one-pod', 'many-pods', 'kill', 'idle', 'probes', 'adoption', 'scale'] as const;
+const rowNames = ['one-pod', 'many-pods', 'kill', 'idle', 'probes', 'adoption', 'scale', 'simulation'] as const;
 export type RowName = (typeof rowNames)[number];
 
 /** What a run of the bench measures, and how often. */
@@ -27,6 +27,7 @@ const usualRepeats: Record<RowName, number> = {
   probes: 1,
   adoption: 5,
   scale: 3,
+  simulation: 1,
 };
 const quickRepeats: Record<RowName, number> = {
   'one-pod': 5,
@@ -36,6 +37,7 @@ const quickRepeats: Record<RowName, number> = {
   probes: 1,
   adoption: 2,
   scale: 1,
+  simulation: 1,
 };
 
 /** Reads the command line; throws with what is wrong in it. */

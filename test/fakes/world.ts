@@ -52,7 +52,7 @@ export class FakeWorld {
       const at = this.#now();
       return { imageRef: `sha256:${image}`, sizeBytes: 1_024, startedAt: at, finishedAt: at };
     },
-    countRestarts: () => ({ restarts: 0 }),
+    countRestarts: () => ({ restarts: {} }),
     createContainer: ({ pod, container, sandbox, attempt, imageRef }) => {
       this.#requireReady(sandbox.id, 'CreateContainerError');
       const id = `${this.#prefixOf(pod)}${container}-${sandbox.attempt}-${attempt}`;

@@ -122,6 +122,27 @@ export const containerMutations: readonly Mutation[] = [
     put: "target: '#container.launching',",
   },
   {
+    rule: 'C5',
+    breaks: 'a container that had succeeded may leave the terminated state where only failures restart',
+    file: 'pod/lifecycle/restart.ts',
+    find: 'hasFailed: exitCode !== 0 });',
+    put: 'hasFailed: true });',
+  },
+  {
+    rule: 'C8',
+    breaks: 'a pod that runs once gets another sandbox while containers have yet to run',
+    file: 'machines/pod/states/resetting.ts',
+    find: "guard: and(['isQuiet', 'isSandboxLast'])",
+    put: "guard: and(['isQuiet', 'isComplete'])",
+  },
+  {
+    rule: 'C23',
+    breaks: 'restarts that only logs tell of are counted after a lower number was told',
+    file: 'machines/pod/chart.ts',
+    find: "{ guard: 'hasForgottenRuns', target: 'recalling' },",
+    put: "{ guard: 'hasForgottenRuns', target: 'admitting' },",
+  },
+  {
     rule: 'C23',
     breaks: "a log folder does not name its pod's uid",
     file: 'host/pods/layout.ts',

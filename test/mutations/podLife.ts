@@ -83,14 +83,14 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C5',
     breaks: 'OnFailure restarts after a success',
     file: 'pod/lifecycle/restart.ts',
-    find: "(policy === 'OnFailure' && hasFailed(role, run))",
+    find: "(policy === 'OnFailure' && end.hasFailed)",
     put: "policy === 'OnFailure'",
   },
   {
     rule: 'C5',
     breaks: 'restart rules are not heeded',
     file: 'pod/lifecycle/restart.ts',
-    find: 'if (matchingRule(container, exitCode) !== undefined) return true;',
+    find: 'if (matchingRule(container, end.exitCode) !== undefined) return true;',
     put: '',
   },
   {

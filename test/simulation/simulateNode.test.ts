@@ -3,9 +3,9 @@ import { invariants } from '../../simulation/invariants/all.ts';
 import { notOurs } from '../../simulation/invariants/notOurs.ts';
 import { simulateNode } from '../../simulation/simulateNode.ts';
 import { drawnStory } from '../../simulation/stories/drawnStory.ts';
-import { shortStories } from '../../simulation/stories/everyFault.ts';
 import { container, manifest, staticPodName } from '../../simulation/stories/manifests.ts';
 import { play } from '../../simulation/stories/play.ts';
+import { shortStories } from '../../simulation/stories/shortStories.ts';
 
 const SIZE = { pods: 3, deeds: 12, faults: 0, lastsMs: 120_000 };
 
@@ -31,11 +31,11 @@ describe('every invariant holds where nothing fails', () => {
 test('a node runs the pods whose manifests are there, and ends those that are taken away', async () => {
   const node = await simulateNode({ seed: 1, invariants });
   const web = manifest('web');
-  node.apply(web);
+  node.users.apply(web);
   await node.advance(5_000);
   expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
   expect(node.explain('web')?.answer).toContain('running');
-  node.remove(staticPodName(web));
+  node.users.remove(staticPodName(web));
   await node.advance(20_000);
   expect(node.pods()).toEqual([]);
   expect(node.host.left()).toEqual([]);
@@ -44,7 +44,7 @@ test('a node runs the pods whose manifests are there, and ends those that are ta
 
 test('an agent that is killed finds its pods where they were', async () => {
   const node = await simulateNode({ seed: 2, invariants });
-  node.apply(manifest('web', { containers: [container('main'), container('helper')] }));
+  node.users.apply(manifest('web', { containers: [container('main'), container('helper')] }));
   await node.advance(5_000);
   const before = node.host.containers().map(({ id }) => id);
   node.kill();
@@ -58,7 +58,7 @@ test('an agent that is killed finds its pods where they were', async () => {
 
 test('what entered an agent is recorded where it is asked for', async () => {
   const node = await simulateNode({ seed: 3, records: true });
-  node.apply(manifest('web'));
+  node.users.apply(manifest('web'));
   await node.advance(5_000);
   const { entries = [] } = node.recording() ?? {};
   expect(entries.some(({ source }) => source === 'runSandbox')).toBe(true);
@@ -68,7 +68,10 @@ test('what entered an agent is recorded where it is asked for', async () => {
 test("what an agent removes of somebody else's breaks an invariant; what it looks at does not", async () => {
   const { host, deeds } = await simulateNode({ seed: 4 });
   const broken: string[] = [];
-  const watched = { ...{ host, deeds, life: 1, timers: 0 }, ...{ agent: undefined, root: undefined } };
+  const watched = {
+    ...{ host, deeds, life: 1, timers: 0, podOf: () => undefined },
+    ...{ agent: undefined, root: undefined },
+  };
   const { onCall } = notOurs.follow(watched, (message) => void broken.push(message));
   const call = { room: 'disk', about: '/simulated/lib/pods/foreign/volumes' } as const;
   onCall?.({ ...call, name: 'readdir', writes: false });

@@ -70,13 +70,10 @@ function guard(target: object, keys: readonly string[], of: string): void {
   }
 }
 
-function guardGetter(target: object, key: string, name: string): void {
-  const value: unknown = Reflect.get(target, key);
-  const get = () => {
-    look(name);
-    return value;
-  };
-  Object.defineProperty(target, key, { get, configurable: true });
+/** While the host is closed there is no environment: a package that looks for its switches there finds none. */
+function hideEnvironment(): void {
+  const { env } = process;
+  Object.defineProperty(process, 'env', { get: () => (isClosed ? {} : env), configurable: true });
 }
 
 /** Dates of given times are made as ever. */
@@ -96,7 +93,7 @@ guard(Math, ['random'], 'Math.');
 guard(AbortSignal, ['timeout'], 'AbortSignal.');
 guard(Date, ['now'], 'Date.');
 guard(performance, ['now'], 'performance.');
-guardGetter(process, 'env', 'process.env');
+hideEnvironment();
 Object.defineProperty(globalThis, 'Date', { value: guardedDate, writable: true, configurable: true });
 syncBuiltinESMExports();
 

@@ -1,4 +1,5 @@
 /** Reads files that somebody else has written: whatever lies there, it is read at once and to a bounded length. */
+import { errorCode } from '../../../host/files/fileErrors.ts';
 import { type FileStats, type FileSystem, NON_BLOCKING, type OpenFile } from '../../../host/files/fileSystem.ts';
 
 /** The largest file in bytes that is read: an API server takes no larger object either. */
@@ -23,6 +24,15 @@ export async function readTextFile(files: FileSystem, file: string, signal?: Abo
       await handle.close();
     }
   });
+}
+
+/** What these say of a file stays so until somebody changes it. */
+const LASTING: ReadonlySet<string> = new Set(['ELOOP', 'ENAMETOOLONG', 'EISDIR', 'EINVAL', 'ENXIO', 'ENODEV']);
+
+/** Whether a file could not be read for a cause beside it, as on a broken disk: nobody knows what is in it. */
+export function isUnread(error: unknown): boolean {
+  const code = errorCode(error);
+  return code !== undefined && !LASTING.has(code);
 }
 
 async function textOf(handle: OpenFile, signal: AbortSignal | undefined): Promise<FoundText> {

@@ -5,17 +5,28 @@ import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
 import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
-import { terminatedRun } from '../terminatedRun.ts';
+import { lostRun, terminatedRun } from '../terminatedRun.ts';
 
 /** What the runtime made of it, as far as it tells. */
 const madeOf = (shown: ObservedContainer | null) => (shown?.made ? { made: shown.made } : {});
 
 const guards = {
   hasLostSandbox: ({ context }: ContainerArgs) => context.former !== undefined,
+  /** It had run, and the runtime does not have it any more. */
+  isRunLost: ({ context }: ContainerArgs, container: ObservedContainer | null) =>
+    container === null && context.ranBefore === true,
   isAlive: (_: ContainerArgs, container: ObservedContainer | null) => container?.state === 'running',
 };
 
-export const adoptingImplementations = { guards };
+const actions = {
+  /** The next run has the next number: nothing else is known of the last one (C23). */
+  countLostRun: containerSetup.assign(({ context: { role, attempt } }) => {
+    const restarts = attempt + 1;
+    return { id: undefined, madeFrom: undefined, attempt: restarts, restarts, earlierRun: lostRun({ role, restarts }) };
+  }),
+};
+
+export const adoptingImplementations = { guards, actions };
 
 export const adopting = containerSetup.extend(adoptingImplementations).createStateConfig({
   tags: 'unadopted',
@@ -48,7 +59,12 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
               output ? { ...madeOf(output), run: terminatedRun(output) } : {},
             ),
           },
-          // Half-made (created, never started) or gone: made again under the same number.
+          {
+            guard: { type: 'isRunLost', params: ({ event }) => event.output },
+            target: '#container.pending',
+            actions: 'countLostRun',
+          },
+          // Created and never started: made again under the same number.
           { target: '#container.pending', actions: 'forgetIt' },
         ],
         onError: {

@@ -11,6 +11,8 @@ import { making, makingImplementations } from './making.ts';
 
 const guards = {
   mayLaunch: ({ context }: ContainerArgs) => context.hasTurn && context.sandbox !== undefined,
+  /** What it was to be made from is gone: its image, or its sandbox, of which its pod hears by itself. */
+  lacksParts: ({ context: { id, failure } }: ContainerArgs) => id === undefined && failure?.reason === 'NotFound',
   hasPostStart: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
   /** The runtime has said that it does not run, and why. */
   hasHookFailed: (_: ContainerArgs, hook: PortTypes['runHook']['output']) => hook.failure !== null,
@@ -59,7 +61,8 @@ export const launching = launchingSetup.createStateConfig({
       entry: { type: 'report', params: { lifecycle: 'live' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': 'readyToCreate',
+        // An image that was removed since it was found is looked for again, and pulled by its policy (C17).
+        'timer.elapsed': [{ guard: 'lacksParts', target: '#container.pending.choosing' }, { target: 'readyToCreate' }],
         'runtime.returned': { guard: 'failedForRuntime', target: 'readyToCreate' },
       },
     },

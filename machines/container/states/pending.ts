@@ -2,6 +2,7 @@
 import { and, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lacksVolume } from '../../../pod/api/containers.ts';
 import { involvedPod } from '../../../pod/events/recordedEvent.ts';
+import { lookUp } from '../../../pod/lookUp.ts';
 import { awaitedImage, forgottenImage, gettingImage } from '../../image/awaited.ts';
 import type { ImageInput } from '../../image/setup.ts';
 import { served } from '../../shared/actorRefs.ts';
@@ -26,7 +27,8 @@ const takeImage = assign<ContainerContext, DoneActorEvent<{ imageRef: string }>,
 
 const guards = {
   /** The runtime has nothing of it: what it was before only its logs may tell. */
-  hasNoPast: ({ context: { id, run, earlierRun } }: ContainerArgs) => (id ?? run ?? earlierRun) === undefined,
+  hasNoPast: ({ context: { id, run, earlierRun, restarts } }: ContainerArgs) =>
+    (id ?? run ?? earlierRun ?? restarts) === undefined,
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
   lacksVolume: ({ context }: ContainerArgs) => lacksVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
@@ -117,11 +119,13 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       meta: { waitsFor: 'its previous restarts to be counted' },
       invoke: {
         src: 'countRestarts',
-        input: ({ context }) => ({ pod: context.pod, container: context.name }),
+        input: ({ context }) => ({ pod: context.pod, containers: [context.name] }),
         onDone: {
           target: '#container.launching',
           // What was made and never started keeps its number.
-          actions: assign(({ context, event }) => ({ attempt: Math.max(context.attempt, event.output.restarts) })),
+          actions: assign(({ context: { attempt, name }, event: { output } }) => ({
+            attempt: Math.max(attempt, lookUp(output.restarts, name) ?? 0),
+          })),
         },
         // As on a kubelet: logs that cannot be read keep no container from running.
         onError: '#container.launching',

@@ -24,7 +24,7 @@ type Condemnation = Extract<ProbeFact, { type: 'probe.failed' }>;
 function condemned(context: ContainerContext, { kind, at, said }: Condemnation): Partial<ContainerContext> {
   const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
   const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
-  return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000, condemnedFor: said };
+  return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000, stopWithin: graceSeconds, condemnedFor: said };
 }
 
 /** A probe of the present run, if the spec has one of this kind. */

@@ -2,7 +2,7 @@
 import { assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
-import { hookRequest, sooner, specOf } from '../context.ts';
+import { type ContainerContext, hookRequest, sooner, specOf } from '../context.ts';
 import { preStopFailed } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
@@ -18,6 +18,13 @@ const guards = {
   hasDeadline: ({ context }: ContainerArgs) => context.stopBy !== undefined,
   awaitsOthers: ({ context }: ContainerArgs) => context.awaitsOthers,
 };
+
+/** So many seconds it has where nobody has said until when. */
+const graceOf = ({ onEnd, pod, stopWithin }: ContainerContext): number =>
+  onEnd === 'reset' ? 0 : (stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30);
+
+/** How long beyond its grace a stop takes at most, with the two seconds that each process has. */
+const KILL_LIMIT_MS = 122_000;
 
 const actions = {
   /** While it stops, its readiness still tells whether it does its work. */
@@ -116,12 +123,25 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
     },
     killing: {
       tags: ['working', 'killing'],
-      meta: { waitsFor: 'its process to exit', until: 'stopBy' },
+      initial: 'graceful',
+      states: {
+        graceful: {
+          meta: { waitsFor: 'its process to exit', until: 'stopBy' },
+          invoke: {
+            src: 'timer',
+            input: ({ context }) =>
+              context.stopBy === undefined ? { after: graceOf(context) * 1_000 } : { until: context.stopBy },
+          },
+          on: { 'timer.elapsed': 'overdue' },
+        },
+        /** It is killed now, which takes as long as it takes the runtime, up to the limit of the call. */
+        overdue: { tags: 'overdue', meta: { waitsFor: 'the runtime to kill its process', afterMs: KILL_LIMIT_MS } },
+      },
       invoke: {
         src: 'stopContainer',
         input: ({ context }) => ({
           id: context.id ?? '',
-          graceSeconds: context.onEnd === 'reset' ? 0 : (context.pod.spec.terminationGracePeriodSeconds ?? 30),
+          graceSeconds: graceOf(context),
           deadline: context.stopBy,
         }),
         onDone: [
@@ -133,7 +153,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           {
             target: '#container.ended',
             actions: assign(({ event }) =>
-              event.output ? { run: terminatedRun(event.output), stopBy: undefined } : {},
+              event.output ? { run: terminatedRun(event.output), stopBy: undefined, stopWithin: undefined } : {},
             ),
           },
         ],

@@ -47,6 +47,7 @@ const actions = {
     round: [],
     turnsGiven: ephemeralTurnsGiven(context),
   })),
+  initialize: podSetup.assign({ initialized: true }),
   beginRound: podSetup.assign(({ context }) => ({ round: newRound(context) })),
   startNext: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextInit(context);

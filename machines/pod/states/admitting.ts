@@ -1,13 +1,24 @@
 /** The node has yet to take the pod: another agent has it, or there may be no room. A part of the chart in chart.ts. */
-import { not } from 'xstate';
+import { assign, not } from 'xstate';
+import { containersOf } from '../../../pod/api/containers.ts';
 import { resourcesOf, sameResources } from '../../../pod/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
+import type { PodContext } from '../context.ts';
 import { asFailed, refusal } from '../recordedEvents.ts';
 import { wish } from '../resizing.ts';
 import { isRunByOthers, othersFailure } from '../sandbox.ts';
 import { admissionRequest, type PodArgs, podSetup } from '../setup.ts';
 
-const guards = { isRunByOthers: ({ context }: PodArgs) => isRunByOthers(context) };
+const guards = {
+  isRunByOthers: ({ context }: PodArgs) => isRunByOthers(context),
+  hasForgottenRuns: ({ context }: PodArgs) => context.hasLogs === true && forgotten(context).length > 0,
+};
+
+/** The containers that the runtime has nothing of. */
+const forgotten = ({ allocated, observed }: PodContext): string[] => {
+  const known = new Set(observed.containers.map(({ name }) => name));
+  return containersOf(allocated.spec).flatMap(({ container: { name } }) => (known.has(name) ? [] : [name]));
+};
 
 const actions = {
   /** Before it is admitted there is nothing to be resized. */
@@ -42,6 +53,26 @@ export const awaitingOthers = admittingSetup.createStateConfig({
   on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
 });
 
+/**
+ * The runtime has nothing of some of its containers: how often these were restarted their logs tell, before anybody is
+ * told a lower number (C23).
+ */
+export const recalling = admittingSetup.createStateConfig({
+  tags: ['working', 'settingUp', 'recalling'],
+  meta: { waitsFor: 'its previous restarts to be counted' },
+  invoke: {
+    src: 'countRestarts',
+    input: ({ context }) => ({ pod: context.allocated, containers: forgotten(context) }),
+    onDone: {
+      target: 'admitting',
+      // What the runtime has shown and lost meanwhile is counted already.
+      actions: assign(({ context, event }) => ({ restarts: { ...event.output.restarts, ...context.restarts } })),
+    },
+    onError: 'admitting',
+  },
+  on: { 'pod.update': { actions: 'replaceDesired' } },
+});
+
 export const admitting = admittingSetup.createStateConfig({
   tags: ['waiting', 'admitting', 'settingUp', 'withoutContainers'],
   meta: { waitsFor: 'the node to admit it' },
@@ -53,7 +84,7 @@ export const admitting = admittingSetup.createStateConfig({
       {
         guard: 'needsNoSandbox',
         target: 'terminating',
-        actions: ['applyUpdate', 'askForRest', 'initialize', 'complete'],
+        actions: ['applyUpdate', 'askForRest', 'recallStart', 'complete'],
       },
       { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
     ],

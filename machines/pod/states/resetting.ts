@@ -1,13 +1,16 @@
 /** The sandbox is lost, or no longer the right one: everything in it ends, then the pod gets a new one (C8). A part of the chart in chart.ts. */
+import { and } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
+import { isSandboxLast } from '../sandbox.ts';
 import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 
 const guards = {
   /** No container has a process now, though some may start again. */
   isQuiet: ({ context }: PodArgs) =>
     Object.values(context.containers).every((lifecycle) => !['launching', 'live', 'running'].includes(lifecycle)),
+  isSandboxLast: ({ context }: PodArgs) => isSandboxLast(context),
 };
 
 export const resettingImplementations = { guards };
@@ -47,6 +50,7 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
       meta: { waitsFor: 'the containers of its lost sandbox to end' },
       always: [
         { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+        { guard: and(['isQuiet', 'isSandboxLast']), target: '#pod.terminating', actions: 'complete' },
         { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: recordNewSandboxEvent },
       ],
     },

@@ -1,10 +1,12 @@
 /** The way to a sandbox that the pod can live in: the one that it has, or a new one (C8). A part of the chart in chart.ts. */
 import { and, assign } from 'xstate';
+import { slotKey } from '../../container/context.ts';
+import { served } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
 import { mayRun } from '../context.ts';
 import { recordNewSandboxEvent, sandboxUnreadable } from '../recordedEvents.ts';
-import { allSandboxes, decideSandbox } from '../sandbox.ts';
+import { allSandboxes, decideSandbox, showsUnknownContainers } from '../sandbox.ts';
 import { containerId, type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 import { afterInits, earlierTurns, onTheirWay } from '../startOrder.ts';
 import { creatingSandbox, creatingSandboxImplementations } from './creatingSandbox.ts';
@@ -12,10 +14,20 @@ import { creatingSandbox, creatingSandboxImplementations } from './creatingSandb
 const guards = {
   keepsSandbox: ({ context }: PodArgs) => decideSandbox(context) === 'keep',
   hasRunning: ({ context: { observed } }: PodArgs) => observed.containers.some(mayRun),
+  showsUnknownContainers: ({ context }: PodArgs) => showsUnknownContainers(context),
   hasSandboxes: ({ context }: PodArgs) => allSandboxes(context).length > 0,
 };
 
 const actions = {
+  /** Their actors have made nothing yet: others that know what the runtime shows take their places. */
+  forgetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
+    for (const name of Object.keys(context.containers)) {
+      const key = slotKey({ pod: context.allocated, name }, 'pull');
+      enqueue.stopChild(containerId(name));
+      enqueue.sendTo(served('pullLimiter'), { type: 'slot.release', key });
+    }
+    enqueue.assign({ containers: {}, turnsGiven: [] });
+  }),
   /** After a restart of the agent. Of an init container that had been done and collected nothing more is wanted. */
   recallTurns: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = earlierTurns(context);
@@ -40,7 +52,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       always: [
         { guard: 'keepsSandbox', target: 'adopting' },
         // All has run that ever will: what is left of it ends, and tells how it ended.
-        { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['initialize', 'complete'] },
+        { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['recallStart', 'complete'] },
         // How what runs there has to end is known once the runtime has told of its sandbox.
         { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
         { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
@@ -112,7 +124,11 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       meta: { waitsFor: 'another attempt to create its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': 'creatingSandbox',
+        'timer.elapsed': [
+          // One that an earlier agent has made, and that the first list did not show.
+          { guard: 'showsUnknownContainers', target: 'deciding', actions: 'forgetContainers' },
+          { target: 'creatingSandbox' },
+        ],
         'runtime.returned': [
           { guard: 'failedForRuntime', target: 'creatingSandbox', actions: 'passOnReturn' },
           { actions: 'passOnReturn' },

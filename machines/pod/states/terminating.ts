@@ -7,7 +7,7 @@ import { recordExceededGraceEvent } from '../recordedEvents.ts';
 import { allSandboxes, hasLateSandbox } from '../sandbox.ts';
 import { containerId, type PodArgs, podSetup, volumeId } from '../setup.ts';
 import { hasNoProcess, nextToStop, stopCommand } from '../stopOrder.ts';
-import { staysAfterwards } from '../termination.ts';
+import { deadlineOf, staysAfterwards } from '../termination.ts';
 
 /** Once may be a task that is just ending. */
 const RESTART_AT = 2;
@@ -19,6 +19,10 @@ const isTaskLost = (event: object): boolean =>
 
 /** The failures for a lost task, with the present one. */
 const lostTasks = (context: PodContext): number => (context.lostTasks ?? 0) + 1;
+
+/** The moment by which its containers must have ended. */
+const stopDeadline = ({ termination, endedAt }: PodContext): number =>
+  termination ? deadlineOf(termination) : endedAt;
 
 const guards = {
   hasLateSandbox: ({ context }: PodArgs) => hasLateSandbox(context),
@@ -81,7 +85,19 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
   states: {
     containers: {
       tags: ['working', 'stoppingContainers'],
-      meta: { waitsFor: 'its containers to end', until: 'deadline' },
+      initial: 'graceful',
+      states: {
+        graceful: {
+          meta: { waitsFor: 'its containers to end', until: 'deadline' },
+          invoke: { src: 'timer', input: ({ context }) => ({ until: stopDeadline(context) }) },
+          on: {
+            'timer.elapsed': 'overdue',
+            'pod.terminate': { target: 'graceful', reenter: true, actions: ['recordTermination', 'stopContainers'] },
+          },
+        },
+        /** What is left is killed now, which takes as long as it takes the runtime. */
+        overdue: { meta: { waitsFor: 'its containers to end' } },
+      },
       entry: ['spawnContainers', 'stopContainers'],
       always: [
         { guard: 'hasNoProcess', target: 'stopping' },

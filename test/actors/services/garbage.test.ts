@@ -1,10 +1,11 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { garbageServices } from '../../../actors/services/garbage.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
+import { MARK_FILE } from '../../../host/pods/podMark.ts';
 import { takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
 import type { ForeignPod } from '../../../pod/lifecycle/observed.ts';
@@ -95,5 +96,26 @@ test('of pods that are not known, what bears the mark is left over, and the rest
       { ...theirs, uid: 'removed' },
     ];
     expect(await survey(['known'], known)).toEqual({ left, foreign: [theirs], gone: ['removed'] });
+  });
+});
+
+test('logs of this agent without a pod directory, as a power cut leaves them, are left over; those of others are not', async () => {
+  await inFolder(async (folder, layout) => {
+    const maker = makerIn(layout);
+    const pod = (uid: string) => ({ uid, namespace: 'default', name: 'web' });
+    for (const uid of ['known', 'ours', 'cut-off']) {
+      await takePodDirectory({ layout, maker, pod: pod(uid) });
+      await rm(layout.podDir(uid), { recursive: true });
+    }
+    await writeFile(join(layout.podLogDir(pod('cut-off')), MARK_FILE), '');
+    await takePodDirectory({ layout, maker: { ...maker, root: '/elsewhere' }, pod: pod('theirs') });
+    await rm(layout.podDir('theirs'), { recursive: true });
+    for (const odd of ['default_web_unmarked', 'default_web', 'x', '_', 'a b_c_d', '__']) {
+      await mkdir(join(folder, 'log', 'pods', odd));
+    }
+    const { survey } = garbage({ folder, layout });
+    const { left, foreign } = await survey(['known']);
+    expect([...left].sort((a, b) => a.uid.localeCompare(b.uid))).toEqual([pod('cut-off'), pod('ours')]);
+    expect(foreign).toEqual([]);
   });
 });

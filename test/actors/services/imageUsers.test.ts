@@ -36,7 +36,7 @@ test('an image that no longer exists is told, and looked for again', async () =>
   const { said, find } = runtime();
   said.uid = undefined;
   await expect(find(digest, options)).rejects.toMatchObject({
-    reason: 'CreateContainerError',
+    reason: 'NotFound',
     message: `image ${digest} no longer exists`,
   });
   said.uid = 0n;

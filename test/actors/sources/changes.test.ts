@@ -24,6 +24,15 @@ test('the first set is told whole, also when it is empty', () => {
   ]);
 });
 
+test('until a set is complete each is told whole', () => {
+  const changes = changesOf('file', { now: () => 7 });
+  const listed = { type: 'config.podsListed', source: 'file', warnings: [], at: 7 };
+  const partial = { pods: [a], problems: [wrong('/b')], warnings: [], isPartial: true } as const;
+  expect(changes(partial)).toEqual([{ ...listed, ...partial }]);
+  expect(changes({ pods: [a], problems: [], warnings: [] })).toEqual([{ ...listed, pods: [a], problems: [] }]);
+  expect(changes({ pods: [a], problems: [], warnings: [] })).toEqual([]);
+});
+
 test('a set with the same content is no fact, in whatever order and of whatever objects', () => {
   const tell = telling();
   tell([a, b], [wrong('/x')]);

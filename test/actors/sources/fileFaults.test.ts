@@ -77,6 +77,30 @@ test.each(failures)('a failure is told until it is over, and ends no pod: %s', a
   const versions = sets.map((set) => shown(set).filter((pod) => pod.startsWith('web')));
   expect(versions).toEqual(versions.toSorted());
   expect(sets.every((set) => set.pods.length >= 2 || set.problems.length > 0)).toBe(true);
+  // From a set that is whole no pod is missing.
+  expect(sets.every((set) => set.pods.length >= 2 || set.isPartial === true)).toBe(true);
+  expect(last?.isPartial).toBeUndefined();
+});
+
+test('what is known never to be a manifest does not keep a set from being whole', async () => {
+  const { sound, files } = new TroubledDisk(() => 0);
+  await sound.mkdir(`${DIRECTORY}/folder`, { recursive: true });
+  await sound.symlink('loop.yaml', `${DIRECTORY}/loop.yaml`);
+  await sound.symlink('/nowhere', `${DIRECTORY}/dangling.yaml`);
+  await sound.writeFile(`${DIRECTORY}/large.yaml`, 'x'.repeat(2 ** 20 + 1));
+  await sound.writeFile(`${DIRECTORY}/odd.yaml`, '{');
+  await sound.writeFile(`${DIRECTORY}/web.yaml`, manifest('web', 'web:1'));
+  const [sets, stop] = [[] as ManifestSet[], new AbortController()];
+  const ended = watchManifests({
+    ...{ files, path: DIRECTORY, nodeName: 'node-1', lastGood: new Map(), readManifests: readAtOnce },
+    ...{ clock: new SimulatedClock(), listEveryMs: LIST_MS, signal: stop.signal, nextTurn: async () => {} },
+    ...{ onManifest: () => {}, onSet: (set) => sets.push(set) },
+    onState: () => stop.abort(),
+  });
+  await ended;
+  expect(sets.map(shown)).toEqual([['web web:1']]);
+  expect(sets[0]?.problems).toHaveLength(4);
+  expect(sets[0]?.isPartial).toBeUndefined();
 });
 
 test.each(failures)('nor does it end one that ran before a restart: %s', async (_, trouble) => {

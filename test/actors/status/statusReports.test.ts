@@ -1,8 +1,11 @@
 /** Statuses on their way to sinks that are slow, fail or hang, over the whole node. */
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { createReplay } from '../../../actors/replay.ts';
-import type { StatusReport, StatusSink } from '../../../actors/status/statusReports.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import type { StatusChange } from '../../../actors/status/statusBoard.ts';
+import { type StatusReport, StatusReports, type StatusSink } from '../../../actors/status/statusReports.ts';
+import type { NodeStore } from '../../../actors/store/durableFacts.ts';
 import type { NodeExplanation } from '../../../pod/show/explainNode.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
@@ -188,6 +191,28 @@ describe('C2: a terminal status stays on disk until every sink that has to has a
     expect([node.pod('job').phase, await kept(node)]).toEqual(['Running', []]);
   });
 
+  const failing = {
+    'by itself': oneShot('job'),
+    'by its init container': podWith('job', {
+      restartPolicy: 'Never',
+      initContainers: [containerWith('setup', { command: ['sh', '-c', 'exit 1'] })],
+    }),
+  };
+
+  test.each(Object.entries(failing))('and of one that failed %s is not taken back before it is', async (_, job) => {
+    const api = new FakeSink('api');
+    const node = await simulatedNode({ pods: [job], parts: { sinks: [api] } });
+    await node.advance('20s');
+    node.killAgent();
+    for (const kind of ['statuses', 'unacknowledged']) {
+      await rm(node.path(`root/statelet/${kind}/job-uid.json`), { force: true });
+    }
+    api.sent.length = 0;
+    await node.startAgent();
+    await node.advance('20s');
+    expect(api.sent).toEqual(['job: Failed', 'job: Failed, ended']);
+  });
+
   test('and not that of a pod that was refused, which is decided again', async () => {
     const api = new FakeSink('api');
     api.answer = hangs;
@@ -266,4 +291,57 @@ describe('a pod is not reported as Pending over a better status', () => {
     expect(node.view('web').containers[0]?.state).toBe('adopting.awaitingRetry');
     expect(api.sent).toEqual([]);
   });
+});
+
+/** The reports of the pod `job` to one sink, and what is on disk for it. */
+function reportsOfJob() {
+  const onDisk = new Map<string, unknown>();
+  const store: Pick<NodeStore, 'write' | 'remove'> = {
+    write: async (_kind, uid, fact) => void onDisk.set(uid, fact),
+    remove: async (_kind, uid) => void onDisk.delete(uid),
+  };
+  const sink = new FakeSink('api');
+  const reports = new StatusReports({
+    ...{ sinks: [sink], store, unacknowledged: new Map(), clock: new SimulatedClock(), onError: () => {} },
+  });
+  // As far as it is looked at.
+  const view = {
+    reclaimed: true,
+    ended: true,
+    tags: [],
+    containers: [],
+    restored: {},
+  } as unknown as StatusChange['view'];
+  const change = (message: string, removed = false, over: Partial<StatusChange['view']> = {}) => {
+    const pod = { ...oneShot('job'), status: { phase: 'Failed' as const, message } };
+    return { uid: 'job-uid', pod, view: { ...view, ...over }, removed } as unknown as StatusChange;
+  };
+  const put = () => reports.put({ sink: 'api', uid: 'job-uid' }, { signal: new AbortController().signal });
+  return { onDisk, reports, change, put };
+}
+
+test('of an end that changes while it is held, and is told at last as it was told before, nothing is left on disk', async () => {
+  const { onDisk, reports, change, put } = reportsOfJob();
+  const first = change('first');
+  await reports.keep(first);
+  reports.take(first);
+  await put();
+  expect(onDisk.size).toBe(0);
+  const [other, again] = [change('other'), change('first', true)];
+  await Promise.all([reports.keep(other), reports.keep(again)]);
+  reports.take(other);
+  reports.take(again);
+  expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'first' } });
+  await put();
+  expect(onDisk.size).toBe(0);
+});
+
+test('an end that was seen while less was known of the pod is on disk before it is told, and not after it', async () => {
+  const { onDisk, reports, change, put } = reportsOfJob();
+  const changes = [change('first'), change('second', false, { unsettled: true }), change('second', true)];
+  await Promise.all(changes.map((each) => reports.keep(each)));
+  expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'second' } });
+  for (const each of changes) reports.take(each);
+  await put();
+  expect([...onDisk]).toEqual([]);
 });

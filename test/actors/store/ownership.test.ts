@@ -70,6 +70,25 @@ describe('the directory of a pod from before there were marks', () => {
   });
 });
 
+test('C23: logs and links of a pod of which nothing else is left go; those of other agents stay', async () => {
+  const node = await simulatedNode({ pods: [web] });
+  await node.advance('5s');
+  node.killAgent();
+  node.remove('web');
+  node.runtime.restart({ keepContainers: false, forget: () => true });
+  await rm(node.path('root'), { recursive: true });
+  const { root: _, ...others } = makerOf(node.facts);
+  const theirs = { uid: 'theirs', namespace: 'default', name: 'web' };
+  const layout = layoutIn(node);
+  await mkdir(layout.podLogDir(theirs));
+  await writeMark(layout.podLogDir(theirs), { layout, maker: { root: '/elsewhere', ...others }, pod: theirs });
+  expect(await readdir(layout.logLinksDir)).toHaveLength(1);
+  await node.startAgent();
+  await node.advance('90s');
+  expect(await readdir(node.path('logs/pods'))).toEqual(['default_web_theirs']);
+  expect(await readdir(layout.logLinksDir)).toEqual([]);
+});
+
 describe('a directory of others', () => {
   test('stays when the agent starts, goes round and stops', async () => {
     const node = await simulatedNode({ pods: [web] });

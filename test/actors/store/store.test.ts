@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { openStore } from '../../../actors/store/store.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
 
 const schemas = {
   manifests: z.object({ name: z.string() }),
@@ -181,6 +182,29 @@ test('what could not be written is kept, tried again, and told of until it is du
     expect([told, store.failure(), clock.pending]).toEqual([[2, undefined], undefined, 0]);
     const { facts } = await (await openStore(folder, schemas)).read();
     expect(Object.fromEntries(facts.allocations)).toEqual({ u1: { cpu: 2 }, u2: { cpu: 1 } });
+  });
+});
+
+test('a write that failed is not tried again while a later removal of its key is on its way', async () => {
+  await inFolder(async (folder) => {
+    const clock = new SimulatedClock();
+    const fact = path.join(folder, 'allocations', 'u1.json');
+    const held = Promise.withResolvers<void>();
+    const slowRm: typeof hostFiles.rm = async (removed, options) => {
+      if (removed === fact) await held.promise;
+      return hostFiles.rm(removed, options);
+    };
+    const store = await openStore(folder, schemas, { clock, files: { ...hostFiles, rm: slowRm } });
+    const inTheWay = `${fact}.tmp`;
+    await mkdir(inTheWay);
+    await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});
+    await rm(inTheWay, { recursive: true });
+    const removed = store.remove('allocations', 'u1');
+    await clock.advance(10_000);
+    held.resolve();
+    await removed;
+    await store.flush();
+    expect(await readdir(path.join(folder, 'allocations'))).toEqual([]);
   });
 });
 

@@ -57,6 +57,9 @@ class History {
 
 const factOf = (turn: number) => ({ turn, padding: 'x'.repeat(turn * 100) });
 
+const halfWritten = ({ disk }: Stage) =>
+  disk.sound.readdirSync(`${DIRECTORY}/facts`).filter((name) => name.endsWith('.tmp'));
+
 class Stage {
   readonly clock = new SimulatedClock();
   readonly disk = new TroubledDisk(() => this.clock.now());
@@ -155,10 +158,11 @@ describe('where a call fails, who writes is told and nothing is lost', () => {
       await stage.play();
       expect(stage.refused).toEqual([]);
     }
+    expect(halfWritten(stage)).toEqual([]);
     // What could not be written is tried again.
     await stage.clock.advance(10_000);
     expect(stage.store?.failure()).toBeUndefined();
     expect(await stage.read()).toMatchObject({ turns: stage.history.latest, damaged: [] });
-    expect(stage.disk.sound.readdirSync(`${DIRECTORY}/facts`).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    expect(halfWritten(stage)).toEqual([]);
   });
 });

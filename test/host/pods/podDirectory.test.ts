@@ -35,12 +35,23 @@ test('a pod gets its directories, and each container its log directory, with the
 
 test('every user of a container may write its last words, and asking again keeps them', async () => {
   await inFolder(async (_folder, layout) => {
+    await preparePodDirectory({ pod: podWith(), layout, signal });
     const file = await makeTerminationLog(layout, { uid: 'u1', container: 'main', run: '0' });
     expect(file).toBe(layout.terminationLog('u1', 'main', '0'));
     expect(await modeOf(file)).toBe(0o666);
     await writeFile(file, 'out of coffee');
     await makeTerminationLog(layout, { uid: 'u1', container: 'main', run: '0' });
     expect(await readFile(file, 'utf8')).toBe('out of coffee');
+  });
+});
+
+test('what was left of a pod by an earlier version gets the folder of last words; a pod that is gone does not come back', async () => {
+  await inFolder(async (_folder, layout) => {
+    const run = { uid: 'u1', container: 'main', run: '0' };
+    await expect(makeTerminationLog(layout, run)).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await podDirectories(layout)).toEqual([]);
+    await mkdir(layout.volumesDir('u1'), { recursive: true });
+    expect(await modeOf(await makeTerminationLog(layout, run))).toBe(0o666);
   });
 });
 

@@ -13,6 +13,13 @@ const pod = { uid: 'u1', namespace: 'default', name: 'web' };
 const inRoot = (story: (place: { folder: string; layout: Layout; maker: Maker }) => Promise<void>) =>
   inFolder((folder, layout) => story({ folder, layout, maker: makerIn(layout) }));
 
+/** As an earlier version of the agent made a directory. */
+async function removeStamp(directory: string): Promise<void> {
+  const stamps = (await readdir(directory)).filter((name) => name.startsWith('.statelet-by-'));
+  expect(stamps).toHaveLength(1);
+  await Promise.all(stamps.map((name) => rm(path.join(directory, name), { recursive: true })));
+}
+
 const markOf = async (directory: string): Promise<unknown> =>
   JSON.parse(await readFile(path.join(directory, MARK_FILE), 'utf8'));
 
@@ -82,9 +89,30 @@ test('a directory without a mark says so, and is adopted with the logs of a pod 
   });
 });
 
-test('a mark that a power cut left unfinished is written again for a pod that is wanted; alone it is only whose it names', async () => {
+const CUT_OFF = ['', '\0\0', '{"root":"', '{"root":"\0\0'];
+
+test('of a mark that a power cut left unfinished a stamp tells whose it was, as of the folder of logs', async () => {
   await inRoot(async ({ layout, maker }) => {
     await takePodDirectory({ layout, maker, pod });
+    for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) {
+      for (const text of CUT_OFF) {
+        await writeFile(path.join(directory, MARK_FILE), text);
+        expect(ownerOf(layout.files, directory, maker)).toMatchObject({ kind: 'ours', isTaken: false });
+        for (const other of [{ root: '/elsewhere' }, { node: 'node-2' }]) {
+          expect(ownerOf(layout.files, directory, { ...maker, ...other }).kind).toBe('unmarked');
+        }
+      }
+      // What no power cut leaves is nobody's.
+      await writeFile(path.join(directory, MARK_FILE), '[]');
+      expect(ownerOf(layout.files, directory, maker).kind).toBe('unmarked');
+    }
+  });
+});
+
+test('a mark that a power cut left unfinished is written again for a pod that is wanted; without a stamp it is only whose it names', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    await takePodDirectory({ layout, maker, pod });
+    for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) await removeStamp(directory);
     const marks = [layout.podDir('u1'), layout.podLogDir(pod)].map((directory) => path.join(directory, MARK_FILE));
     const whole = await readFile(marks[0] ?? '', 'utf8');
     for (const text of ['', '\0\0', whole.slice(0, 20), `${whole.slice(0, 20)}\0`, whole.slice(0, -3)]) {

@@ -237,4 +237,17 @@ describe('a power cut', () => {
     disk.cutPower(() => 0);
     expect(files.readdirSync('/')).toEqual(['file']);
   });
+
+  test('leaves what was written long before, although the clock was set back meanwhile', async () => {
+    let [now, elapsed] = [NOW, 0];
+    const disk = new MemoryDisk(
+      () => now,
+      () => elapsed,
+    );
+    const files = new MemoryFiles(disk);
+    await files.writeFile('/file', 'new');
+    [now, elapsed] = [NOW - 3_600_000, 60_000];
+    disk.cutPower(() => 0);
+    expect(files.readFileSync('/file')).toBe('new');
+  });
 });

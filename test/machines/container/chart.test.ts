@@ -94,6 +94,22 @@ describe('start', () => {
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
+  test('C17: an image that is gone when the container is created is looked for again, and pulled', () => {
+    const story = containerStory();
+    story.ports.failNext('createContainer', 'NotFound');
+    story.begin();
+    expect(story.state()).toBe('launching.awaitingRetry');
+    expect(story.view().now).toMatchObject({ kind: 'waiting', reason: 'CreateContainerError' });
+    story.ports.hold('findImage');
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('pending.gettingImage.checking');
+    expect(story.view().now).toMatchObject({ kind: 'waiting', reason: 'CreateContainerError' });
+    story.ports.answer('findImage', { imageRef: null, at: story.ports.now });
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('pullImage')).toHaveLength(1);
+    expect(story.ports.asked('createContainer')).toHaveLength(2);
+  });
+
   test('C7: a start that the runtime refuses backs off like a crash', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RunContainerError');

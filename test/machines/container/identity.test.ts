@@ -115,6 +115,21 @@ describe('adoption', () => {
     expect(story.state()).toBe('running.steady');
   });
 
+  test('C23: one that ran and is gone when it is asked for runs again under the next number', () => {
+    const story = containerStory({
+      before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 2 })],
+      hold: ['inspectContainer', 'createContainer'],
+    });
+    story.ports.answer('inspectContainer', null);
+    story.begin();
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 3 }]);
+    expect(story.view()).toMatchObject({
+      restartCount: 2,
+      now: { kind: 'waiting' },
+      last: { reason: 'ContainerStatusUnknown' },
+    });
+  });
+
   test('what was made and never started is recreated under the same number', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { state: 'created' }) });
     story.begin();
@@ -144,7 +159,7 @@ describe('a container that the runtime has nothing of', () => {
 
   test('C23: goes on with the count that its logs tell', () => {
     const story = lostContainer();
-    story.ports.answer('countRestarts', { restarts: 4 });
+    story.ports.answer('countRestarts', { restarts: { main: 4 } });
     expect(story.state()).toBe('running.steady');
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 4 }]);
     expect(story.view().restartCount).toBe(4);
@@ -161,7 +176,7 @@ describe('a container that the runtime has nothing of', () => {
 
   test('C23: keeps the number of one that was made and never started', () => {
     const story = lostContainer({ before: (world, pod) => world.run(pod, 'main', { state: 'created', attempt: 2 }) });
-    story.ports.answer('countRestarts', { restarts: 0 });
+    story.ports.answer('countRestarts', { restarts: { main: 0 } });
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 2 }]);
   });
 
@@ -188,14 +203,14 @@ describe('a container that the runtime has nothing of', () => {
 
     const moved = lostContainer();
     moved.send({ type: 'sandbox.lost' });
-    moved.ports.answer('countRestarts', { restarts: 1 });
+    moved.ports.answer('countRestarts', { restarts: { main: 1 } });
     expect(moved.state()).toBe('launching.readyToCreate');
 
     const updated = lostContainer();
     const pod = aPod({ containers: [aContainer({ image: 'next' })] });
     updated.send({ type: 'container.update', pod, volumes: {} });
     expect(updated.ports.asked('findImage')).toMatchObject([{}, { image: 'next' }]);
-    updated.ports.answer('countRestarts', { restarts: 1 });
+    updated.ports.answer('countRestarts', { restarts: { main: 1 } });
     expect(updated.ports.asked('createContainer')).toMatchObject([{ attempt: 1, imageRef: 'sha256:next' }]);
   });
 });

@@ -44,7 +44,7 @@ const succeeded = { ...ended, exitCode: 0 };
 
 const outputs: Outputs = {
   image: () => [{ imageRef: 'sha256:1' }],
-  countRestarts: () => [{ restarts: 0 }, { restarts: 3 }],
+  countRestarts: () => [{ restarts: {} }, { restarts: { main: 3 } }],
   createContainer: () => [{ id: runs.id }],
   startContainer: () => [runs, ended],
   stopContainer: () => [ended, null],

@@ -36,7 +36,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(story.view().restartsAll).toBe(true);
     expect(story.containers()).toMatchObject({
       setup: 'pending.waiting',
-      main: 'stopping.killing',
+      main: 'stopping.killing.graceful',
       debug: 'running.steady',
     });
     story.ports.answer('stopContainer');
@@ -96,6 +96,17 @@ describe('a restart rule with RestartAllContainers', () => {
     }
     story.ports.answer('createContainer');
     expect(shown('setup')).toMatchObject({ state: { running: {} }, lastState, restartCount: 1 });
+  });
+
+  test('C5: one that ends before its new start was answered keeps the number of its restarts', () => {
+    const story = runningPod();
+    story.die('watcher-0-0', 42);
+    story.ports.hold('startContainer');
+    story.die('setup-0-1', 0);
+    story.ports.answer('startContainer');
+    expect(story.containers()).toMatchObject({ main: 'launching.making.starting' });
+    story.die('main-0-1', 0);
+    expect(restarts(story)).toMatchObject({ main: 1 });
   });
 
   test('C5: a kill by a probe is an end that the rule speaks of', () => {

@@ -35,13 +35,13 @@ test('C11: one that has to wait runs its hook at once, and is signalled when it 
   told.story.send({ type: 'container.stop', deadline: told.deadline });
   expect(told.story.ports.asked('stopContainer')).toMatchObject([{ deadline: told.deadline }]);
   told.story.send({ type: 'container.stop', deadline: told.deadline, waits: true });
-  expect(told.story.state()).toBe('stopping.killing');
+  expect(told.story.state()).toBe('stopping.killing.graceful');
   const late = waiting();
   late.story.send({ type: 'container.stop', deadline: late.deadline - 20_000, waits: true });
   late.story.ports.advance(9_999);
   expect(late.story.state()).toBe('stopping.awaitingOthers');
   late.story.ports.advance(1);
-  expect(late.story.state()).toBe('stopping.killing');
+  expect(late.story.state()).toBe('stopping.killing.overdue');
 });
 
 test('one that an update took out is removed with its former runs, however often the runtime is away', () => {

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import type { Container } from '../../../pod/api/schema/container.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
@@ -51,4 +51,37 @@ test('the image that it waits for is an actor of its own, which names it', () =>
   expect(story.node().children).toContainEqual(
     expect.objectContaining({ ...image, waitingFor: 'the pull of image app:$&' }),
   );
+});
+
+describe('C5: one that is to run again although its pod runs each container once', () => {
+  const once = aPod({ restartPolicy: 'Never' });
+
+  test('as it was updated: is not shown as terminated, which it could not leave at an API server', () => {
+    const story = containerStory({ pod: once });
+    story.begin();
+    story.ports.hold('stopContainer', 'createContainer');
+    const pod = aPod({ restartPolicy: 'Never', containers: [aContainer({ image: 'next' })] });
+    story.send({ type: 'container.update', pod, volumes: {} });
+    story.die(143);
+    expect(story.state()).toBe('launching.making.creating');
+    expect(story.view()).toMatchObject({ now: { kind: 'waiting' }, last: { exitCode: 143 }, willRestart: true });
+  });
+
+  test('as an init container in a new sandbox: is shown as it had ended until it runs', () => {
+    const story = containerStory({ pod: aPod({ restartPolicy: 'OnFailure' }), role: 'init' });
+    story.begin();
+    story.die(0);
+    story.ports.hold('createContainer');
+    story.send({ type: 'sandbox.lost' });
+    story.begin(1);
+    expect(story.state()).toBe('launching.making.creating');
+    expect(story.view().now).toMatchObject({ kind: 'terminated', run: { exitCode: 0 } });
+  });
+
+  test('but may not: is shown as it has ended', () => {
+    const story = containerStory({ pod: once });
+    story.begin();
+    story.die(0);
+    expect(story.view().now).toMatchObject({ kind: 'terminated', run: { exitCode: 0 } });
+  });
 });

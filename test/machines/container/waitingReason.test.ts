@@ -144,7 +144,7 @@ describe('C16: a postStart hook', () => {
     const story = told({ lifecycle: { postStart: hooks } }, ['runHook', 'stopContainer']);
     story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
     const failed = { kind: 'waiting', reason: 'PostStartHookError', message: 'the hook said no' };
-    expect([story.state(), now(story)]).toEqual(['stopping.killing', failed]);
+    expect([story.state(), now(story)]).toEqual(['stopping.killing.graceful', failed]);
     story.ports.answer('stopContainer');
     expect([story.state(), now(story)]).toEqual(['launching.runningPostStart', failed]);
     expect(story.view().last).toMatchObject({ exitCode: 137 });

@@ -28,7 +28,7 @@ describe('an actor that breaks', () => {
     story.podRef('web-uid')?.send(breaking('container/main'));
     expect([story.state(), story.pod('web-uid')]).toEqual(['draining', undefined]);
     story.tick();
-    expect(story.pod('web-uid')).toBe('terminating.containers');
+    expect(story.pod('web-uid')).toBe('terminating.containers.graceful');
     expect(story.ports.asked('stopContainer').at(-1)?.deadline).toBe(before?.deadline);
     story.ports.answer('stopContainer');
     expect([story.state(), story.world.sandboxes.size]).toEqual(['stopped', 0]);

@@ -196,7 +196,7 @@ describe('what the sources want', () => {
     const story = runningNode(web);
     story.ports.hold('stopContainer');
     story.want([namedPod('web', {}, 'new-uid')]);
-    expect(story.pod('web-uid')).toBe('terminating.containers');
+    expect(story.pod('web-uid')).toBe('terminating.containers.graceful');
     expect(story.pod('new-uid')).toBe('admitting');
     story.ports.answer('stopContainer');
     expect(story.pod('web-uid')).toBeUndefined();
@@ -221,7 +221,7 @@ describe('what the sources want', () => {
     story.ports.hold('stopContainer');
     story.want([]);
     story.want([web]);
-    expect(story.pod('web-uid')).toBe('terminating.containers');
+    expect(story.pod('web-uid')).toBe('terminating.containers.graceful');
     story.ports.answer('stopContainer');
     expect(story.pod('web-uid')).toBe(RUNS);
     expect(story.ports.asked('runSandbox')).toHaveLength(2);

@@ -102,7 +102,7 @@ describe('the garbage of a node', () => {
     const story = nodeWithDead();
     story.ports.hold('stopContainer');
     story.want([]);
-    expect(story.pod('web-uid')).toBe('terminating.containers');
+    expect(story.pod('web-uid')).toBe('terminating.containers.graceful');
     story.ports.advance(MINUTE);
     expect(removed(story)).toEqual([]);
   });

@@ -44,6 +44,24 @@ describe('a source that cannot be read at the start', () => {
     expect(story.world.containers.get('db')?.state).toBe('running');
   });
 
+  test('nor in part: its other pods start, and what may be of the rest goes on until all of it is read', () => {
+    const story = nodeOfTwo();
+    story.want([], 'http');
+    const listed = { type: 'config.podsListed', source: 'file', at: 0 } as const;
+    story.tell({ ...listed, pods: [web], isPartial: true });
+    expect(story.state()).toBe('partial');
+    expect(story.pod('web-uid')).toBe(RUNS);
+    story.tick();
+    story.ports.advance(120_000);
+    expect(story.world.containers.get('db')?.state).toBe('running');
+    story.tell({ ...listed, pods: [web, db] });
+    expect(story.state()).toBe('running');
+    expect(story.pod('db-uid')).toBe(RUNS);
+    expect(story.world.containers.get('db')?.state).toBe('running');
+    story.tell({ ...listed, pods: [web] });
+    expect(story.world.containers.has('db')).toBe(false);
+  });
+
   test('when it then does not want what runs, that ends', () => {
     const story = nodeOfTwo();
     story.want([web]);

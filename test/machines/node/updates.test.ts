@@ -113,7 +113,7 @@ describe('that a pod is deleted', () => {
     const pod = namedPod('web');
     const node = nodeWith(pod, { held: ['stopContainer'] });
     node.update(deleted(pod, 7));
-    expect(node.state()).toBe('terminating.containers');
+    expect(node.state()).toBe('terminating.containers.graceful');
     expect(node.snapshot()?.context).toMatchObject({ desired: pod, termination: { graceSeconds: 7, stays: true } });
   });
 });

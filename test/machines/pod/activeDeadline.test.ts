@@ -11,7 +11,7 @@ describe('activeDeadlineSeconds', () => {
     story.ports.advance(59_999);
     expect(story.state()).toBe('active.running.steady');
     story.ports.advance(1);
-    expect(story.state()).toBe('terminating.containers');
+    expect(story.state()).toBe('terminating.containers.graceful');
     expect(story.ports.asked('stopContainer')).toMatchObject([{ deadline: story.ports.now + 20_000 }]);
     story.ports.answer('stopContainer');
     expect(story.state()).toBe('finished');
@@ -35,7 +35,7 @@ describe('activeDeadlineSeconds', () => {
     story.ports.advance(9_999);
     expect(story.state()).toBe('active.running.steady');
     story.ports.advance(1);
-    expect(story.state()).toBe('terminating.containers');
+    expect(story.state()).toBe('terminating.containers.graceful');
   });
 
   test('one that had passed while no agent was there takes nothing of the grace', () => {

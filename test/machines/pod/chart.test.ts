@@ -244,7 +244,7 @@ describe('updates in place', () => {
     story.ports.hold('stopContainer', 'mountVolume');
     story.send({ type: 'pod.update', pod: aPod({ ...two('a:1').spec, volumes }) });
     story.ports.answer('mountVolume');
-    expect(story.containers()).toEqual({ first: 'running.steady', second: 'stopping.killing' });
+    expect(story.containers()).toEqual({ first: 'running.steady', second: 'stopping.killing.graceful' });
     story.ports.answer('stopContainer');
     expect(story.containers()).toEqual({ first: 'running.steady' });
   });

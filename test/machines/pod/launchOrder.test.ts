@@ -87,7 +87,7 @@ describe('the regular containers of a pod', () => {
   test('C9: the kill of one whose hook failed is over before the next one starts', () => {
     const story = podStory({ pod: three(), held: ['runHook', 'stopContainer'] });
     story.ports.fail('runHook', 'PostStartHookError');
-    expect(story.containers()).toMatchObject({ a: 'stopping.killing', b: 'launching.readyToCreate' });
+    expect(story.containers()).toMatchObject({ a: 'stopping.killing.graceful', b: 'launching.readyToCreate' });
     story.ports.answer('stopContainer');
     expect(created(story)).toEqual(['a', 'b', 'c', 'a']);
   });

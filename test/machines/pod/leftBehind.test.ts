@@ -23,6 +23,25 @@ describe('a pod that has run to its end', () => {
     expect(story.ports.asked('removePodData')).toEqual([]);
   });
 
+  test('C1: under an earlier agent, by its init container: its other containers never ran', () => {
+    const pod = aPod({ restartPolicy: 'Never', initContainers: [aContainer({ name: 'setup' })] });
+    const story = podStory({
+      pod,
+      before: (world) => {
+        const sandbox = world.sandbox(pod);
+        world.run(pod, 'setup', { id: 'setup' });
+        world.end('setup', 1);
+        world.sandboxes.set(sandbox.id, { ...sandbox, state: 'notReady' });
+      },
+    });
+    expect(story.state()).toBe('finished');
+    expect(statusOf(story)).toMatchObject({
+      phase: 'Failed',
+      initContainerStatuses: [{ state: { terminated: { exitCode: 1 } } }],
+      containerStatuses: [{ state: { waiting: { reason: 'PodInitializing' } } }],
+    });
+  });
+
   const later = [
     ['its volumes are still mounted', 'unmountVolume'],
     ['its cgroup is still there', 'removeCgroup'],

@@ -137,7 +137,7 @@ describe('what runs in a sandbox that lives on and that its pod cannot stay in',
     const story = foundPod();
     tellOf(story, { ips: [] });
     story.terminate(5);
-    expect(story.state()).toBe('terminating.containers');
+    expect(story.state()).toBe('terminating.containers.graceful');
     story.ports.advance(5_000);
     story.ports.answer('stopContainer');
     story.ports.answer('stopSandboxes');

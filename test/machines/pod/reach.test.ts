@@ -75,6 +75,7 @@ const nothing: ObservedPod = { ...all, sandboxes: [], containers: [] };
 const lost: ObservedPod = { ...all, sandboxes: [{ ...sandbox, state: 'notReady' }] };
 
 const outputs: Outputs = {
+  countRestarts: () => [{ restarts: {} }, { restarts: { main: 3 } }],
   preparePod: () => [null],
   prepareCgroup: () => [null],
   fitPod: () => [null],
@@ -141,8 +142,7 @@ const distinguisherOf =
     const { volumes: mounts, containers, round, sandbox: present, termination: end, failure, observed } = context;
     if (status !== 'active') return [];
     const isAway = statePath(value).includes('awaiting') && failure?.reason === 'RuntimeUnavailable';
-    if (value.terminating && value.terminating !== 'containers')
-      return [isAway, present !== undefined, context.lostTasks === 1];
+    if (typeof value.terminating === 'string') return [isAway, present !== undefined, context.lostTasks === 1];
     const editOf = ({ spec }: Pod) => edits.findIndex((each) => each.spec === spec);
     const pods = [editOf(context.desired), editOf(context.allocated)];
     const isEarly = !value.active && !value.resetting && !value.terminating;
@@ -157,10 +157,10 @@ const silent = fromTransition(() => null, null);
 // No word of theirs is listened to: any logic can stand in.
 const walkedMachine = podMachine.provide({ actors: { container: silent as never, volume: silent as never } });
 
-function reachOf(walked: Walked, observed: ObservedPod): Reach {
+function reachOf(walked: Walked, observed: ObservedPod, hasLogs = false): Reach {
   return {
     machine: walkedMachine,
-    input: { ...{ pod: walked.pod, observed, ticket: 1, bornAt: 0, crashLoop: { baseMs: 1, maxMs: 1 } } },
+    input: { ...{ pod: walked.pod, observed, ticket: 1, bornAt: 0, hasLogs, crashLoop: { baseMs: 1, maxMs: 1 } } },
     events: eventsOf(walked),
     outputs,
     distinguish: distinguisherOf(walked),
@@ -194,7 +194,8 @@ function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
     'active.initializing': 'succeeded',
     'active.restartingAll': 'pending',
     'resetting.draining': 'pending',
-    'terminating.containers': 'stopped',
+    'terminating.containers.graceful': 'stopped',
+    'terminating.containers.overdue': 'stopped',
   };
   const said = told[where as keyof typeof told] ?? 'succeeded';
   const silent = Object.keys(context.containers).find((name) => context.containers[name] !== said);
@@ -208,6 +209,7 @@ const kinds = {
   'a pod that is resized': reachOf(resized, nothing),
   'a pod whose network comes and goes': reachOf(online, nothing),
   'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
+  'a pod of which only logs are left': reachOf(once, nothing, true),
   'a pod that another agent runs': reachOf(once, { ...nothing, others: [{ ...sandbox, owner: '/other@node' }] }),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);

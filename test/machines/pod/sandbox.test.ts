@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ObservedSandbox } from '../../../pod/lifecycle/observed.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
+import { queueOf } from '../support/stand.ts';
 
 const CHANGED = 'Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created.';
 
@@ -104,5 +105,89 @@ describe('a sandbox that is of no use', () => {
     story.terminate();
     expect(story.state()).toBe('terminated');
     expect([...story.world.sandboxes.keys()]).toEqual([]);
+  });
+});
+
+describe('a sandbox that an earlier agent has made, and that no list has shown', () => {
+  const pod = aPod({
+    initContainers: [aContainer({ name: 'setup' })],
+    containers: [aContainer({ imagePullPolicy: 'Always' })],
+  });
+
+  /** It runs, and the runtime refuses to make another. */
+  function refusedPod() {
+    const story = podStory({ pod, held: ['runSandbox', 'pullImage'] });
+    story.world.sandbox(pod);
+    story.world.run(pod, 'setup');
+    story.world.end('setup-0-0', 0);
+    story.world.run(pod, 'main');
+    story.ports.fail('runSandbox', 'FailedCreatePodSandBox');
+    return story;
+  }
+
+  test('C2: it is adopted with what runs in it as soon as it is shown', () => {
+    const story = refusedPod();
+    expect(story.state()).toBe('sandboxing.awaitingCreateRetry');
+    story.observe();
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().containerIds).toMatchObject({ main: 'main-0-0' });
+    expect(story.ports.asked('createContainer')).toEqual([]);
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
+  });
+
+  test('until then the runtime is asked again for one', () => {
+    const story = refusedPod();
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.ports.asked('runSandbox')).toHaveLength(2);
+  });
+
+  test('one that the pod has lost is not it, although an older list shows it still', () => {
+    const story = podStory();
+    const before = story.world.observed(aPod());
+    story.ports.hold('runSandbox');
+    story.world.loseSandbox('sandbox-uid-1-0');
+    story.observe();
+    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    story.ports.fail('runSandbox', 'FailedCreatePodSandBox');
+    story.send({ type: 'runtime.podObserved', pod: before });
+    const looks = story.ports.asked('inspectSandbox').length;
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.ports.asked('runSandbox').map(({ attempt }) => attempt)).toEqual([0, 1, 1]);
+    expect(story.ports.asked('inspectSandbox')).toHaveLength(looks);
+  });
+
+  test('the slots of containers that were getting ready meanwhile are free', () => {
+    const story = podStory({ pod: aPod({ containers: pod.spec.containers }), held: ['runSandbox', 'pullImage'] });
+    story.world.sandbox(pod);
+    story.world.run(pod, 'main');
+    expect(queueOf(story.pullLimiter).held).toHaveLength(1);
+    story.ports.fail('runSandbox', 'FailedCreatePodSandBox');
+    story.observe();
+    story.ports.advance(10_000);
+    expect(story.containers()).toEqual({ main: 'running.steady' });
+    expect(queueOf(story.pullLimiter)).toEqual({ held: [], queue: [] });
+  });
+});
+
+describe('C8: a pod whose containers run once, and that loses its sandbox before all have run', () => {
+  const once = aPod({
+    restartPolicy: 'Never',
+    initContainers: [aContainer({ name: 'setup' })],
+  });
+
+  test('gets no other, and has failed', () => {
+    const story = podStory({ pod: once });
+    story.ports.hold('findImage');
+    story.die('setup-0-0', 0);
+    expect(story.containers()).toMatchObject({ main: 'pending.gettingImage.checking' });
+    for (const [id, sandbox] of story.world.sandboxes) {
+      story.world.sandboxes.set(id, { ...sandbox, state: 'notReady' });
+    }
+    story.observe();
+    expect(story.state()).toBe('finished');
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
   });
 });

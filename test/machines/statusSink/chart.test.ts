@@ -19,6 +19,7 @@ function sinkStory(due: readonly DueStatus[] = []) {
     took: (version: number) => ports.answer('putStatus', { version }),
     failed: () => ports.fail('putStatus', 'StatusNotSent', 'connection refused'),
     state: () => statePath(actor.getSnapshot().value),
+    children: () => Object.keys(actor.getSnapshot().children),
     failure: () => actor.getSnapshot().context.failure?.message,
     asked: () => ports.asked('putStatus').map(({ uid }) => uid),
   };
@@ -70,7 +71,7 @@ test('what was not taken is tried again also while others keep the sink busy', (
 });
 
 test("what was not taken is tried again after 10 s, which others' failures do not put off", () => {
-  const { ports, change, failed, took, asked, state, failure } = sinkStory([{ uid: 'a', version: 1 }]);
+  const { ports, change, failed, took, asked, state, failure, children } = sinkStory([{ uid: 'a', version: 1 }]);
   failed();
   expect([state(), failure()]).toEqual(['awaitingRetry', 'connection refused']);
   ports.advance(RETRY - 1);
@@ -81,7 +82,7 @@ test("what was not taken is tried again after 10 s, which others' failures do no
   expect([state(), asked()]).toEqual(['sending', ['a', 'b', 'a', 'b']]);
   took(1);
   took(1);
-  expect([state(), failure()]).toEqual(['idle', undefined]);
+  expect([state(), failure(), children()]).toEqual(['idle', undefined, []]);
 });
 
 test('the next status of a pod whose last was not taken is sent at once, and is its only one', () => {

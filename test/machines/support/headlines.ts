@@ -9,6 +9,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   },
   pod: {
     awaitingOthers: 'pod web is waiting for the agent that created its sandbox to remove it (for 2m10s so far)',
+    recalling: 'pod web is waiting for its previous restarts to be counted (for 2m10s so far)',
     admitting: 'pod web is waiting for the node to admit it (for 2m10s so far)',
     'preparing.directory': 'pod web is waiting for its directory to be created (for 2m10s so far)',
     'preparing.cgroup': 'pod web is waiting for its cgroup to be created (for 2m10s so far)',
@@ -37,7 +38,9 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'resetting.awaitingRetry':
       'pod web is waiting for another attempt to ask the runtime about its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     'resetting.draining': 'pod web is waiting for the containers of its lost sandbox to end (for 2m10s so far)',
-    'terminating.containers':
+    'terminating.containers.overdue':
+      'pod web is terminating (Removed): waiting for its containers to end (for 2m10s so far)',
+    'terminating.containers.graceful':
       'pod web is terminating (Removed): waiting for its containers to end until 12:03:10 (in 14s)',
     'terminating.stopping': 'pod web is terminating (Removed): waiting for its sandbox to stop (for 2m10s so far)',
     'terminating.awaitingStopRetry':
@@ -111,7 +114,9 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'pod web is terminating (Removed): waiting for container app to stop; it is waiting for its preStop hook (sleep 5s)',
     'stopping.awaitingOthers':
       'pod web is terminating (Removed): container app has until 12:03:10 (in 14s) to stop; it is waiting for the containers that stop before it',
-    'stopping.killing': 'pod web is terminating (Removed): container app has until 12:03:10 (in 14s) to stop',
+    'stopping.killing.overdue':
+      'pod web is terminating (Removed): waiting for the runtime to kill container app until 12:03:10 (in 14s)',
+    'stopping.killing.graceful': 'pod web is terminating (Removed): container app has until 12:03:10 (in 14s) to stop',
     'stopping.awaitingRetry':
       'pod web is terminating (Removed): container app is waiting for another attempt to stop it: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     'ended.startFailed': 'container app is waiting for the end of its crash-loop back-off until 12:03:10 (in 14s)',

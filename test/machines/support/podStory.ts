@@ -16,7 +16,7 @@ import { aPod } from '../../pod/fixtures.ts';
 import { shownPod } from '../../pod/views.ts';
 import { admission, childOf, ear, eventEar, limiter, START } from './stand.ts';
 
-type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'networkNotReady'>> & {
+type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'networkNotReady' | 'hasLogs'>> & {
   readonly pod?: Pod;
   /** Puts into the world what is there before the actor. */
   readonly before?: (world: FakeWorld, pod: Pod) => unknown;

@@ -3,7 +3,7 @@ import type { Failure, FailureReason } from '../../../pod/failure.ts';
 import type { LimiterView } from '../../../pod/show/actorNode.ts';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
-import { NOW, podView, running, type ShownPod, sandbox, seenPod, waiting } from '../views.ts';
+import { backOff, NOW, podView, run, running, type ShownPod, sandbox, seenPod, waiting } from '../views.ts';
 
 const answer = (view: ShownPod) => explainPod(seenPod(view), NOW).answer;
 const failure = (reason: FailureReason, message: string): Failure => ({ reason, message, at: NOW - 12_000 });
@@ -41,6 +41,22 @@ describe('the text', () => {
     );
     expect(said).toMatch(/RunContainerError: failed to create task: .*….*exec: "\/bin\/nope": no such file$/);
     expect(said.split('RunContainerError: ')[1]).toHaveLength(240);
+  });
+
+  test.each([
+    ['once if it is one line, whatever its spaces', 'It could not be located.  It used to be Running\n', []],
+    ['whole after its last line if it has several', 'panic:\nno database', ['message: panic: no database']],
+  ])('shows the message of the last run %s', (_, message, more) => {
+    const text = formatExplanation(
+      explainPod(
+        seenPod(podView({ main: { app: backOff(137, { last: run(137, { message }) }) }, view: network })),
+        NOW,
+      ),
+    );
+    const lines = text.split('\n').map((line) => line.replace(/^[ │├└─]*/, ''));
+    const last = lines.findIndex((line) => line.startsWith('last run: '));
+    expect(last).toBeGreaterThan(0);
+    expect(lines.filter((line) => line.startsWith('message: '))).toEqual(more);
   });
 
   test('comes from plain JSON: what went over a socket reads the same', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { podPhase } from '../../../pod/status/phase.ts';
 import { rowsOf } from '../support/podRow.ts';
+import { ending, podView } from '../views.ts';
 
 /** The columns: restartPolicy | init | sidecars | main | ephemeral | of the pod | phase. The words are in podRow.ts. */
 const tables: Readonly<Record<string, string>> = {
@@ -204,4 +205,10 @@ describe.each(Object.entries(tables))('%s', (_, table) => {
 
 test('C1: the tables are complete', () => {
   expect(Object.values(tables).flatMap(rowsOf).length).toBeGreaterThan(150);
+});
+
+test('C1: one of which no container is known has not succeeded', () => {
+  const orphan = { ...podView({}), ...ending({ reason: 'Orphaned' }) };
+  expect(podPhase(orphan)).toBe('Pending');
+  expect(podPhase({ ...orphan, ended: true })).toBe('Failed');
 });

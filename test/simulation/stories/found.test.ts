@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { createReplay } from '../../../actors/replay.ts';
 import type { Invariant } from '../../../simulation/invariants/invariant.ts';
 import { drawnStory } from '../../../simulation/stories/drawnStory.ts';
 import { foundText, whatItBreaks } from '../../../simulation/stories/found.ts';
@@ -21,7 +22,9 @@ test('a story that breaks an invariant is told with no more than it takes, and c
   expect(found).toMatchObject({ number: 5, message: 'a sandbox was made' });
   expect(found?.story.moments.map(({ deed }) => deed.kind)).toEqual(['apply']);
   expect(found?.story.faults).toEqual([]);
-  expect(found?.recording?.entries.length).toBeGreaterThan(0);
+  const { input, entries = [] } = found?.recording ?? {};
+  expect(entries.length).toBeGreaterThan(0);
+  expect(input && (await createReplay(input, entries).play())).toEqual([]);
   expect(found && foundText(found)).toMatch(/^seed 3: invariant 5, step \d+, [1-9]\d* ms: a sandbox was made/);
 });
 

@@ -12,6 +12,35 @@ const withSetup = manifest('web', {
   containers: [container('main')],
 });
 const crashing = manifest('web', { containers: [container('main', { command: ['sh', '-c', 'sleep 3; exit 1'] })] });
+const restartPolicyRules = [
+  { action: 'RestartAllContainers' as const, exitCodes: { operator: 'In' as const, values: [1] } },
+];
+const restartingAll = manifest('web', {
+  restartPolicy: 'OnFailure',
+  containers: [
+    container('main', { command: ['sh', '-c', 'exit 0'] }),
+    container('helper', { command: ['sh', '-c', 'sleep 3; exit 1'], restartPolicy: 'Never', restartPolicyRules }),
+  ],
+});
+const onFailure = { ...withSetup, spec: { ...withSetup.spec, restartPolicy: 'OnFailure' as const } };
+const exitsWell = manifest('web', {
+  restartPolicy: 'OnFailure',
+  containers: [
+    container('main', {
+      command: ['sh', '-c', 'trap "exit 0" TERM; sleep 1d'],
+      livenessProbe: { exec: { command: ['false'] }, periodSeconds: 2, failureThreshold: 2 },
+    }),
+  ],
+});
+const startupProbe = { exec: { command: ['false'] }, periodSeconds: 1, failureThreshold: 2 };
+const neverUp = manifest('web', {
+  initContainers: [container('proxy', { restartPolicy: 'Always', startupProbe })],
+});
+const slowly = { postStart: { exec: { command: ['sh', '-c', 'sleep 8'] } } };
+/** Its main container has its image long before it may start. */
+const pulled = manifest('web', {
+  containers: [container('helper', { lifecycle: slowly }), container('main', { image: 'registry.local/pulled:1' })],
+});
 const otherImage = manifest('web', { containers: [container('main', { image: 'registry.local/other:1' })] });
 
 /** What drawn stories have broken, as short as it can be told. */
@@ -25,11 +54,49 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: 5 * SECOND } },
     { at: 21 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
   ),
+  'C3: while init containers run again an API server hears nothing that it would refuse': told(
+    { at: 0, deed: { kind: 'apply', pod: onFailure } },
+    { at: 20 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
+    { at: 60 * SECOND, deed: { kind: 'killAgent', downMs: 5 * SECOND } },
+    { at: 61 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
+  ),
+  'C5: one that exits well when its probe ends it is not told to have ended for good': told({
+    at: 0,
+    deed: { kind: 'apply', pod: exitsWell },
+  }),
+  'C23: restarts that only logs tell of are counted before anything is told': told(
+    { at: 0, deed: { kind: 'apply', pod: crashing } },
+    { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: 10 * SECOND } },
+    { at: 22 * SECOND, deed: { kind: 'removeSandbox', which: 0 } },
+  ),
+  'C5: a container that ends at once keeps the number of its restarts when its whole pod restarts in place': told({
+    at: 0,
+    deed: { kind: 'apply', pod: restartingAll },
+  }),
   'restarts are counted on over a clock that was set back': told(
     { at: 0, deed: { kind: 'apply', pod: crashing } },
     { at: 20 * SECOND, deed: { kind: 'jump', ms: -3_600 * SECOND } },
     { at: 60 * SECOND, deed: { kind: 'killAgent', downMs: 0 } },
   ),
+  'an exit of which no event came is found by a list, although the clock was set back meanwhile': told(
+    { at: 0, deed: { kind: 'apply', pod: manifest('web') } },
+    { at: 10 * SECOND, deed: { kind: 'jump', ms: -3_600 * SECOND } },
+    { at: 11 * SECOND, deed: { kind: 'events', delivery: 'dropped', forMs: 20 * SECOND } },
+    { at: 12 * SECOND, deed: { kind: 'exit', which: 0, exitCode: 1 } },
+  ),
+  'C17: an image that is gone when its container is created is looked for again, and pulled': told(
+    { at: 0, deed: { kind: 'apply', pod: pulled } },
+    { at: 6 * SECOND, deed: { kind: 'loseImage', image: 'registry.local/pulled:1' } },
+  ),
+  'a sandbox that only a later list shows is adopted with all that runs in it': told(
+    { at: 0, deed: { kind: 'lists', show: 'stale', forMs: 30 * SECOND } },
+    { at: SECOND, deed: { kind: 'apply', pod: withSetup } },
+    { at: 12 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+  ),
+  'a pod may be Pending whose sidecar never gets past its startup probe': told({
+    at: 0,
+    deed: { kind: 'apply', pod: neverUp },
+  }),
   'an API server hears nothing of a pod that no source wants any more and of which nothing is known': told(
     { at: 0, deed: { kind: 'apply', pod: withSetup } },
     { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: 20 * SECOND } },
@@ -40,4 +107,24 @@ const kept: Readonly<Record<string, Story>> = {
 
 test.each(Object.entries(kept))('%s', async (_, story) => {
   expect((await play(story, { invariants })).violation).toBeUndefined();
+});
+
+/** What a power cut leaves of a disk is drawn: these are told with several seeds. */
+const powerCuts: Readonly<Record<string, Story>> = {
+  'of a pod that is removed during a power cut no directory is left, whatever became of its marks': told(
+    { at: 0, deed: { kind: 'apply', pod: withSetup } },
+    { at: 10 * SECOND, deed: { kind: 'powerCut', downMs: SECOND } },
+    { at: 10.5 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+  ),
+  'a directory whose removal a power cut undid is removed once more': told(
+    { at: 0, deed: { kind: 'apply', pod: withSetup } },
+    { at: 8 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+    { at: 8.3 * SECOND, deed: { kind: 'powerCut', downMs: SECOND } },
+  ),
+};
+
+test.each(Object.entries(powerCuts))('%s', async (_, story) => {
+  for (let seed = 1; seed <= 10; seed += 1) {
+    expect({ seed, violation: (await play({ ...story, seed }, { invariants })).violation }).toEqual({ seed });
+  }
 });

@@ -89,7 +89,7 @@ describe('C25: a container that is resized', () => {
     const stopped = resizing();
     stopped.ports.hold('stopContainer');
     stopped.send({ type: 'container.stop' });
-    expect(stopped.state()).toBe('stopping.killing');
+    expect(stopped.state()).toBe('stopping.killing.graceful');
   });
 
   test('with a policy of RestartContainer it ends, and its next run has the new size from the start', () => {

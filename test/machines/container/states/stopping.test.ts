@@ -28,12 +28,26 @@ describe('a stop of a container that runs', () => {
     expect(story.ports.asked('runHook')).toMatchObject([{ hook: 'preStop', deadline }]);
     story.ports.advance(20_000);
     story.ports.answer('runHook');
-    expect(story.state()).toBe('stopping.killing');
+    expect(story.state()).toBe('stopping.killing.graceful');
     expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'main-0-0', deadline }]);
     story.ports.answer('stopContainer');
     expect(story.state()).toBe('stopped');
     expect(story.lifecycles().at(-1)).toBe('stopped');
     expect(story.context().run).toMatchObject({ exitCode: 137 });
+  });
+
+  test('C10: once its grace is over it waits for the runtime, up to the limit of the call', () => {
+    const story = containerStory();
+    story.begin();
+    story.ports.hold('stopContainer');
+    const by = story.ports.now + 10_000;
+    story.send({ type: 'container.stop', deadline: by, graceSeconds: 10 });
+    expect(story.node()).toMatchObject({ state: 'stopping.killing.graceful', until: by });
+    story.ports.advance(10_000);
+    expect(story.node()).toMatchObject({ waitingFor: 'the runtime to kill its process', until: 122_000 });
+    expect(story.ports.asked('stopContainer')).toMatchObject([{ deadline: by, graceSeconds: 10 }]);
+    story.ports.answer('stopContainer');
+    expect(story.state()).toBe('stopped');
   });
 
   test('C10: a failed hook does not keep it from being stopped', () => {
@@ -56,7 +70,7 @@ describe('a stop of a container that runs', () => {
     story.ports.advance(4_999);
     expect(story.state()).toBe('stopping.runningPreStop.bounded');
     story.ports.advance(1);
-    expect(story.state()).toBe('stopping.killing');
+    expect(story.state()).toBe('stopping.killing.overdue');
     expect(story.ports.asked('stopContainer').map((input) => input.deadline)).toEqual([deadline]);
     story.stop(60);
     story.stop();
@@ -319,7 +333,7 @@ describe('what the runtime cannot tell', () => {
     story.world.change('main-0-0', { state: 'unknown' });
     story.ports.hold('stopContainer');
     story.observe();
-    expect(story.state()).toBe('stopping.killing');
+    expect(story.state()).toBe('stopping.killing.graceful');
     expect(story.ports.asked('createContainer')).toHaveLength(1);
     story.ports.answer('stopContainer');
     expect(story.state()).toBe('running.steady');

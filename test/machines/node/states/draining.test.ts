@@ -14,7 +14,7 @@ test('C2: a pod that had failed before a restart is Failed also when the node st
   const story = nodeStory({ before, statuses: { 'db-uid': failed }, held: ['stopContainer'] });
   story.list(story.world.observed(db));
   story.drain();
-  expect(story.pod('db-uid')).toBe('terminating.containers');
+  expect(story.pod('db-uid')).toBe('terminating.containers.graceful');
   expect(story.podRef('db-uid')?.getSnapshot().context.restored).toEqual(failed);
   // Admission knows it as any pod that only has to end: it takes nothing, and keeps its name.
   expect(story.admission()?.context.entries).toEqual([

@@ -51,7 +51,18 @@ describe('termination', () => {
     story.ports.answer('runHook');
     story.ports.answer('stopContainer');
     expect(story.ports.asked('stopContainer').map((input) => input.deadline)).toEqual([deadline, deadline]);
-    expect(story.view()).toMatchObject({ state: 'terminating.containers', until: deadline });
+    expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until: deadline });
+  });
+
+  test('C10: once its grace is over it names no deadline any more; one that is brought forward is that which counts', () => {
+    const story = runningPod();
+    story.ports.hold('runHook', 'stopContainer');
+    story.terminate(30);
+    story.terminate(5);
+    story.ports.advance(4_999);
+    expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until: story.ports.now + 1 });
+    story.ports.advance(1);
+    expect([story.view().state, story.view().until]).toEqual(['terminating.containers.overdue', undefined]);
   });
 
   test('C10: a second command may shorten the grace, never lengthen it', () => {

@@ -1,0 +1,123 @@
+/**
+ * Tells simulated nodes stories that are drawn: `npm run soak -- --minutes 10 [--seed 7]`. With `--each` it tells the
+ * short stories with every fault at each of their calls, with `--pairs` at each pair of them, until all are told;
+ * `--part 0/2` tells the first half. With `--faulty [NAME …]` it
+ * puts the faults of test/mutations/simulated.ts into copies of the package instead, and looks whether a simulation of
+ * each finds it: with a story that breaks nothing as the node is. With `--coverage [--stories 150]` it writes
+ * docs/simulation-coverage.md.
+ */
+import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { seededFaults } from '../test/mutations/simulated.ts';
+import { copyOfPackage, misfitsOf, whileMutated } from './mutate.mjs';
+import { node24, root } from './setup/places.mjs';
+
+/** So many stories are told at most for one fault. */
+const STORIES = 150;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    each: { type: 'boolean', default: false },
+    pairs: { type: 'boolean', default: false },
+    part: { type: 'string', default: '0/1' },
+    faulty: { type: 'boolean', default: false },
+    coverage: { type: 'boolean', default: false },
+    stories: { type: 'string', default: '150' },
+  },
+});
+
+const seed = values.seed === undefined ? {} : { seed: Number(values.seed) };
+if (values.coverage) await writeCoverage(Number(values.stories));
+else if (values.faulty) process.exitCode = await showFaults(positionals);
+else if (values.each || values.pairs) {
+  const { soakFaults } = await import('../simulation/soakFaults.ts');
+  const [part, of] = values.part.split('/').map(Number);
+  const hasHeld = await soakFaults({ faults: values.each ? 'each' : 'pairs', part, of, ...seed });
+  process.exitCode = hasHeld ? 0 : 1;
+} else {
+  const { soak } = await import('../simulation/soak.ts');
+  process.exitCode = (await soak({ minutes: Number(values.minutes), ...seed })) ? 0 : 1;
+}
+
+/** Writes the page that says what of the machines simulations reach. */
+async function writeCoverage(stories) {
+  const { coverageOf, pageOf } = await import('../simulation/coverage/report.ts');
+  const { machines } = await import('../machines/drawing/charts.ts');
+  writeFileSync(join(root, 'docs/simulation-coverage.md'), pageOf(await coverageOf(stories), machines, stories));
+}
+
+/** The exit code: 0 when each of these faults, or all, was found. */
+async function showFaults(names) {
+  const wanted = seededFaults.filter(({ name }) => names.length === 0 || names.includes(name));
+  const misfits = misfitsOf(wanted);
+  if (misfits.length > 0) throw new Error(misfits.join('\n'));
+  const copy = copyOfPackage();
+  process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
+  const sound = await soundStories();
+  let missed = 0;
+  for (const fault of wanted) {
+    const began = performance.now();
+    const found = await findIn(copy, fault, sound);
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+    missed += found === undefined ? 1 : 0;
+    console.log(
+      `${fault.name}\t${found ? `found in ${seconds} s, ${found}` : `NOT FOUND in ${seconds} s`}\t${fault.breaks}`,
+    );
+  }
+  console.log(`${wanted.length - missed} of ${wanted.length} faults found`);
+  return missed === 0 && wanted.length > 0 ? 0 : 1;
+}
+
+/** Gives the stories one after the other that the node as it is keeps to, each tried once. */
+async function soundStories() {
+  const { hunt } = await import('../simulation/hunt.ts');
+  const known = new Map();
+  return async (number) => {
+    if (!known.has(number))
+      for await (const { violation } of hunt([number])) known.set(number, violation === undefined);
+    return known.get(number);
+  };
+}
+
+/** What a simulation of the node with this fault broke, in words; undefined where it broke nothing that the node keeps. */
+function findIn(copy, fault, isSound) {
+  return whileMutated(copy, fault, async () => {
+    for (let from = 0; from < STORIES; ) {
+      const broken = await firstBroken(copy, from);
+      if (broken === undefined) return undefined;
+      if (await isSound(broken.number)) return `story ${broken.number}, invariant ${broken.rule}: ${broken.message}`;
+      from = broken.number + 1;
+    }
+    return undefined;
+  });
+}
+
+/** The first story from a number on that the copy breaks an invariant in. */
+function firstBroken(copy, from) {
+  const hunted = pathToFileURL(join(copy, 'simulation/hunt.ts')).href;
+  const code = `
+    import { hunt } from ${JSON.stringify(hunted)};
+    const numbers = Array.from({ length: ${STORIES - from} }, (_, index) => ${from} + index);
+    for await (const { number, violation } of hunt(numbers)) {
+      if (violation === undefined) continue;
+      console.log(JSON.stringify({ number, rule: violation.number, message: violation.message }));
+      break;
+    }`;
+  const child = spawn(node24, ['--input-type=module', '-e', code], { cwd: copy, stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  child.stdout.on('data', (data) => {
+    said += data;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('close', (exitCode) => {
+      if (exitCode === 0) resolve(said === '' ? undefined : JSON.parse(said));
+      else reject(new Error(`the faulty node does not run in ${root}: ${exitCode}`));
+    });
+  });
+}

@@ -1,0 +1,46 @@
+/** Which states of the machines simulations have been in, and which transitions they have taken. */
+import { type AnyStateMachine, type AnyStateNode, type InspectionEvent, StateMachine } from 'xstate';
+import { type KnownTransition, keyOf, statesOf, takenOf, transitionsOf } from './transitions.ts';
+
+/** How much of one machine was reached. */
+export interface MachineCoverage {
+  readonly machine: string;
+  readonly states: readonly string[];
+  readonly transitions: readonly KnownTransition[];
+  readonly missedStates: readonly string[];
+  readonly missed: readonly KnownTransition[];
+}
+
+export class Coverage {
+  readonly #taken = new Map<string, number>();
+  readonly #entered = new Set<string>();
+
+  /** To be told of everything that is inspected. */
+  readonly note = (event: InspectionEvent): void => {
+    if (event.type === '@xstate.actor' || event.type === '@xstate.snapshot') this.#enter(event.actorRef);
+    if (event.type !== '@xstate.microstep') return;
+    for (const transition of event._transitions) {
+      const key = takenOf(transition.source, transition.eventType, transition);
+      this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
+    }
+    this.#enter(event.actorRef, event.snapshot);
+  };
+
+  of(machine: AnyStateMachine): MachineCoverage {
+    const [states, transitions] = [statesOf(machine), transitionsOf(machine)];
+    return {
+      ...{ machine: machine.id, states, transitions },
+      missedStates: states.filter((state) => !this.#entered.has(`${machine.id} ${state}`)),
+      missed: transitions.filter((transition) => !this.#taken.has(keyOf(transition))),
+    };
+  }
+
+  #enter(ref: InspectionEvent['actorRef'], snapshot: unknown = ref.getSnapshot()): void {
+    if (typeof snapshot !== 'object' || snapshot === null) return;
+    const machine: unknown = Reflect.get(snapshot, 'machine');
+    if (!(machine instanceof StateMachine)) return;
+    // What a state machine's snapshot is made of.
+    const nodes = Reflect.get(snapshot, '_nodes') as readonly AnyStateNode[];
+    for (const { path } of nodes) this.#entered.add(`${machine.id} ${path.join('.')}`);
+  }
+}

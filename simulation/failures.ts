@@ -1,0 +1,73 @@
+/** How calls to the outside fail: each with errors that its room really gives. */
+import { networkError } from '../actors/simulated/connection.ts';
+import { CallError } from '../cri/simulated/callError.ts';
+import { type FileErrorCode, fileError } from '../host/simulated/fileErrors.ts';
+import { lookUp } from '../pod/lookUp.ts';
+import type { OutsideCall, Room } from './outside.ts';
+
+/** The errors that a disk may give at any time; the rest follow from what was asked for. */
+const DISK_READS = ['EIO', 'EMFILE'] as const;
+const DISK_WRITES = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE'] as const;
+/** What only the kernel does. */
+const KERNEL: Readonly<Record<string, readonly string[]>> = {
+  ...{ mount: ['EIO', 'EMFILE'], unmount: ['EBUSY', 'EIO'], bind: ['EIO', 'ENOSPC'], mountAt: ['EIO'] },
+  ...{ rmdir: ['EBUSY'], write: ['EINVAL', 'EBUSY'] },
+};
+const RUNTIME = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'UNKNOWN'] as const;
+const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EMFILE'] as const;
+
+const CODES: Readonly<Record<Room, (call: OutsideCall) => readonly string[]>> = {
+  runtime: () => RUNTIME,
+  disk: ({ writes }) => (writes ? DISK_WRITES : DISK_READS),
+  mounts: ({ name, writes }) => lookUp(KERNEL, name) ?? (writes ? DISK_WRITES : DISK_READS),
+  cgroups: ({ name, writes }) => lookUp(KERNEL, name) ?? (writes ? ['ENOSPC', 'EIO'] : ['EIO']),
+  network: () => NETWORK,
+  sink: () => ['UNAVAILABLE'],
+};
+
+/** Every code that some room knows. */
+export const ALL_CODES: readonly string[] = [
+  ...new Set([...DISK_WRITES, ...Object.values(KERNEL).flat(), ...RUNTIME, ...NETWORK]),
+];
+
+/** The ways in which a call may fail. */
+export const codesOf = (call: OutsideCall): readonly string[] => CODES[call.room](call);
+
+/** What a runtime that is there says when it fails. */
+const SAID: Readonly<Record<string, string>> = {
+  runPodSandbox: 'failed to create containerd task: failed to create shim task: no space left on device: unknown',
+  createContainer:
+    'failed to create containerd container: failed to prepare extraction snapshot: no space left on device',
+  startContainer: 'failed to create containerd task: failed to create shim task: OCI runtime create failed: unknown',
+  stopContainer: 'failed to stop container: failed to kill container: ttrpc: closed: unknown',
+  removeContainer: 'failed to remove container: failed to delete snapshot: device or resource busy',
+  pullImage: 'failed to pull and unpack image: failed to copy: httpReadSeeker: failed open: unexpected status code 503',
+};
+
+const runtimeError = (name: string, code: string): CallError => {
+  if (code === 'DEADLINE_EXCEEDED') return new CallError(code, 'context deadline exceeded');
+  if (code === 'UNKNOWN') return new CallError(code, lookUp(SAID, name) ?? `failed to ${name}: ttrpc: closed: unknown`);
+  return new CallError('UNAVAILABLE', 'error reading from server: EOF');
+};
+
+const DIALS = { ECONNREFUSED: 'refused', ECONNRESET: 'reset', EHOSTUNREACH: 'unreachable' } as const;
+type Dial = keyof typeof DIALS;
+const isDial = (code: string): code is Dial => Object.hasOwn(DIALS, code);
+
+function dialError(about: string, code: string): Error {
+  const at = about.lastIndexOf(':');
+  const address = { host: about.slice(0, at), port: Number(about.slice(at + 1)) };
+  return isDial(code) ? networkError(DIALS[code], address) : fileError('EMFILE', 'connect', about);
+}
+
+/** What a call fails with; a code that its room does not know stands for one that it does. */
+export function failureOf(call: OutsideCall, code: string | undefined): Error {
+  const known = codesOf(call);
+  const way = code === undefined ? 0 : Math.max(0, ALL_CODES.indexOf(code));
+  const own = (code !== undefined && known.includes(code) ? code : known[way % known.length]) ?? 'EIO';
+  if (call.room === 'runtime') return runtimeError(call.name, own);
+  if (call.room === 'sink') return new Error('the API server is not available');
+  if (call.room === 'network') return dialError(call.about, own);
+  // The codes of these rooms are those of files.
+  return fileError(own as FileErrorCode, call.name, call.about);
+}

@@ -1,0 +1,58 @@
+/** What a status takes back of the one before, although an API server would take it. */
+import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
+import { isTerminalPhase } from '../../pod/status/phase.ts';
+import { statusesOf } from './apiRules.ts';
+
+/** In which way two statuses of a pod belong together. */
+export interface Between {
+  /** One agent has told both. */
+  readonly isOneLife: boolean;
+  /** The wall clock was not set meanwhile. */
+  readonly isOneTime: boolean;
+  /** How often a container was restarted as far as anybody can still know: what nobody knows cannot be told. */
+  readonly knownRestarts: (status: ContainerStatus) => number;
+}
+
+export function goneBack(before: PodStatus, now: PodStatus, between: Between): string[] {
+  const { isOneLife, isOneTime } = between;
+  const isSameStart = before.startTime === undefined || before.startTime === now.startTime;
+  const [generation = 0, next = 0] = [before.observedGeneration, now.observedGeneration];
+  return [
+    ...(isTerminalPhase(before.phase) && now.phase !== before.phase
+      ? [`phase ${before.phase} became ${now.phase}`]
+      : []),
+    // A new agent has the start of a pod from its oldest sandbox.
+    ...(isOneLife && !isSameStart ? [`startTime ${before.startTime} became ${now.startTime}`] : []),
+    ...(next < generation ? [`observedGeneration ${generation} became ${next}`] : []),
+    ...(isOneLife && isOneTime ? conditionsBack(before, now) : []),
+    ...containersBack(before, now, between),
+  ];
+}
+
+/** The time of the last transition is never an earlier one; not each transition is reported. */
+function conditionsBack({ conditions = [] }: PodStatus, now: PodStatus): string[] {
+  return conditions.flatMap(({ type, status, lastTransitionTime }) => {
+    const next = now.conditions?.find((each) => each.type === type);
+    if (next === undefined || !lastTransitionTime || !next.lastTransitionTime) return [];
+    const [then, later] = [Date.parse(lastTransitionTime), Date.parse(next.lastTransitionTime)];
+    return later >= then
+      ? []
+      : [`condition ${type}: ${status} of ${lastTransitionTime} became ${next.status} of ${next.lastTransitionTime}`];
+  });
+}
+
+function containersBack(before: PodStatus, now: PodStatus, { isOneLife, isOneTime, knownRestarts }: Between): string[] {
+  const next = new Map(statusesOf(now).map((each) => [each.name, each]));
+  return statusesOf(before).flatMap((old) => {
+    const { name, restartCount, containerID, state } = old;
+    const status = next.get(name);
+    if (status === undefined) return [`container ${name} is gone from the status`];
+    const known = isOneLife ? restartCount : Math.min(restartCount, knownRestarts(old));
+    const [began, begins] = [state?.running?.startedAt, status.state?.running?.startedAt];
+    const isSameRun = began && begins && status.containerID === containerID;
+    return [
+      ...(status.restartCount < known ? [`${name}: restartCount ${restartCount} became ${status.restartCount}`] : []),
+      ...(isOneTime && isSameRun && began !== begins ? [`${name}: its start ${began} became ${begins}`] : []),
+    ];
+  });
+}

@@ -1,0 +1,85 @@
+import type { PodChange } from '../../actors/status/statusBoard.ts';
+import { fullName } from '../host.ts';
+import type { OutsideCall } from '../outside.ts';
+import type { Invariant, Watched } from './invariant.ts';
+
+/** What a pod was given to end in: how long, and until when, in milliseconds since the epoch. */
+interface Grace {
+  readonly life: number;
+  readonly seconds: number | undefined;
+  readonly until: number | undefined;
+}
+
+const longer = (before: number | undefined, now: number | undefined): boolean =>
+  before !== undefined && now !== undefined && now > before;
+
+/** What containers were given to end in, in seconds. */
+function gracesOfContainers({ host, deeds }: Watched, violated: (message: string) => void) {
+  const graces = new Map<string, number>();
+  return {
+    give: (id: string, seconds: number) => {
+      const before = graces.get(id);
+      graces.set(id, seconds);
+      if (longer(before, seconds)) violated(`container ${id}: its grace grew from ${before} to ${seconds} s`);
+    },
+    /** What an agent had begun to end need not end under the next one, where it is wanted again. */
+    beginLife: () => {
+      for (const id of graces.keys()) {
+        const container = host.container(id);
+        if (container === undefined || deeds.wanted.has(fullName(container))) graces.delete(id);
+      }
+    },
+  };
+}
+
+/** The containers of a sandbox that an agent knows to run, and whose time to end is not over. */
+function cutShort({ host, podOf }: Watched, given: ReadonlyMap<string, Grace>, sandboxId: string): string[] {
+  const pod = podOf(host.sandboxes().find(({ id }) => id === sandboxId)?.podUid ?? '');
+  const until = pod && given.get(pod.metadata.uid)?.until;
+  if (until === undefined || host.clock.now() >= until) return [];
+  const known = (pod?.status?.containerStatuses ?? []).flatMap(({ containerID = '', state }) =>
+    state?.running ? containerID.split('//').slice(1) : [],
+  );
+  const running = host.containers().filter(({ id, state }) => state === 'running' && known.includes(id));
+  return running.map((each) => `${fullName(each)} ${each.containerName}: its sandbox is stopped before its time`);
+}
+
+export const graceShrinks: Invariant = {
+  number: 3,
+  says:
+    'The grace of a pod, and of a container, that ends only shrinks, no container is removed that runs and was not ' +
+    'stopped before, and no sandbox is stopped before its containers have ended or had their time.',
+  follow: (watched, violated) => {
+    const { host } = watched;
+    const given = new Map<string, Grace>();
+    const stopped = new Set<string>();
+    const graces = gracesOfContainers(watched, violated);
+    const onStatus = ({ uid, pod: { metadata, spec }, tree, removed }: PodChange) => {
+      const { deletionGracePeriodSeconds: seconds, namespace, name } = metadata;
+      if (removed) return void given.delete(uid);
+      const { life } = watched;
+      const known = given.get(uid);
+      // A new agent counts from its own start.
+      const before = known?.life === life ? known : undefined;
+      // The end of a pod that completes by itself has no time of its own yet.
+      const hasBegun = seconds !== undefined || spec.activeDeadlineSeconds !== undefined;
+      const until = hasBegun && tree.state === 'terminating.containers.graceful' ? tree.until : before?.until;
+      given.set(uid, { life, seconds, until });
+      if (before === undefined) return;
+      if (longer(before.seconds, seconds)) violated(`${namespace}/${name}: its grace grew to ${seconds} s`);
+      if (longer(before.until, until))
+        violated(`${namespace}/${name}: it may take until ${until}, not ${before.until}`);
+    };
+    const onCall = ({ room, name, about, graceSeconds }: OutsideCall) => {
+      if (room !== 'runtime') return;
+      if (graceSeconds !== undefined) graces.give(about, graceSeconds);
+      if (name === 'stopContainer' || name === 'stopPodSandbox') stopped.add(about);
+      if (name === 'stopPodSandbox') for (const each of cutShort(watched, given, about)) violated(each);
+      if (name !== 'removeContainer') return;
+      const container = host.container(about);
+      if (container?.state !== 'running' || stopped.has(about) || stopped.has(container.sandbox.id)) return;
+      violated(`${fullName(container)} ${container.containerName}: removed while it runs, without having been stopped`);
+    };
+    return { onStatus, onCall, onLifeBegan: graces.beginLife };
+  },
+};

@@ -1,0 +1,24 @@
+/** What a simulation is made with. */
+import type { InspectionEvent } from 'xstate';
+import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
+import type { Invariant } from './invariants/invariant.ts';
+import type { FaultPlan } from './outside.ts';
+
+export interface SimulationOptions {
+  /** Decides everything that is left to chance. */
+  readonly seed: number;
+  /** What becomes of the calls to the outside; absent: what was asked for. */
+  readonly faults?: FaultPlan | undefined;
+  /** What is checked after each step; absent: nothing. */
+  readonly invariants?: readonly Invariant[];
+  /** What is to differ from a node of 64 cores with room for 500 pods. */
+  readonly config?: Partial<NodeAgentConfig>;
+  /** Whether all that enters the actors is kept, for `recording`. */
+  readonly records?: boolean;
+  /** Whether a digest is made of all that happens. */
+  readonly traces?: boolean;
+  /** Sees every inspection event of xstate. */
+  readonly inspect?: (event: InspectionEvent) => void;
+  /** Whether calls to the disk and the kernel overtake each other, which at other times are answered as they come. */
+  readonly overtakes?: boolean;
+}

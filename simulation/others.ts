@@ -1,0 +1,190 @@
+/** What is on a node beside the agent and is none of its business: other kubelets' pods, mounts, cgroups and files. */
+import { dirname, join } from 'node:path';
+import { ContainerConfig, NamespaceMode, PodSandboxConfig } from '../cri/generated/runtime.ts';
+import type { CallName, RequestOf } from '../cri/simulated/callNames.ts';
+import type { SimulatedRuntime } from '../cri/simulated/runtime.ts';
+import type { SimulatedContainer } from '../cri/simulated/views.ts';
+import type { CgroupTree } from '../host/simulated/cgroupTree.ts';
+import type { MemoryDisk } from '../host/simulated/memoryDisk.ts';
+import type { MemoryFiles } from '../host/simulated/memoryFiles.ts';
+import { syncAll, writeFile } from './onDisk.ts';
+
+const CGROUPS = '/sys/fs/cgroup';
+
+interface Place {
+  readonly root: string;
+  readonly logs: string;
+  /** Whether their pods are in the cgroups that the agent's are in. */
+  readonly sharesCgroups: boolean;
+}
+
+/** A pod that somebody else runs; the labels and annotations are all that tells whose it is. */
+interface OtherPod {
+  readonly uid: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly cgroup: string;
+}
+
+const labelsOf = (uid: string, name: string) => ({
+  ...{ 'io.kubernetes.pod.uid': uid, 'io.kubernetes.pod.name': name, 'io.kubernetes.pod.namespace': 'default' },
+});
+
+const pod = (uid: string, name: string, more: Partial<OtherPod> = {}): OtherPod => ({
+  ...{ uid, name, labels: labelsOf(uid, name), annotations: {} },
+  cgroup: `kubepods/besteffort/pod${uid}`,
+  ...more,
+});
+
+const KUBELET = '7a1e0000-0000-4000-8000-000000000001';
+const podsOf = (cgroups: string): readonly OtherPod[] => [
+  // As crictl makes them.
+  pod('by-hand', 'by-hand', { labels: {}, cgroup: 'by-hand' }),
+  // Of a kubelet on this node, and of an agent like this one with another root directory.
+  pod(KUBELET, 'kubelets', { cgroup: `${cgroups}/besteffort/pod${KUBELET}` }),
+  pod('7a1e0000-0000-4000-8000-000000000002', 'neighbour', {
+    cgroup: `${cgroups}/burstable/podneighbour`,
+    annotations: { 'statelet.io/owner': '/elsewhere/lib@node-1' },
+  }),
+];
+
+export class Others {
+  readonly #disk: MemoryDisk;
+  readonly #files: MemoryFiles;
+  readonly #runtime: SimulatedRuntime;
+  /** What of the disk is theirs, with what is in the files. */
+  readonly #contents: ReadonlyMap<string, string>;
+  readonly #folders: readonly string[];
+  readonly #mounts: readonly string[];
+  readonly #links: ReadonlyMap<string, string>;
+  readonly #pods: readonly OtherPod[];
+  readonly #cgroups: readonly string[];
+  /** All paths that are theirs, with all below them. */
+  readonly #places: readonly string[];
+  /** The sandboxes and containers that are theirs; false where one has ended that somebody else has ended. */
+  readonly #runs = new Map<string, boolean>();
+
+  constructor({ root, logs, sharesCgroups }: Place, disk: MemoryDisk, files: MemoryFiles, runtime: SimulatedRuntime) {
+    this.#disk = disk;
+    this.#files = files;
+    this.#runtime = runtime;
+    const cgroups = sharesCgroups ? 'kubepods' : 'other-kubepods';
+    this.#pods = podsOf(cgroups);
+    this.#cgroups = [
+      ...this.#pods.map(({ cgroup }) => cgroup),
+      `${cgroups}/burstable/podleft-by-somebody`,
+      'system.slice',
+    ];
+    const directory = `${root}/pods/${KUBELET}`;
+    this.#folders = [`${root}/pods/foreign`, directory, `${logs}/default_kubelets_${KUBELET}`, '/simulated/data'];
+    this.#mounts = [`${directory}/volumes/kubernetes.io~projected/token`, '/simulated/data/share'];
+    this.#contents = new Map([
+      [`${root}/pods/foreign/etc-hosts`, ''],
+      [`${directory}/etc-hosts`, '127.0.0.1 localhost\n'],
+      [`${directory}/volumes/kubernetes.io~empty-dir/cache/entry`, 'cached'],
+      [`${root}/cpu_manager_state`, '{}'],
+      [`${root}/device-plugins/kubelet.sock`, ''],
+      [`${logs}/default_kubelets_${KUBELET}/app/0.log`, 'hello\n'],
+      ['/simulated/data/share.txt', 'of nobody here'],
+    ]);
+    const log = 'kubelets_default_app-0123456789abcdef.log';
+    this.#links = new Map([[join(logs, '..', 'containers', log), `${logs}/default_kubelets_${KUBELET}/app/0.log`]]);
+    this.#places = [
+      ...[...this.#folders, ...this.#mounts, ...this.#contents.keys(), ...this.#links.keys()],
+      ...this.#cgroups.map((path) => `${CGROUPS}/${path}`),
+    ];
+  }
+
+  /** Puts it all there, before any agent starts. */
+  async arrive(image: string): Promise<void> {
+    for (const [path, text] of this.#contents) {
+      this.#disk.makeDirectories(dirname(path));
+      writeFile(this.#disk, path, text);
+    }
+    for (const [path, target] of this.#links) {
+      this.#disk.makeDirectories(dirname(path));
+      this.#disk.link(target, path);
+    }
+    for (const path of this.#mounts) this.#disk.makeDirectories(path);
+    syncAll(this.#disk, this.#disk.root);
+    for (const each of this.#pods) await this.#run(each, image);
+  }
+
+  /** What they have anew after each start of the host. */
+  boot(cgroups: CgroupTree): void {
+    for (const path of this.#mounts) {
+      this.#disk.mount('tmpfs', path);
+      writeFile(this.#disk, `${path}/in-memory`, 'theirs');
+    }
+    for (const path of this.#cgroups) cgroups.add(path);
+  }
+
+  /** Whether a sandbox or container is theirs. */
+  runs(id: string): boolean {
+    return this.#runs.has(id);
+  }
+
+  /** Whether an id, a path or a cgroup is theirs. */
+  owns(about: string): boolean {
+    if (this.#runs.has(about)) return true;
+    if (!about.startsWith('/')) return false;
+    return this.#places.some((place) => about.startsWith(place) && (about[place.length] ?? '/') === '/');
+  }
+
+  ownsCgroup(path: string): boolean {
+    return this.owns(`${CGROUPS}/${path}`);
+  }
+
+  /** The runtime has lost processes: those that do not run any more nobody here has ended. */
+  lookAgain(): void {
+    const running = this.#running();
+    for (const id of this.#runs.keys()) this.#runs.set(id, running.has(id));
+  }
+
+  /** What of it is not as it was. */
+  missing(cgroups: CgroupTree): string[] {
+    const known = new Set([...this.#runtime.containers(), ...this.#runtime.sandboxes()].map(({ id }) => id));
+    const running = this.#running();
+    const mounted = new Set(this.#disk.mounts.map(({ path }) => path));
+    const paths = new Set(cgroups.paths);
+    return [
+      ...[...this.#runs.keys()].filter((id) => !known.has(id)).map((id) => `${id} is gone from the runtime`),
+      ...[...this.#runs].flatMap(([id, runs]) => (runs && !running.has(id) ? [`${id} was ended`] : [])),
+      ...[...this.#contents].flatMap(([path, text]) => (this.#textAt(path) === text ? [] : [`${path} was changed`])),
+      ...[...this.#links.keys()].filter((path) => this.#disk.find(path, 'lstat') === undefined),
+      ...this.#mounts.filter((path) => !mounted.has(path)).map((path) => `${path} is not mounted any more`),
+      ...this.#cgroups.filter((path) => !paths.has(path)).map((path) => `the cgroup ${path} is gone`),
+    ];
+  }
+
+  #running(): Set<string> {
+    const containers = [...this.#runtime.containers()].filter(({ state }: SimulatedContainer) => state === 'running');
+    const sandboxes = [...this.#runtime.sandboxes()].filter(({ ready }) => ready);
+    return new Set([...containers, ...sandboxes].map(({ id }) => id));
+  }
+
+  #textAt(path: string): string | undefined {
+    return this.#files.existsSync(path) ? this.#files.readFileSync(path) : undefined;
+  }
+
+  async #run({ uid, name, labels, annotations, cgroup }: OtherPod, image: string): Promise<void> {
+    const namespaceOptions = { network: NamespaceMode.NODE };
+    const config = PodSandboxConfig.create({
+      ...{ metadata: { name, namespace: 'default', uid, attempt: 0 }, labels, annotations },
+      linux: { cgroupParent: `/${cgroup}`, securityContext: { namespaceOptions } },
+    });
+    const { podSandboxId } = await this.#call('runPodSandbox', { config, runtimeHandler: '' });
+    const app = ContainerConfig.create({
+      ...{ metadata: { name: 'app', attempt: 0 }, image: { image }, annotations },
+      labels: Object.keys(labels).length > 0 ? { ...labels, 'io.kubernetes.container.name': 'app' } : labels,
+    });
+    const { containerId } = await this.#call('createContainer', { podSandboxId, config: app, sandboxConfig: config });
+    await this.#call('startContainer', { containerId });
+    for (const id of [podSandboxId, containerId]) this.#runs.set(id, true);
+  }
+
+  #call<K extends CallName>(name: K, request: RequestOf<K>) {
+    return this.#runtime.call(name, request, new AbortController().signal);
+  }
+}

@@ -1,0 +1,130 @@
+/** What becomes of the runtime without anybody's having asked for it. */
+import type { EventDelivery } from '../cri/simulated/events.ts';
+import type { SimulatedRuntime } from '../cri/simulated/runtime.ts';
+import type { SimulatedContainer, SimulatedSandbox } from '../cri/simulated/views.ts';
+import type { Random } from './random.ts';
+import type { Schedule } from './schedule.ts';
+import type { Spells } from './spells.ts';
+
+/** How events are told, beside as they should be. */
+export type EventTrouble = 'paused' | 'dropped' | 'doubled' | 'late' | 'reordered' | 'some';
+
+/** How the runtime goes away and comes back. */
+export interface RuntimeRestart {
+  readonly downMs: number;
+  readonly keepContainers: boolean;
+  /** Which share of all sandboxes, with their containers, it has forgotten then, from 0 to 1. */
+  readonly forgets?: number;
+  /** It finds again what it had forgotten. */
+  readonly recalls?: boolean;
+  /** It cannot take up some of the containers that run. */
+  readonly hasUnknown?: boolean;
+}
+
+/** More than there are pods in any story. */
+const ADDRESSES = 65_000;
+const LATEST_EVENT_MS = 5_000;
+
+export class RuntimeTroubles {
+  readonly #runtime: SimulatedRuntime;
+  readonly #clock: Schedule;
+  readonly #spells: Spells;
+  readonly #random: Random;
+  /** The sandboxes and containers that the runtime did not know for a while, although they ran. */
+  readonly #strayed = new Set<string>();
+  readonly #unknown = new Set<string>();
+
+  constructor(
+    runtime: SimulatedRuntime,
+    { clock, spells, random }: { clock: Schedule; spells: Spells; random: Random },
+  ) {
+    this.#runtime = runtime;
+    this.#clock = clock;
+    this.#spells = spells;
+    this.#random = random;
+  }
+
+  hasStrayed(id: string): boolean {
+    return this.#strayed.has(id);
+  }
+
+  /** Whether it is a container that the runtime could not take up when it came back. */
+  isUnknown(id: string): boolean {
+    return this.#unknown.has(id);
+  }
+
+  /** `isPicked`: which of what the runtime has can be forgotten. */
+  restart(
+    { downMs, keepContainers, forgets = 0, recalls = false, hasUnknown = false }: RuntimeRestart,
+    isPicked: (id: string) => boolean,
+  ): void {
+    this.#runtime.down();
+    this.#clock.setTimeout(() => {
+      if (this.#runtime.isUp) return;
+      const forget = this.#picks(forgets, isPicked);
+      this.#unknown.clear();
+      const unknown = ({ id }: SimulatedContainer) => {
+        const isUnknown = hasUnknown && isPicked(id) && this.#random.chance(0.3);
+        if (isUnknown) this.#unknown.add(id);
+        return isUnknown;
+      };
+      this.#runtime.restart({ keepContainers, forget, recall: recalls, unknown });
+    }, downMs);
+  }
+
+  stall(forMs: number): void {
+    this.#runtime.stall();
+    this.#spells.begin('stall', forMs, () => this.#runtime.resume());
+  }
+
+  deliverEvents(trouble: EventTrouble, forMs: number): void {
+    this.#runtime.events.deliver(this.#delivery(trouble));
+    this.#spells.begin('events', forMs, () => this.#runtime.events.deliver('normal'));
+  }
+
+  showLists(show: 'stale' | 'shuffled', forMs: number): void {
+    const { lists } = this.#runtime;
+    if (show === 'stale') lists.freeze();
+    else lists.shuffle(this.#random.fraction);
+    this.#spells.begin(`${show} lists`, forMs, () => (show === 'stale' ? lists.thaw() : lists.shuffle()));
+  }
+
+  breakNetwork(forMs: number): void {
+    this.#runtime.network.fail();
+    this.#spells.begin('network', forMs, () => this.#runtime.network.recover());
+  }
+
+  /** No sandbox gets an address any more. */
+  exhaustAddresses(forMs: number): void {
+    this.#runtime.network.limitAddresses(0);
+    this.#spells.begin('addresses', forMs, () => this.#runtime.network.limitAddresses(ADDRESSES));
+  }
+
+  /** No image can be pulled any more. */
+  breakRegistry(images: readonly string[], forMs: number): void {
+    const error = { message: 'failed to do request: dial tcp: lookup registry.local: no such host' };
+    for (const image of images) this.#runtime.images.publish(image, { error });
+    this.#spells.begin('registry', forMs, () => {
+      for (const image of images) this.#runtime.images.publish(image, {});
+    });
+  }
+
+  #picks(share: number, isPicked: (id: string) => boolean) {
+    const forgotten = new Map<string, boolean>();
+    return (each: SimulatedSandbox | SimulatedContainer): boolean => {
+      const { id } = 'sandbox' in each ? each.sandbox : each;
+      const isForgotten = forgotten.get(id) ?? (isPicked(id) && this.#random.chance(share));
+      forgotten.set(id, isForgotten);
+      if (isForgotten) this.#strayed.add(each.id);
+      return isForgotten;
+    };
+  }
+
+  #delivery(trouble: EventTrouble): EventDelivery {
+    if (trouble === 'late') return () => [LATEST_EVENT_MS];
+    if (trouble === 'reordered') return () => [this.#random.between(0, LATEST_EVENT_MS)];
+    if (trouble === 'some')
+      return () => (this.#random.chance(0.5) ? [] : [0, this.#random.between(0, LATEST_EVENT_MS)]);
+    return trouble;
+  }
+}

@@ -1,0 +1,56 @@
+/** Tells the short stories with every fault at each of their calls, or at every pair of them: to the end. */
+import { randomInt } from 'node:crypto';
+import { printable } from '../pod/show/printable.ts';
+import { invariants } from './invariants/all.ts';
+import type { Violation } from './invariants/invariant.ts';
+import { Random } from './random.ts';
+import { callsOf, withEveryFault, withEveryPair } from './stories/everyFault.ts';
+import { play } from './stories/play.ts';
+import { shortStories } from './stories/shortStories.ts';
+import type { Story } from './stories/story.ts';
+
+const TELLS_EVERY_MS = 60_000;
+
+export interface SoakFaultsOptions {
+  readonly faults: 'each' | 'pairs';
+  /** Draws the faults of pairs. */
+  readonly seed?: number;
+  /** Several processes can share the stories: this one tells each `of`-th from `part` on. */
+  readonly part?: number;
+  readonly of?: number;
+}
+
+/** Gives whether all invariants held; what broke one is printed, and the next story is told. */
+export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
+  const { faults, seed = randomInt(2 ** 31), part = 0, of = 1 } = options;
+  console.log(`seed ${seed}, part ${part} of ${of}`);
+  let [stories, steps, broken, number] = [0, 0, 0, 0];
+  const began = performance.now();
+  let toldAt = began;
+  const tell = (title: string) => {
+    const rate = Math.round((steps * 1_000) / (performance.now() - began));
+    console.log(`${title}: ${stories} stories, ${steps} steps, ${rate} a second, ${broken} broke an invariant`);
+    toldAt = performance.now();
+  };
+  for (const [title, story] of Object.entries(shortStories)) {
+    const calls = await callsOf(story);
+    const all = faults === 'each' ? withEveryFault(story, calls) : withEveryPair(story, calls, new Random(seed));
+    for (const each of all) {
+      number += 1;
+      if (number % of !== part) continue;
+      const outcome = await play(each, { invariants });
+      stories += 1;
+      steps += outcome.steps;
+      if (outcome.violation !== undefined) {
+        broken += 1;
+        console.log(printable(brokenText(title, each, outcome.violation)));
+      }
+      if (performance.now() - toldAt > TELLS_EVERY_MS) tell(title);
+    }
+    tell(title);
+  }
+  return broken === 0;
+}
+
+const brokenText = (title: string, { faults }: Story, { number, message }: Violation): string =>
+  `invariant ${number}: ${message}: '${title}' with ${JSON.stringify(faults)}`;

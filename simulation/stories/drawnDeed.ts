@@ -1,0 +1,130 @@
+/** What can be done to a node, each as often as it is worth. */
+import { NODE_NAME, PRESENT_IMAGE } from '../host.ts';
+import type { Random } from '../random.ts';
+import { changed, drawnManifest, PULLED, withUid } from './drawnManifest.ts';
+import type { Manifest } from './manifests.ts';
+import type { Deed } from './story.ts';
+
+const SECOND = 1_000;
+
+/** What has been drawn of a story so far. */
+export interface Drawing {
+  readonly random: Random;
+  /** The names that pods may have, and of these those that a URL lists. */
+  readonly names: readonly string[];
+  readonly listed: ReadonlySet<string>;
+  /** The last manifest of each name. */
+  readonly last: Map<string, Manifest>;
+}
+
+type Draw<K extends Deed['kind']> = (drawing: Drawing) => Deed & { readonly kind: K };
+
+const ODD_FILES = ['odd.yaml', 'constructor', '.hidden', 'a b.json', '__proto__.json', '\u00e4\u00f6.yaml'] as const;
+const TEXTS = [
+  '',
+  '{',
+  'kind: Pod',
+  '- constructor',
+  '\u0000',
+  '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"__proto__"}}',
+  '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"UPPER"},"spec":{"containers":[]}}',
+] as const;
+
+const some = (random: Random, longest = 60): number => random.between(0, longest * SECOND);
+const which = (random: Random): number => random.between(0, 50);
+const fullName = ({ names, random }: Drawing): string => `default/${random.pick(names)}-${NODE_NAME}`;
+const downMs = (random: Random): number => random.pick([0, 100, SECOND, 20 * SECOND]);
+const file = (random: Random): string => `other-${random.between(0, 4)}.json`;
+
+/** Remembers what a manifest is changed from. */
+function noted({ last }: Drawing, pod: Manifest): Manifest {
+  last.set(pod.metadata.name, pod);
+  return pod;
+}
+
+/** Often the same pod, of which something has changed. */
+export function drawnPod(drawing: Drawing, name: string): Extract<Deed, { kind: 'apply' }> {
+  const { random, last, listed } = drawing;
+  const before = last.get(name);
+  const isSame = before !== undefined && random.chance(0.5);
+  const anew = () => (random.chance(0.6) ? withUid(drawnManifest(name, random), random) : drawnManifest(name, random));
+  const pod = isSame ? changed(before, random) : anew();
+  return { kind: 'apply', pod: noted(drawing, pod), ...(listed.has(name) ? { by: 'url' } : {}) };
+}
+
+/** By kind how often it is drawn, and how. */
+const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Draw<K>] } = {
+  apply: [16, (drawing) => drawnPod(drawing, drawing.random.pick(drawing.names))],
+  writeInParts: [
+    2,
+    (drawing) => {
+      const { random, names, listed } = drawing;
+      const pod = noted(drawing, drawnManifest(random.pick(names.filter((name) => !listed.has(name))), random));
+      return { kind: 'writeInParts', pod, share: random.pick([0, 0.3, 0.9, 0.99]), restMs: some(random, 3) };
+    },
+  ],
+  remove: [9, (drawing) => ({ kind: 'remove', pod: fullName(drawing) })],
+  renameManifest: [1, (drawing) => ({ kind: 'renameManifest', pod: fullName(drawing), file: file(drawing.random) })],
+  copyManifest: [1, (drawing) => ({ kind: 'copyManifest', pod: fullName(drawing), file: file(drawing.random) })],
+  scribble: [2, ({ random }) => ({ kind: 'scribble', file: random.pick(ODD_FILES), text: random.pick(TEXTS) })],
+  manifestsGone: [1, ({ random }) => ({ kind: 'manifestsGone', forMs: some(random) })],
+  url: [
+    1,
+    ({ random }) => ({
+      kind: 'url',
+      trouble: random.pick(['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow'] as const),
+      forMs: some(random),
+    }),
+  ],
+  exit: [8, ({ random }) => ({ kind: 'exit', which: which(random), exitCode: random.pick([0, 1, 137, 143]) })],
+  oom: [2, ({ random }) => ({ kind: 'oom', which: which(random), child: random.chance(0.3) })],
+  killSandbox: [2, ({ random }) => ({ kind: 'killSandbox', which: which(random) })],
+  removeSandbox: [2, ({ random }) => ({ kind: 'removeSandbox', which: which(random) })],
+  killAgent: [4, ({ random }) => ({ kind: 'killAgent', downMs: downMs(random) })],
+  stopAgent: [1, ({ random }) => ({ kind: 'stopAgent', drains: random.chance(0.3), downMs: downMs(random) })],
+  powerCut: [2, ({ random }) => ({ kind: 'powerCut', downMs: downMs(random) })],
+  runtimeDown: [
+    3,
+    ({ random }) => ({
+      ...{ kind: 'runtimeDown', downMs: downMs(random), keepContainers: random.chance(0.7) },
+      ...(random.chance(0.3) ? { forgets: random.pick([0.3, 1]) } : {}),
+      ...(random.chance(0.1) ? { recalls: true } : {}),
+      ...(random.chance(0.1) ? { hasUnknown: true } : {}),
+    }),
+  ],
+  stall: [2, ({ random }) => ({ kind: 'stall', forMs: some(random) })],
+  registryDown: [1, ({ random }) => ({ kind: 'registryDown', images: PULLED, forMs: some(random) })],
+  networkDown: [1, ({ random }) => ({ kind: 'networkDown', forMs: some(random) })],
+  noAddresses: [1, ({ random }) => ({ kind: 'noAddresses', forMs: some(random) })],
+  lists: [
+    2,
+    ({ random }) =>
+      random.chance(0.5)
+        ? { kind: 'lists', show: 'stale', forMs: some(random, 20) }
+        : { kind: 'lists', show: 'shuffled', forMs: some(random, 200) },
+  ],
+  events: [
+    3,
+    ({ random }) => ({
+      kind: 'events',
+      delivery: random.pick(['paused', 'dropped', 'doubled', 'late', 'reordered', 'some'] as const),
+      forMs: some(random),
+    }),
+  ],
+  loseImage: [1, ({ random }) => ({ kind: 'loseImage', image: random.pick([PRESENT_IMAGE, ...PULLED]) })],
+  disk: [
+    2,
+    ({ random }) => ({
+      kind: 'disk',
+      trouble: random.pick(['full', 'readOnly', 'failing', 'noDescriptors'] as const),
+      forMs: some(random, 30),
+    }),
+  ],
+  jump: [2, ({ random }) => ({ kind: 'jump', ms: random.pick([-3_600, -10, 10, 3_600]) * SECOND })],
+};
+
+// The keys of a record of kinds are kinds.
+const kinds = Object.keys(KINDS) as readonly Deed['kind'][];
+const often = kinds.flatMap((kind) => Array.from({ length: KINDS[kind][0] }, () => kind));
+
+export const drawnDeed = (drawing: Drawing): Deed => KINDS[drawing.random.pick(often)][1](drawing);

@@ -1,0 +1,174 @@
+/** Pods that are drawn: of every kind that a node can run, and of some that it cannot. */
+import type { Random } from '../random.ts';
+import { GRPC_PORTS, ILL_PORTS, WELL_PORTS } from '../servers.ts';
+import { container, type Manifest, type ManifestContainer, manifest } from './manifests.ts';
+
+const shell = (script: string) => ['sh', '-c', script];
+
+/** What a container's main process does; none: it runs until it is stopped. */
+const COMMANDS: readonly (readonly string[])[] = [
+  [],
+  [],
+  [],
+  shell('sleep 30'),
+  shell('sleep 3; exit 1'),
+  shell('exit 0'),
+  shell('trap "" TERM; sleep 1d'),
+  shell('trap "sleep 8; exit 0" TERM; sleep 1d'),
+];
+
+/** Images that have to be pulled; the last one each time, as it has no version. */
+export const PULLED = ['registry.local/pulled:1', 'registry.local/pulled:2', 'registry.local/pulled'] as const;
+
+const LONG = 'x'.repeat(63);
+/** Names that are allowed, and odd. */
+export const ODD_NAMES = ['constructor', 'a.b-c.d', LONG, '0', 'node-1'] as const;
+
+/** Every kind of volume that needs nobody else. */
+const VOLUMES: readonly object[] = [
+  { emptyDir: {} },
+  { image: { reference: PULLED[0], pullPolicy: 'IfNotPresent' } },
+  { emptyDir: { medium: 'Memory', sizeLimit: '64Mi' } },
+  { hostPath: { path: '/simulated/host', type: 'DirectoryOrCreate' } },
+  { hostPath: { path: '/etc/hosts', type: 'File' } },
+  { downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+  {
+    projected: {
+      sources: [{ downwardAPI: { items: [{ path: 'a/name', fieldRef: { fieldPath: 'metadata.name' } }] } }],
+    },
+  },
+];
+
+const ENV = [
+  { name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+  { name: 'CPU', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } },
+];
+
+/** An end with this code restarts the whole pod in place. */
+const RESTARTS_ALL = {
+  restartPolicy: 'Never',
+  restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }],
+};
+
+const execOf = (random: Random, isWell: boolean) =>
+  isWell ? ['true'] : random.pick([['false'], ['sleep', '20'], shell('sleep 1; exit 1')]);
+
+/** What a probe or a hook asks; one that is not well may fail, hang, or break off. */
+function handler(random: Random, isWell: boolean): object {
+  const port = isWell ? random.pick(WELL_PORTS) : random.pick(ILL_PORTS);
+  const kinds: readonly object[] = [
+    { exec: { command: execOf(random, isWell) } },
+    { httpGet: { path: '/healthz?full', port } },
+    { tcpSocket: { port } },
+  ];
+  return random.pick(kinds);
+}
+
+function probe(random: Random, more: object = {}): object {
+  const isWell = random.chance(0.6);
+  const grpc = { grpc: { port: isWell ? GRPC_PORTS[0] : random.pick(GRPC_PORTS) } };
+  const often = { periodSeconds: random.pick([1, 2, 10]), failureThreshold: random.pick([1, 3]) };
+  return { ...(random.chance(0.2) ? grpc : handler(random, isWell)), ...often, ...more };
+}
+
+function lifecycle(random: Random): { postStart?: object; preStop?: object } {
+  const preStop = random.chance(0.3) ? { sleep: { seconds: 2 } } : handler(random, random.chance(0.6));
+  return {
+    ...(random.chance(0.4) ? { postStart: handler(random, random.chance(0.7)) } : {}),
+    ...(random.chance(0.6) ? { preStop } : {}),
+  };
+}
+
+/** Few pods ask for so much that not many of them have room. */
+function drawnResources(random: Random): object {
+  const cpu = random.chance(0.1) ? '40' : `${random.between(1, 5) * 100}m`;
+  const memory = `${random.between(1, 4) * 16}Mi`;
+  const requests = random.chance(0.5) ? { cpu, memory } : { cpu };
+  return random.chance(0.4) ? { requests, limits: { cpu, memory } } : { requests };
+}
+
+function probes(random: Random): Partial<ManifestContainer> {
+  return {
+    ...(random.chance(0.25) ? { readinessProbe: probe(random) } : {}),
+    ...(random.chance(0.2) ? { livenessProbe: probe(random, { initialDelaySeconds: random.between(0, 5) }) } : {}),
+    ...(random.chance(0.1) ? { startupProbe: probe(random, { failureThreshold: 5 }) } : {}),
+    ...(random.chance(0.2) ? { lifecycle: lifecycle(random) } : {}),
+  };
+}
+
+/** Those of a sidecar end it now and then, but let it start: else nothing of its pod ever would. */
+function sidecarProbes(random: Random): Partial<ManifestContainer> {
+  const { startupProbe: _, lifecycle: hooks, ...rest } = probes(random);
+  return { ...rest, ...(hooks?.preStop === undefined ? {} : { lifecycle: { preStop: hooks.preStop } }) };
+}
+
+function drawnContainer(name: string, random: Random, volumeMounts: readonly object[]): ManifestContainer {
+  const command = random.pick(COMMANDS);
+  return container(name, {
+    ...(volumeMounts.length > 0 ? { volumeMounts } : {}),
+    ...(command.length > 0 ? { command } : {}),
+    ...(random.chance(0.2) ? { image: random.pick(PULLED) } : {}),
+    ...(random.chance(0.4) ? { resources: drawnResources(random) } : {}),
+    ...(random.chance(0.2) ? { env: ENV } : {}),
+    ...(random.chance(0.05) ? RESTARTS_ALL : {}),
+    ...probes(random),
+  });
+}
+
+function drawnVolumes(random: Random) {
+  const sources = VOLUMES.filter(() => random.chance(0.15));
+  return {
+    volumes: sources.map((source, index) => ({ name: `volume-${index}`, ...source })),
+    volumeMounts: sources.map((source, index) => ({
+      ...{ name: `volume-${index}`, mountPath: `/mounted/${index}` },
+      ...('emptyDir' in source && random.chance(0.3) ? { subPath: 'part/of/it' } : {}),
+    })),
+  };
+}
+
+/** A pod of a kind that is drawn. */
+export function drawnManifest(name: string, random: Random): Manifest {
+  const { volumes, volumeMounts } = drawnVolumes(random);
+  const inits = [
+    ...(random.chance(0.3) ? [container('setup', { command: shell('sleep 1'), volumeMounts })] : []),
+    ...(random.chance(0.1) ? [container('fails', { command: shell('exit 1') })] : []),
+    ...(random.chance(0.15) ? [container('sidecar', { restartPolicy: 'Always', ...sidecarProbes(random) })] : []),
+  ];
+  const helper = random.chance(0.2) ? random.pick(ODD_NAMES.filter((each) => !each.includes('.'))) : 'helper';
+  const names = random.chance(0.3) ? ['main', helper] : ['main'];
+  // Where an init container always fails, its pod ends with it, or nothing would ever come of it.
+  const isHopeless = inits.some((each) => each.name === 'fails');
+  const drawn = manifest(name, {
+    restartPolicy: isHopeless ? 'Never' : random.pick(['Always', 'Always', 'OnFailure', 'Never'] as const),
+    terminationGracePeriodSeconds: random.pick([0, 1, 5, 30]),
+    containers: names.map((each) => drawnContainer(each, random, volumeMounts)),
+    ...(inits.length > 0 ? { initContainers: inits } : {}),
+    ...(volumes.length > 0 ? { volumes } : {}),
+    ...(random.chance(0.05) ? { activeDeadlineSeconds: random.between(5, 60) } : {}),
+    ...(random.chance(0.1) ? { hostNetwork: true } : {}),
+    ...(random.chance(0.1) ? { securityContext: { fsGroup: 1_000 } } : {}),
+  });
+  return {
+    ...drawn,
+    metadata: { ...drawn.metadata, labels: { app: name.slice(0, 10), version: `${random.between(1, 3)}` } },
+  };
+}
+
+/** As long as it has a UID of its own, a pod is the same whatever is changed in its manifest. */
+export function withUid(pod: Manifest, random: Random): Manifest {
+  const digits = Array.from({ length: 12 }, () => random.between(0, 15).toString(16)).join('');
+  return { ...pod, metadata: { ...pod.metadata, uid: `00000000-0000-4000-8000-${digits}` } };
+}
+
+/** The same pod with what an API server lets be changed of one: its resources, labels, images and deadline. */
+export function changed({ spec, metadata, ...rest }: Manifest, random: Random): Manifest {
+  const containers = spec.containers.map((each) => ({
+    ...each,
+    ...(each.resources === undefined ? {} : { resources: drawnResources(random) }),
+    // Where containers may not run again an API server takes no status of one that does.
+    ...(spec.restartPolicy === 'Always' && random.chance(0.2) ? { image: random.pick(PULLED) } : {}),
+  }));
+  const labels = random.chance(0.3) ? { ...metadata.labels, changed: 'yes' } : { ...metadata.labels };
+  const deadline = random.chance(0.05) ? { activeDeadlineSeconds: random.between(5, 60) } : {};
+  return { ...rest, metadata: { ...metadata, labels }, spec: { ...spec, containers, ...deadline } };
+}

@@ -1,0 +1,50 @@
+/** What a host can suffer from for a while, beside the faults of single calls. */
+import type { SimulatedAnswer, SimulatedServer } from '../actors/simulated/connection.ts';
+import type { Fate, OutsideCall } from './outside.ts';
+
+/** `noDescriptors`: the table of open files is full. */
+export type DiskTrouble = 'full' | 'readOnly' | 'failing' | 'noDescriptors';
+
+/** What makes something on a disk that there was not, and so needs room. */
+const GROWING: ReadonlySet<string> = new Set([
+  ...['writeFile', 'mkdir', 'mkdtemp', 'symlink', 'gzip', 'open', 'bind', 'touch'],
+]);
+/** What has to open a file, or to start a program. */
+const OPENING: ReadonlySet<string> = new Set([
+  ...['open', 'readdir', 'readdirBytes', 'readFile', 'entries', 'tail', 'writeFile', 'gzip', 'removeTree'],
+  ...['readFileSync', 'mount', 'unmount', 'bind', 'connect', 'fetch'],
+]);
+/** What is no matter of the disk itself. */
+const KERNELS: ReadonlySet<string> = new Set(['mount', 'unmount', 'mountAt', 'mountsUnder', 'close']);
+
+const SUFFERS: Readonly<Record<DiskTrouble, (call: OutsideCall) => string | undefined>> = {
+  full: ({ name, writes }) => (writes && GROWING.has(name) ? 'ENOSPC' : undefined),
+  readOnly: ({ name, writes }) => (writes && !KERNELS.has(name) ? 'EROFS' : undefined),
+  failing: ({ name }) => (KERNELS.has(name) ? undefined : 'EIO'),
+  noDescriptors: ({ name }) => (OPENING.has(name) ? 'EMFILE' : undefined),
+};
+
+/** What becomes of a call in such a trouble; undefined where it does not suffer from it. */
+export function sufferedBy(trouble: DiskTrouble, call: OutsideCall): Fate | undefined {
+  const isConcerned = call.room === 'disk' || call.room === 'mounts' || trouble === 'noDescriptors';
+  const code = isConcerned && call.room !== 'runtime' ? SUFFERS[trouble](call) : undefined;
+  return code === undefined ? undefined : { kind: 'fail', code };
+}
+
+/** How a server of manifests can be ill. */
+export type UrlTrouble = 'refused' | 'silent' | 'hanging' | 'half' | 'garbage' | 'failing' | 'slow';
+
+const HALF = { bytes: 200, ending: 'closed' } as const;
+
+/** How a server answers that gives a text, if nothing else is the matter with it. */
+export function serverOf(text: string, trouble: UrlTrouble | undefined): SimulatedServer {
+  if (trouble === 'refused' || trouble === 'silent') return { connection: trouble };
+  if (trouble === 'hanging') return {};
+  const answers: Readonly<Record<Exclude<UrlTrouble, 'refused' | 'silent' | 'hanging'>, SimulatedAnswer>> = {
+    half: { body: text, cut: HALF },
+    garbage: { body: '<html>try again</html>' },
+    failing: { status: 503, body: 'try again' },
+    slow: { body: text, delayMs: 8_000 },
+  };
+  return { answer: () => (trouble === undefined ? { body: text } : answers[trouble]) };
+}

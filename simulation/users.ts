@@ -1,0 +1,99 @@
+/** Those who write manifests, and what they want because of that. */
+import type { Deeds } from './deeds.ts';
+import type { SimulatedHost } from './host.ts';
+import { endsContainers, type Manifest, staticPodName } from './stories/manifests.ts';
+
+export class Users {
+  readonly #host: SimulatedHost;
+  readonly #deeds: Deeds;
+  /** The manifests that are there now, by the full names of their pods. */
+  readonly #pods = new Map<string, Manifest>();
+
+  constructor(host: SimulatedHost, deeds: Deeds) {
+    this.#host = host;
+    this.#deeds = deeds;
+  }
+
+  /** Puts the manifest of a pod there, or another in its place. */
+  apply(pod: Manifest, by?: 'url'): void {
+    const full = this.#want(pod, by);
+    if (by === 'url') this.#host.manifests.list(full, pod);
+    else for (const file of this.#deeds.filesOf(full)) this.#host.manifests.put(file, textOf(pod));
+  }
+
+  /** Writes so much of a manifest, from 0 to 1, and the rest after a while, unless something else is wanted by then. */
+  applyInParts(pod: Manifest, share: number, restMs: number): void {
+    const full = this.#want(pod);
+    const [file = ''] = this.#deeds.filesOf(full);
+    const text = textOf(pod);
+    this.#host.manifests.write(file, text.slice(0, Math.floor(share * text.length)));
+    this.#host.clock.setTimeout(() => {
+      const [now] = this.#deeds.filesOf(full);
+      if (this.#pods.get(full) === pod && now !== undefined) this.#host.manifests.write(now, text);
+    }, restMs);
+  }
+
+  /** Takes the manifest of a pod away, given its full name. */
+  remove(pod: string): void {
+    if (!this.#deeds.wanted.has(pod)) return;
+    const files = this.#deeds.filesOf(pod);
+    this.#deeds.unwant(pod);
+    this.#pods.delete(pod);
+    this.#touch(pod);
+    this.#host.manifests.unlist(pod);
+    for (const file of files) this.#host.manifests.remove(file);
+  }
+
+  /** Gives the manifest of a pod another file: as another static pod of the same name it begins anew. */
+  rename(pod: string, file: string): void {
+    const [from] = this.#deeds.filesOf(pod);
+    if (from === undefined || this.#isTaken(file)) return;
+    this.#host.manifests.rename(from, file);
+    this.#deeds.moveFile(pod, from, file);
+    this.#begunAnew(pod);
+  }
+
+  /** Puts the same pod into one more file. */
+  copy(pod: string, file: string): void {
+    const manifest = this.#pods.get(pod);
+    if (manifest === undefined || this.#deeds.filesOf(pod).length === 0 || this.#isTaken(file)) return;
+    this.#host.manifests.put(file, textOf(manifest));
+    this.#deeds.addFile(pod, file);
+    this.#begunAnew(pod);
+  }
+
+  /** The agent is to end all pods: they begin anew when it starts again. */
+  drain(): void {
+    for (const pod of this.#deeds.wanted.keys()) this.#begunAnew(pod);
+  }
+
+  /** The whole directory is gone for a while. */
+  loseDirectory(forMs: number): void {
+    for (const pod of this.#deeds.wanted.keys()) if (this.#deeds.filesOf(pod).length > 0) this.#begunAnew(pod);
+    this.#host.loseManifests(forMs);
+  }
+
+  #want(pod: Manifest, by?: 'url'): string {
+    const full = staticPodName(pod);
+    this.#pods.set(full, pod);
+    this.#deeds.want(full, by === 'url' ? undefined : `${pod.metadata.name}.json`);
+    if (endsContainers(pod)) this.#deeds.expectEnds(full);
+    this.#touch(full);
+    return full;
+  }
+
+  #isTaken(file: string): boolean {
+    return [...this.#deeds.wanted.keys()].some((pod) => this.#deeds.filesOf(pod).includes(file));
+  }
+
+  #begunAnew(pod: string): void {
+    this.#deeds.beginAnew(pod);
+    this.#touch(pod);
+  }
+
+  #touch(pod: string): void {
+    this.#deeds.touch(pod, this.#host.clock.elapsed);
+  }
+}
+
+const textOf = (pod: Manifest): string => JSON.stringify(pod);

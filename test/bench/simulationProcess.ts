@@ -1,0 +1,78 @@
+/** A simulated node of thirty pods in a process of its own: prints what its steps and an idle hour of it cost. */
+import { invariants } from '../../simulation/invariants/all.ts';
+import { Random } from '../../simulation/random.ts';
+import { type Simulation, simulateNode } from '../../simulation/simulateNode.ts';
+import { drawnManifest } from '../../simulation/stories/drawnManifest.ts';
+import { manifest, staticPodName } from '../../simulation/stories/manifests.ts';
+import type { Deed, Story } from '../../simulation/stories/story.ts';
+
+const PODS = 30;
+const MINUTE = 60_000;
+const WINDOWS = 10;
+const DEED_EVERY_MS = 5_000;
+const IDLE_MS = 60 * MINUTE;
+/** So long it runs before anything is measured, for the compiler. */
+const WARM_UP_MS = 3 * MINUTE;
+
+const [, , minutes = ''] = process.argv;
+
+/** Pods of many kinds come and go, and containers exit; nobody breaks anything. */
+function busyStory(lastsMs: number): Story {
+  const random = new Random(1);
+  const pods = Array.from({ length: PODS }, (_, index) => drawnManifest(`pod-${index}`, random));
+  const drawn = (): Deed => {
+    const pod = random.pick(pods);
+    const exit = { kind: 'exit', which: random.between(0, PODS), exitCode: random.pick([0, 1, 137]) } as const;
+    return random.pick([exit, exit, { kind: 'apply', pod }, { kind: 'remove', pod: staticPodName(pod) }]);
+  };
+  const later = Array.from({ length: lastsMs / DEED_EVERY_MS }, (_, index) => ({
+    at: index * DEED_EVERY_MS,
+    deed: drawn(),
+  }));
+  const moments = [...pods.map((pod) => ({ at: 0, deed: { kind: 'apply', pod } as const })), ...later];
+  return { seed: 1, moments, faults: [], lastsMs };
+}
+
+/** The processor time of this process, in milliseconds. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Tells what happens in a part of the story. */
+async function tell(node: Simulation, { moments }: Story, from: number, until: number): Promise<void> {
+  for (const { at, deed } of moments.filter((each) => each.at >= from && each.at < until)) {
+    await node.advance(Math.max(0, at - node.elapsed));
+    node.perform(deed);
+  }
+  await node.advance(until - node.elapsed);
+}
+
+/** Steps and their cost in each tenth of a run; all invariants are on. */
+async function windowsOf(story: Story): Promise<{ readonly steps: number; readonly ms: number }[]> {
+  const node = await simulateNode({ seed: story.seed, invariants });
+  const windows: { readonly steps: number; readonly ms: number }[] = [];
+  for (let window = 0; window < WINDOWS; window += 1) {
+    const before = { steps: node.steps, ms: cpuMs() };
+    await tell(node, story, (window * story.lastsMs) / WINDOWS, ((window + 1) * story.lastsMs) / WINDOWS);
+    windows.push({ steps: node.steps - before.steps, ms: cpuMs() - before.ms });
+  }
+  node.check();
+  node.kill();
+  return windows;
+}
+
+/** What an hour of a node costs whose pods only run. */
+async function idleMs(): Promise<number> {
+  const node = await simulateNode({ seed: 1, invariants });
+  for (let index = 0; index < PODS; index += 1) node.apply(manifest(`idle-${index}`));
+  await node.advance(MINUTE);
+  const before = cpuMs();
+  await node.advance(IDLE_MS);
+  node.kill();
+  return cpuMs() - before;
+}
+
+await windowsOf(busyStory(WARM_UP_MS));
+const windows = await windowsOf(busyStory(Number(minutes) * MINUTE));
+process.stdout.write(JSON.stringify({ windows, idleMs: await idleMs() }));

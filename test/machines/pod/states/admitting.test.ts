@@ -1,0 +1,110 @@
+import { describe, expect, test } from '@jest/globals';
+import { podStatus } from '../../../../pod/status/status.ts';
+import { aContainer, aPod } from '../../../pod/fixtures.ts';
+import { podStory } from '../../support/podStory.ts';
+
+const two = aPod({ containers: [aContainer(), aContainer({ name: 'helper' })] });
+
+/** A pod that ran before the agent started, of which its logs tell once that is answered. */
+const formerPod = (options: Parameters<typeof podStory>[0] = {}) =>
+  podStory({ pod: two, hasLogs: true, held: ['countRestarts', 'mountVolume', 'runSandbox'], ...options });
+
+/** The runtime's list shows nothing of the pod any more. */
+const losesAll = ({ send, world }: ReturnType<typeof podStory>) =>
+  send({ type: 'runtime.podObserved', pod: { ...world.observed(two), sandboxes: [], containers: [] } });
+
+/** What is told of each container: restarts, state, last state. */
+function told(story: ReturnType<typeof podStory>) {
+  const status = podStatus(story.view(), { now: 0, hostIps: [], runtimeName: 'containerd' });
+  const containers = (status.containerStatuses ?? []).map(({ name, restartCount, state, lastState }) => {
+    return [name, restartCount, Object.keys(state ?? {})[0], lastState?.terminated?.reason];
+  });
+  return [status.phase, ...containers];
+}
+
+describe('C23: a pod of which the runtime has lost containers', () => {
+  test('is not taken before their logs have told how often they were restarted', () => {
+    const story = formerPod();
+    expect(story.state()).toBe('recalling');
+    expect(story.ports.asked('countRestarts')).toMatchObject([{ containers: ['main', 'helper'] }]);
+    story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
+    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(told(story)).toEqual([
+      'Pending',
+      ['helper', 0, 'waiting', undefined],
+      ['main', 2, 'waiting', 'ContainerStatusUnknown'],
+    ]);
+    story.ports.answer('runSandbox');
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 3 }, { attempt: 0 }]);
+    expect(told(story)).toEqual([
+      'Running',
+      ['helper', 0, 'running', undefined],
+      ['main', 3, 'running', 'ContainerStatusUnknown'],
+    ]);
+    expect(story.ports.asked('countRestarts')).toHaveLength(1);
+  });
+
+  test('tells their number also while its volumes are mounted', () => {
+    const pod = aPod({ volumes: [{ name: 'data', emptyDir: {} }] });
+    const story = formerPod({ pod });
+    story.ports.answer('countRestarts', { restarts: { main: 3 } });
+    expect(story.state()).toBe('preparing.volumes');
+    expect(told(story)).toEqual(['Pending', ['main', 2, 'waiting', undefined]]);
+  });
+
+  test('tells the number of a container that the runtime loses before it has an actor', () => {
+    const story = podStory({
+      before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 3 })],
+      held: ['preparePod'],
+    });
+    losesAll(story);
+    expect(told(story)).toEqual(['Pending', ['main', 3, 'waiting', undefined]]);
+    losesAll(story);
+    story.ports.answer('preparePod');
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 4 }]);
+    expect(told(story)).toEqual(['Running', ['main', 4, 'running', 'ContainerStatusUnknown']]);
+  });
+
+  test('counts what the runtime loses while the logs are read', () => {
+    const story = formerPod({ before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 1 })] });
+    losesAll(story);
+    story.ports.answer('countRestarts', { restarts: { helper: 3 } });
+    expect(told(story)).toEqual([
+      'Running',
+      ['helper', 2, 'waiting', 'ContainerStatusUnknown'],
+      ['main', 1, 'waiting', 'ContainerStatusUnknown'],
+    ]);
+  });
+
+  test('asks for those alone that the runtime does not have', () => {
+    const story = formerPod({ before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 1 })] });
+    expect(story.ports.asked('countRestarts')).toMatchObject([{ containers: ['helper'] }]);
+    story.ports.answer('countRestarts', { restarts: { helper: 2 } });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.ports.asked('createContainer')).toMatchObject([{ container: 'helper', attempt: 2 }]);
+  });
+
+  test('goes on where they cannot be counted', () => {
+    const story = formerPod();
+    story.ports.fail('countRestarts', 'RuntimeError');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+  });
+
+  test('ends, or is another, meanwhile as it is told', () => {
+    const ending = formerPod();
+    ending.terminate();
+    expect(ending.state()).toBe('terminated');
+
+    const edited = formerPod();
+    edited.send({ type: 'pod.update', pod: aPod() });
+    edited.ports.answer('countRestarts', { restarts: { main: 1 } });
+    edited.ports.answer('runSandbox');
+    expect(Object.keys(edited.containers())).toEqual(['main']);
+  });
+});
+
+test('a pod without logs of an earlier agent does not wait for any', () => {
+  const story = podStory({ held: ['countRestarts'] });
+  expect(story.state()).toBe('active.running.steady');
+  expect(story.containers()).toEqual({ main: 'pending.countingRestarts' });
+});

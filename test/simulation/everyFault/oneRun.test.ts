@@ -1,0 +1,3 @@
+import { withEveryFault } from './everyFault.ts';
+
+withEveryFault('a pod of one run fails, after its init container');

@@ -1,0 +1,3 @@
+import { withEveryFault } from './everyFault.ts';
+
+withEveryFault('a liveness probe ends a container');

@@ -1,0 +1,3 @@
+import { withEveryFault } from './everyFault.ts';
+
+withEveryFault('a pod is ended that takes its time');

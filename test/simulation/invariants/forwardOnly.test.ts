@@ -1,0 +1,119 @@
+import { dirname } from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { ContainerStatus, PodStatus } from '../../../pod/api/schema/status.ts';
+import { PLACES } from '../../../simulation/host.ts';
+import { forwardOnly } from '../../../simulation/invariants/forwardOnly.ts';
+import type { Watched } from '../../../simulation/invariants/invariant.ts';
+import { simulateNode } from '../../../simulation/simulateNode.ts';
+import { container, manifest } from '../../../simulation/stories/manifests.ts';
+
+const setup = container('setup', { command: ['sh', '-c', 'exit 0'] });
+
+/** A node with a pod, and what the invariant says to made-up reports of it. */
+async function watchedNode() {
+  const node = await simulateNode({ seed: 1 });
+  node.apply(manifest('web', { restartPolicy: 'OnFailure', initContainers: [setup] }));
+  await node.advance(10_000);
+  const [pod] = node.pods();
+  if (pod?.status === undefined) throw new Error('the node has no pod');
+  const { status } = pod;
+  const { uid, namespace, name } = pod.metadata;
+  const watched = { ...{ host: node.host, deeds: node.deeds, podOf: () => pod, life: 1, timers: 0 } };
+  const broken: string[] = [];
+  const following = forwardOnly.follow(watched as unknown as Watched, (message) => void broken.push(message));
+  const report = (over: Partial<PodStatus>) =>
+    following.onReport?.({ uid, namespace, name, status: { ...status, ...over }, ended: false });
+  const remove = () => following.onStatus?.({ uid, pod, removed: true } as never);
+  /** What has been broken since it was last asked. */
+  const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1: |, at \d+$/g, ''));
+  return { node, status, following, report, remove, said, restart: () => (watched.life += 1) };
+}
+
+const again = ({ initContainerStatuses = [] }: PodStatus): Partial<PodStatus> => ({
+  initContainerStatuses: initContainerStatuses.map((each) => ({ ...each, state: { running: {} } })),
+});
+const counted = ({ containerStatuses = [] }: PodStatus, restartCount: number): Partial<PodStatus> => ({
+  containerStatuses: containerStatuses.map((each): ContainerStatus => ({ ...each, restartCount })),
+});
+
+test('a report that an API server refuses, or that takes back an earlier one, breaks it', async () => {
+  const { status, report, said, restart } = await watchedNode();
+  report({});
+  report({});
+  expect(said()).toEqual([]);
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+  report({ phase: 'Failed' });
+  restart();
+  report({ phase: 'Pending' });
+  expect(said()).toEqual(['phase Failed became Pending']);
+});
+
+test('an agent tells on what the runtime or the logs still know after a restart', async () => {
+  const { node, status, report, said, restart } = await watchedNode();
+  const [main] = node.host.containers().filter(({ containerName }) => containerName === 'main');
+  report(counted(status, 1));
+  report(counted(status, 0));
+  expect(said()).toEqual(['main: restartCount 1 became 0']);
+  report(counted(status, 1));
+  restart();
+  report(counted(status, 0));
+  expect(said()).toEqual([]);
+  await node.host.files.writeFile(main?.logPath.replace('0.log', '1.log') ?? '', '');
+  report(counted(status, 1));
+  restart();
+  report(counted(status, 0));
+  expect(said()).toEqual(['main: restartCount 1 became 0']);
+});
+
+test('how a container had ended no later agent knows once somebody else has removed it', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  const [sandbox] = node.host.sandboxes();
+  report({});
+  restart();
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+  following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about: 'another', writes: true });
+  node.host.runtime.removeSandbox(sandbox?.id ?? '');
+  report({});
+  restart();
+  report(again(status));
+  expect(said()).toEqual([]);
+});
+
+test('what an agent has removed itself it has to know', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  const [sandbox] = node.host.sandboxes();
+  report({});
+  following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about: sandbox?.id ?? '', writes: true });
+  node.host.runtime.removeSandbox(sandbox?.id ?? '');
+  restart();
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+});
+
+test('a pod that was removed and is wanted once more may begin anew', async () => {
+  const { report, remove, said } = await watchedNode();
+  report({ phase: 'Succeeded' });
+  remove();
+  report({ phase: 'Succeeded' });
+  report({ phase: 'Pending' });
+  expect(said()).toEqual([]);
+});
+
+test('an end that was told, and that neither the disk nor the runtime has, no later agent has to know', async () => {
+  const { node, report, said, restart } = await watchedNode();
+  const [pod] = node.pods();
+  const saved = `${PLACES.root}/statelet/statuses/${pod?.metadata.uid}.json`;
+  report({ phase: 'Failed' });
+  for (const { id } of node.host.sandboxes()) node.host.runtime.removeSandbox(id);
+  restart();
+  report({ phase: 'Pending' });
+  expect(said()).toEqual([]);
+  await node.host.files.mkdir(dirname(saved), { recursive: true });
+  await node.host.files.writeFile(saved, '');
+  report({ phase: 'Failed' });
+  restart();
+  report({ phase: 'Pending' });
+  expect(said()).toEqual(['phase Failed became Pending']);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { createReplay } from '../../actors/replay.ts';
+import { simulateNode } from '../../simulation/simulateNode.ts';
+import { drawnStory } from '../../simulation/stories/drawnStory.ts';
+import { container, manifest } from '../../simulation/stories/manifests.ts';
+import { play } from '../../simulation/stories/play.ts';
+
+const SIZE = { pods: 3, deeds: 15, faults: 8, lastsMs: 120_000 };
+
+test.each([1, 2, 3])(
+  'each life of the agents of a drawn story replays to the same pods, trees and node: seed %i',
+  async (seed) => {
+    const { violation } = await play(drawnStory(seed, SIZE), { invariants: [], replays: true });
+    expect(violation).toBeUndefined();
+  },
+);
+
+/** A node with a pod whose container fails again and again, recorded. */
+async function recorded() {
+  const node = await simulateNode({ seed: 1, records: true });
+  node.apply(manifest('web', { containers: [container('main', { command: ['sh', '-c', 'sleep 3; exit 1'] })] }));
+  await node.advance(60_000);
+  return node;
+}
+
+test('a recording is plain JSON, all of which a replay takes', async () => {
+  const node = await recorded();
+  const { input, entries } = JSON.parse(JSON.stringify(node.recording()));
+  const { agent, play: replay } = createReplay(input, entries);
+  expect(await replay()).toEqual([]);
+  expect(agent.pods()).toEqual(node.pods());
+  node.kill();
+});
+
+test('a replay that comes to something else breaks invariant 8', async () => {
+  const node = await recorded();
+  await node.checkReplay();
+  const entries = [...(node.recording()?.entries ?? [])];
+  const exits = entries.filter(({ source }) => source === 'startContainer');
+  const { input } = node.recording() ?? {};
+  if (input === undefined) throw new Error('nothing was recorded');
+  expect(exits.length).toBeGreaterThan(1);
+  node.recording = () => ({ input, entries: entries.filter((each) => each !== exits.at(-1)) });
+  await expect(node.checkReplay()).rejects.toThrow(
+    /invariant 8.*the recording replays to something else: \.pods\.0\.status/,
+  );
+  node.kill();
+});

@@ -1,0 +1,21 @@
+import { expect, jest, test } from '@jest/globals';
+import { soakFaults } from '../../simulation/soakFaults.ts';
+import { shortStories } from '../../simulation/stories/shortStories.ts';
+
+test.each(['each', 'pairs'] as const)(
+  'a soak with %s of the faults tells its part of every short story',
+  async (faults) => {
+    const said: string[] = [];
+    const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+    const of = faults === 'each' ? 1_000 : 20_000;
+    try {
+      expect(await soakFaults({ faults, seed: 5, part: 0, of })).toBe(true);
+    } finally {
+      log.mockRestore();
+    }
+    expect(said[0]).toBe(`seed 5, part 0 of ${of}`);
+    const told = said.slice(1).map((line) => line.split(': ')[0]);
+    expect(told).toEqual(Object.keys(shortStories));
+    expect(said.at(-1)).toMatch(/: [1-9]\d* stories, \d{2,} steps, \d+ a second, 0 broke an invariant$/);
+  },
+);

@@ -1,0 +1,133 @@
+import { expect, test } from '@jest/globals';
+import { PLACES } from '../../../simulation/host.ts';
+import { invariants } from '../../../simulation/invariants/all.ts';
+import type { Fate, FaultPlan, OutsideCall } from '../../../simulation/outside.ts';
+import { container, manifest } from '../../../simulation/stories/manifests.ts';
+import { play } from '../../../simulation/stories/play.ts';
+import type { Moment } from '../../../simulation/stories/story.ts';
+
+const SECOND = 1_000;
+const web = manifest('web', { containers: [container('main')] });
+
+const crashing = manifest('web', { containers: [container('main', { command: ['sh', '-c', 'sleep 3; exit 1'] })] });
+
+const stubborn = manifest('web', {
+  terminationGracePeriodSeconds: 10,
+  containers: [container('main', { command: ['sh', '-c', 'trap "" TERM; sleep 1d'] })],
+});
+
+const PROBES = `${PLACES.root}/statelet/probes/`;
+const probed = manifest('web', {
+  restartPolicy: 'Never',
+  containers: [container('main', { readinessProbe: { exec: { command: ['true'] }, periodSeconds: 1 } })],
+});
+
+interface Struck {
+  readonly call: Partial<OutsideCall>;
+  readonly fate: Fate;
+  /** So many of these calls are spared before. */
+  readonly after?: number;
+  /** Absent: one. */
+  readonly times?: number;
+}
+
+/** Strikes calls by what they are, which no change of the agent moves to another place. */
+function striking(all: readonly Struck[]): FaultPlan & { left(): number } {
+  const counts = all.map(({ after = 0, times = 1 }) => ({ after, times }));
+  const plan: FaultPlan = (call) => {
+    const met = all.findIndex(({ call: { room, name, about } }, index) => {
+      const isMeant = call.room === room && call.name === name && (about === undefined || call.about.includes(about));
+      const count = counts[index];
+      if (!isMeant || count === undefined || count.times === 0) return false;
+      if (count.after > 0) {
+        count.after -= 1;
+        return false;
+      }
+      count.times -= 1;
+      return true;
+    });
+    return all[met]?.fate;
+  };
+  return Object.assign(plan, { left: () => counts.reduce((sum, { times }) => sum + times, 0) });
+}
+
+/** What drawn stories and faults at every call have broken, as short as it can be told. */
+const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; readonly struck: readonly Struck[] }>> = {
+  'nothing that runs is ended for a manifest that cannot be read at the start, and whose last good version was not saved':
+    {
+      moments: [
+        { at: 0, deed: { kind: 'apply', pod: web } },
+        { at: 8 * SECOND, deed: { kind: 'killAgent', downMs: 0 } },
+      ],
+      struck: [
+        {
+          call: { room: 'disk', name: 'writeFile', about: `${PLACES.root}/statelet/manifests` },
+          fate: { kind: 'fail', code: 'ENOSPC' },
+          times: 2,
+        },
+        {
+          call: { room: 'disk', name: 'open', about: `${PLACES.manifests}/web.json` },
+          fate: { kind: 'fail', code: 'EMFILE' },
+          after: 1,
+        },
+      ],
+    },
+  'C10: a stop that is tried again after the clock was set back grants no longer grace': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: stubborn } },
+      { at: 8 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+      { at: 9 * SECOND, deed: { kind: 'jump', ms: -3_600 * SECOND } },
+    ],
+    struck: [{ call: { room: 'runtime', name: 'stopContainer' }, fate: { kind: 'fail' } }],
+  },
+  'no deadline of a pod that ends is past while the runtime hangs': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: stubborn } },
+      { at: 8 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+    ],
+    struck: [{ call: { room: 'runtime', name: 'stopContainer' }, fate: { kind: 'hang' } }],
+  },
+  'C23: restarts are counted of a container that is removed while its pod gets rid of its old sandbox': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: crashing } },
+      { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: 5 * SECOND } },
+      { at: 21 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
+      { at: 28 * SECOND, deed: { kind: 'removeSandbox', which: 0 } },
+    ],
+    struck: [{ call: { room: 'runtime', name: 'stopPodSandbox' }, fate: { kind: 'late', ms: 10 * SECOND } }],
+  },
+  'a manifest whose removal was not seen to before the clock was set back is seen to after it': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: web } },
+      { at: 5 * SECOND, deed: { kind: 'apply', pod: manifest('db') } },
+      { at: 6 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+      { at: 7 * SECOND, deed: { kind: 'jump', ms: -3_600 * SECOND } },
+    ],
+    struck: [{ call: { room: 'disk', name: 'stat', about: `${PLACES.manifests}/db.json` }, fate: { kind: 'hang' } }],
+  },
+  'a container that starts late is of the version of its pod that it was made for, and ends with it': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: web } },
+      { at: 8 * SECOND, deed: { kind: 'apply', pod: manifest('web', { terminationGracePeriodSeconds: 6 }) } },
+    ],
+    struck: [{ call: { room: 'runtime', name: 'startContainer' }, fate: { kind: 'hang' } }],
+  },
+  'of a pod that is gone no fact comes back whose write had failed, although its removal hung': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: probed } },
+      { at: 10 * SECOND, deed: { kind: 'exit', which: 0, exitCode: 1 } },
+      { at: 12 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+    ],
+    struck: [
+      { call: { room: 'disk', name: 'rename', about: PROBES }, fate: { kind: 'fail', code: 'EIO' }, after: 2 },
+      { call: { room: 'disk', name: 'rm', about: PROBES }, fate: { kind: 'hang' }, after: 1 },
+    ],
+  },
+};
+
+test.each(Object.entries(kept))('%s', async (_, { moments, struck }) => {
+  const faults = striking(struck);
+  const { violation } = await play({ seed: 1, faults: [], lastsMs: 60 * SECOND, moments }, { invariants, faults });
+  expect(violation).toBeUndefined();
+  expect(faults.left()).toBe(0);
+});

@@ -1,0 +1,145 @@
+import { describe, expect, test } from '@jest/globals';
+import { invariants } from '../../../simulation/invariants/all.ts';
+import { type Simulation, simulateNode } from '../../../simulation/simulateNode.ts';
+import { storyOfAnySize } from '../../../simulation/stories/drawnStory.ts';
+import { container, manifest } from '../../../simulation/stories/manifests.ts';
+import { perform } from '../../../simulation/stories/perform.ts';
+import { play } from '../../../simulation/stories/play.ts';
+import type { Deed } from '../../../simulation/stories/story.ts';
+
+const SECOND = 1_000;
+const WEB = 'default/web-node-1';
+const web = manifest('web', { containers: [container('main'), container('helper')] });
+
+/** A node on which a pod runs. */
+async function running(): Promise<Simulation> {
+  const node = await simulateNode({ seed: 1, invariants });
+  perform(node, { kind: 'apply', pod: web });
+  await node.advance(5 * SECOND);
+  return node;
+}
+
+const phases = (node: Simulation) => node.pods().map(({ status }) => status?.phase);
+const uids = (node: Simulation) => node.pods().map(({ metadata }) => metadata.uid);
+
+test('a manifest that is half-written changes nothing until the rest is there', async () => {
+  const node = await running();
+  const [uid] = uids(node);
+  const changed = { ...web, metadata: { ...web.metadata, labels: { changed: 'yes' } } };
+  perform(node, { kind: 'writeInParts', pod: changed, share: 0.5, restMs: 3 * SECOND });
+  await node.advance(2 * SECOND);
+  expect(uids(node)).toEqual([uid]);
+  await node.advance(20 * SECOND);
+  expect(node.pods().map(({ metadata }) => metadata.labels)).toEqual([{ changed: 'yes' }]);
+  node.kill();
+});
+
+test('pods go with the directory of their manifests, and come back with it', async () => {
+  const node = await running();
+  perform(node, { kind: 'manifestsGone', forMs: 60 * SECOND });
+  await node.advance(50 * SECOND);
+  expect(phases(node)).toEqual([]);
+  await node.advance(60 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  node.kill();
+});
+
+test('of two files with the same pod one runs, until both are gone', async () => {
+  const node = await running();
+  perform(node, { kind: 'copyManifest', pod: WEB, file: 'again.json' });
+  await node.advance(5 * SECOND);
+  expect(phases(node).sort()).toEqual(['Pending', 'Running']);
+  perform(node, { kind: 'remove', pod: WEB });
+  await node.advance(30 * SECOND);
+  expect(phases(node)).toEqual([]);
+  node.kill();
+});
+
+test('a manifest that gets another name is another pod', async () => {
+  const node = await running();
+  const before = uids(node);
+  perform(node, { kind: 'renameManifest', pod: WEB, file: 'renamed.json' });
+  await node.advance(30 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  expect(uids(node)).not.toEqual(before);
+  node.kill();
+});
+
+describe('what a container, the runtime or the disk suffers', () => {
+  const restarts = (node: Simulation) => node.pods()[0]?.status?.containerStatuses?.map((each) => each.restartCount);
+
+  test.each<readonly [string, Deed, readonly number[]]>([
+    ['a container is killed for want of memory', { kind: 'oom', which: 0, child: false }, [0, 1]],
+    ['one of its children is', { kind: 'oom', which: 0, child: true }, [0, 0]],
+    ['its runtime stands still', { kind: 'stall', forMs: 20 * SECOND }, [0, 0]],
+    ['lists are stale', { kind: 'lists', show: 'stale', forMs: 20 * SECOND }, [0, 0]],
+    ['lists come in another order', { kind: 'lists', show: 'shuffled', forMs: 20 * SECOND }, [0, 0]],
+    ['the network is down', { kind: 'networkDown', forMs: 20 * SECOND }, [0, 0]],
+    ['there are no more addresses', { kind: 'noAddresses', forMs: 20 * SECOND }, [0, 0]],
+    ['the disk is full', { kind: 'disk', trouble: 'full', forMs: 20 * SECOND }, [0, 0]],
+    ['the disk is read-only', { kind: 'disk', trouble: 'readOnly', forMs: 20 * SECOND }, [0, 0]],
+    ['the disk fails', { kind: 'disk', trouble: 'failing', forMs: 20 * SECOND }, [0, 0]],
+    ['no more files can be opened', { kind: 'disk', trouble: 'noDescriptors', forMs: 20 * SECOND }, [0, 0]],
+  ])('%s', async (_, deed, expected) => {
+    const node = await running();
+    perform(node, deed);
+    await node.advance(60 * SECOND);
+    node.check();
+    expect(phases(node)).toEqual(['Running']);
+    expect(restarts(node)?.toSorted()).toEqual(expected);
+    node.kill();
+  });
+
+  test('a runtime that has forgotten its pods gets them anew', async () => {
+    const node = await running();
+    const before = node.host.containers().map(({ id }) => id);
+    perform(node, { kind: 'runtimeDown', downMs: SECOND, keepContainers: true, forgets: 1 });
+    await node.advance(60 * SECOND);
+    expect(phases(node)).toEqual(['Running']);
+    const now = node.host.containers();
+    expect(now).toHaveLength(2);
+    expect(now.filter(({ id }) => before.includes(id))).toEqual([]);
+    node.kill();
+  });
+});
+
+test('an agent that stops leaves its pods to the next one, unless it is to end them', async () => {
+  const node = await running();
+  const before = node.host.containers().map(({ id }) => id);
+  perform(node, { kind: 'stopAgent', drains: false, downMs: 5 * SECOND });
+  await node.advance(SECOND);
+  expect(node.host.containers().map(({ id }) => id)).toEqual(before);
+  await node.advance(20 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  perform(node, { kind: 'stopAgent', drains: true, downMs: 20 * SECOND });
+  await node.advance(15 * SECOND);
+  expect(node.host.containers()).toEqual([]);
+  await node.advance(30 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  node.kill();
+});
+
+test('a URL gives pods, and what ails it changes none of them', async () => {
+  const apply = { kind: 'apply', pod: web, by: 'url' } as const;
+  const troubles = ['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow'] as const;
+  const ailing = troubles.map((trouble, index) => ({
+    at: (index + 1) * 30 * SECOND,
+    deed: { kind: 'url', trouble, forMs: 30 * SECOND } as const,
+  }));
+  const moments = [{ at: 0, deed: apply }, ...ailing];
+  const { violation } = await play({ seed: 1, moments, faults: [], lastsMs: 270 * SECOND }, { invariants });
+  expect(violation).toBeUndefined();
+});
+
+test('whatever is drawn can be done', async () => {
+  const drawn = Array.from({ length: 60 }, (_, seed) => storyOfAnySize(seed)).flatMap(({ moments }) =>
+    moments.map(({ deed }) => deed),
+  );
+  const kinds = new Set(drawn.map(({ kind }) => kind));
+  expect(kinds.size).toBeGreaterThan(20);
+  const node = await simulateNode({ seed: 1 });
+  for (const kind of kinds)
+    for (const deed of drawn.filter((each) => each.kind === kind).slice(0, 2)) perform(node, deed);
+  await node.advance(60 * SECOND);
+  node.kill();
+});
