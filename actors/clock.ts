@@ -36,11 +36,17 @@ export const systemClock: Clock = {
   clearTimeout: (id) => (id instanceof SteppedTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),
 };
 
+/** A clock that is never set back. */
+export interface SteadyClock extends Clock {
+  /** The time of day of one of its moments, as far as is known now. */
+  shown(at: number): number;
+}
+
 /**
  * The same clock for what compares moments with each other, as the end of a wait with now: by the time of day a clock that
  * is set back would keep that from coming. It stands still until what was set back is noticed, and then goes on.
  */
-export function steadyClock(clock: Clock): Clock {
+export function steadyClock(clock: Clock): SteadyClock {
   let last = clock.now();
   let setBack = 0;
   return {
@@ -50,6 +56,7 @@ export function steadyClock(clock: Clock): Clock {
       last = now + setBack;
       return last;
     },
+    shown: (at) => at - setBack,
     setTimeout: (fn, ms) => clock.setTimeout(fn, ms),
     clearTimeout: (id) => clock.clearTimeout(id),
   };

@@ -5,7 +5,7 @@ import { goDuration } from '../../pod/api/duration.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { createAlarm } from '../alarm.ts';
-import { type Clock, steadyClock } from '../clock.ts';
+import { type Clock, type SteadyClock, steadyClock } from '../clock.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
 import type { ReadManifests } from './manifestReader.ts';
 import { type GoodManifest, ManifestFiles, type ManifestSet, type ManifestToStore } from './manifestSet.ts';
@@ -89,7 +89,7 @@ class FileSource {
   readonly #disk: FileSystem;
   readonly #clock: Clock;
   /** By which files and lists are due. */
-  readonly #steady: Clock;
+  readonly #steady: SteadyClock;
   readonly #signal: AbortSignal;
   readonly #alarm;
   /** When each file that changed may be read, by its name in the directory. */
@@ -136,14 +136,13 @@ class FileSource {
   /** What it waits for now. Files that cannot be read are told as problems of their own. */
   state(): SourceStep {
     const now = this.#steady.now();
-    const shown = (at: number) => this.#clock.now() + at - now;
-    const until = shown(this.#listAt);
+    const until = this.#steady.shown(this.#listAt);
     const [listing, inotify] = [LISTING, INOTIFY].map((what) => this.#problems.get(what)?.message);
     if (listing !== undefined) return { state: 'failing', until, failure: listing };
     if (!this.#isThere) return { state: 'absent', until };
     const written = [...this.#emptySince.values()].map((since) => since + EMPTY_MS);
     const held = written.filter((at) => at > now);
-    if (held.length > 0) return { state: 'settling', until: shown(Math.min(...held)) };
+    if (held.length > 0) return { state: 'settling', until: this.#steady.shown(Math.min(...held)) };
     return inotify === undefined ? { state: 'watching' } : { state: 'polling', until, failure: inotify };
   }
 

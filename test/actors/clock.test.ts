@@ -104,3 +104,13 @@ test('a steady clock never goes back: when the time of day was set back it goes 
   const goneOn = [0, 500, 500, 1_000, 3_601_000, 3_601_000, 3_601_005];
   expect(shown).toEqual(goneOn.map((passed) => 1_000_000 + passed));
 });
+
+test('a moment of a clock that was set back is shown as the time of day that it will come at', () => {
+  let now = 1_000_000;
+  const clock = steadyClock({ ...systemClock, now: () => now });
+  const at = clock.now() + 20_000;
+  expect(clock.shown(at)).toBe(1_020_000);
+  now -= 3_600_000;
+  clock.now();
+  expect(clock.shown(at)).toBe(now + 20_000);
+});

@@ -149,6 +149,22 @@ describe('how a source gets on is told when it is news', () => {
     expect(states.map(({ state }) => state)).toEqual(['settling', 'watching']);
   });
 
+  test('the end of a wait is one moment, however often it is looked at', async () => {
+    await writeFile(path('a.yaml'), '');
+    let reads = 0;
+    // Time goes by between two readings, now more, now less.
+    const clock = { ...systemClock, now: () => Date.now() + Math.floor((reads++) ** 2 / 8) };
+    const { states, comesTo } = await follow({ staticPodPath: join(directory, 'pods'), clock });
+    await comesTo('settling');
+    for (const name of ['one', 'two', 'three']) {
+      const before = reads;
+      await writeFile(path(`.${name}`), '');
+      await eventually('another look', () => reads > before);
+    }
+    await comesTo('watching');
+    expect(states.map(({ state }) => state)).toEqual(['settling', 'watching']);
+  });
+
   test('a URL that does not answer: why, without its secrets, and when it is asked again', async () => {
     const manifestUrl = { url: 'http://user:secret@127.0.0.1:1/pods', headers: [], everyMs: 60_000 };
     const { comesTo } = await follow({ manifestUrl });
