@@ -61,10 +61,11 @@ export function* withEveryPair(story: Story, calls: readonly OutsideCall[], rand
   }
 }
 
-/** The story with faults at two of its calls; both are drawn. */
+/** The story with faults at two of its calls, which are two different ones; both are drawn. */
 export function withDrawnPair(story: Story, calls: readonly OutsideCall[], random: Random): Story {
-  const all = [...calls.entries()];
-  const faults = [0, 1].map(() => drawnFault(...random.pick(all), random));
+  const first = random.pick([...calls.entries()]);
+  const others = [...calls.entries()].filter(([call]) => call !== first[0]);
+  const faults = [first, random.pick(others)].map((each) => drawnFault(...each, random));
   return { ...story, faults };
 }
 

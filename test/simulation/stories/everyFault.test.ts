@@ -52,6 +52,7 @@ test('a story is told with a fault at each pair of its calls, or at one that is 
   const random = new Random(2);
   const drawn = Array.from({ length: 50 }, () => withDrawnPair(story, calls, random));
   expect(new Set(drawn.flatMap(at))).toEqual(new Set([0, 1, 2]));
+  expect(drawn.map((each) => new Set(at(each)).size)).toEqual(drawn.map(() => 2));
   for (const { call, fate } of drawn.flatMap(({ faults }) => faults)) {
     const of = calls[call];
     expect(of && fatesOf(of)).toContainEqual(fate);
