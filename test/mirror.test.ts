@@ -7,14 +7,15 @@ import { productFiles, type Source, sources } from './support/tree.ts';
 const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // A whole node.
   'test/actors/podLife.test.ts': {
-    actors: 'checkNode createNode nodeAgent nodeAgentConfig nodeFeeds nodeServices',
+    actors: 'checkNode createNode nodeAgent nodeAgentConfig nodeFeeds nodeServices nextTurn',
     'actors/services': 'containerStatus containers logs mounts resizing sandboxes',
     'actors/status': 'podTrees since',
   },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
     simulation: 'deeds endings gatedFiles gatedRuntime host life onDisk outside random schedule trace users',
-    'simulation/invariants': 'all explained invariant notOurs nothingLeft oneLiveContainer startOrder toldOnce watch',
+    'simulation/invariants':
+      'all askedStops explained invariant notOurs nothingLeft oneLiveContainer startOrder toldOnce watch',
     'simulation/stories': 'drawnStory manifests play',
   },
   'test/simulation/stories/perform.test.ts': {

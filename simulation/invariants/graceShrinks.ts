@@ -1,6 +1,7 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
+import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
 /** What a pod was given to end in: how long, and until when, in milliseconds since the epoch. */
@@ -52,7 +53,7 @@ export const graceShrinks: Invariant = {
   follow: (watched, violated) => {
     const { host } = watched;
     const given = new Map<string, Grace>();
-    const stopped = new Set<string>();
+    const stopped = new AskedStops();
     const graces = gracesOfContainers(watched, violated);
     const onStatus = ({ uid, pod: { metadata, spec }, tree, removed }: PodChange) => {
       const { deletionGracePeriodSeconds: seconds, namespace, name } = metadata;
@@ -70,16 +71,17 @@ export const graceShrinks: Invariant = {
       if (longer(before.until, until))
         violated(`${namespace}/${name}: it may take until ${until}, not ${before.until}`);
     };
-    const onCall = ({ room, name, about, graceSeconds }: OutsideCall) => {
+    const onCall = (call: OutsideCall) => {
+      const { room, name, about, graceSeconds } = call;
       if (room !== 'runtime') return;
+      stopped.noteCall(call);
       if (graceSeconds !== undefined) graces.give(about, graceSeconds);
-      if (name === 'stopContainer' || name === 'stopPodSandbox') stopped.add(about);
       if (name === 'stopPodSandbox') for (const each of cutShort(watched, given, about)) violated(each);
       if (name !== 'removeContainer') return;
       const container = host.container(about);
-      if (container?.state !== 'running' || stopped.has(about) || stopped.has(container.sandbox.id)) return;
+      if (container?.state !== 'running' || stopped.has(container)) return;
       violated(`${fullName(container)} ${container.containerName}: removed while it runs, without having been stopped`);
     };
-    return { onStatus, onCall, onLifeBegan: graces.beginLife };
+    return { onStatus, onCall, onEffect: (effect) => stopped.noteEffect(effect), onLifeBegan: graces.beginLife };
   },
 };

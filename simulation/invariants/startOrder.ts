@@ -2,6 +2,7 @@ import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/view
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { fullName, PLACES } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
+import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
 /** What sandboxes have seen of their containers: those that have started, and those that have ended well. */
@@ -53,13 +54,12 @@ export const startOrder: Invariant = {
   follow: (watched, violated) => {
     const { host } = watched;
     const seen = new Seen();
-    const stopped = new Set<string>();
+    const stopped = new AskedStops();
     const onStart = (id: string) => {
       const container = host.container(id);
       if (container === undefined) return;
       const what = `${fullName(container)} ${container.containerName}`;
-      if (stopped.has(id) || stopped.has(container.sandbox.id))
-        violated(`${what}: started after its stop was asked for`);
+      if (stopped.has(container)) violated(`${what}: started after its stop was asked for`);
       for (const path of missingVolumes(watched, container)) violated(`${what}: started without its volume at ${path}`);
       const pod = watched.podOf(container.podUid);
       const missing = pod === undefined ? [] : missingBefore(container, pod, seen);
@@ -68,13 +68,12 @@ export const startOrder: Invariant = {
     return {
       onEffect: (effect) => {
         seen.note(effect);
-        if (effect.kind === 'removed') stopped.delete(effect.container?.id ?? effect.sandbox.id);
+        stopped.noteEffect(effect);
       },
-      onLifeBegan: () => stopped.clear(),
-      onCall: ({ room, name, about }: OutsideCall) => {
-        if (room !== 'runtime') return;
-        if (name === 'startContainer') onStart(about);
-        if (name === 'stopContainer' || name === 'stopPodSandbox') stopped.add(about);
+      onLifeBegan: () => stopped.forgetAll(),
+      onCall: (call: OutsideCall) => {
+        if (call.room === 'runtime' && call.name === 'startContainer') onStart(call.about);
+        stopped.noteCall(call);
       },
     };
   },
