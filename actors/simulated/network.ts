@@ -39,7 +39,8 @@ interface SimulatedNetworkParts {
 type Address = Pick<Endpoint, 'host' | 'port'>;
 
 const NOBODY: SimulatedServer = { connection: 'refused' };
-const never = new Promise<never>(() => {});
+/** Each waits for one of its own: the reactions of all who ever waited would pile up at one that they share. */
+const never = (): Promise<never> => new Promise(() => {});
 
 /** What one agent dials; its waits are timers of the clock, and end with what waits. */
 export class SimulatedNetwork implements Network {
@@ -84,20 +85,20 @@ export class SimulatedNetwork implements Network {
       throw new TypeError('fetch failed', { cause });
     };
     const { connection, connectMs, answer } = await this.#dial('fetch', address).catch(fail);
-    if (connection === 'silent') return never;
+    if (connection === 'silent') return never();
     await waits.pause(connectMs);
     if (connection !== undefined) return fail(networkError(connection, address));
     const given = answer?.(`${url.pathname}${url.search}`);
-    if (given === undefined) return never;
+    if (given === undefined) return never();
     await waits.pause(given.delayMs);
     if (bytesOf(given).isWhole) return fetchedAnswer(given, address, signal);
-    return given.cut?.ending === 'silent' ? never : fail(networkError('reset', address));
+    return given.cut?.ending === 'silent' ? never() : fail(networkError('reset', address));
   }
 
   /** A server that takes connections: the client of gRPC tries again and again until it is given up. */
   async #reached(target: GrpcTarget, waits: Waits): Promise<SimulatedServer> {
     const server = await this.#dial('checkHealth', target).catch(() => NOBODY);
-    if (server.connection !== undefined) return never;
+    if (server.connection !== undefined) return never();
     await waits.pause(server.connectMs);
     return server;
   }
@@ -112,7 +113,7 @@ function fetchedAnswer(answer: SimulatedAnswer, address: Address, signal: AbortS
   const { status = 200, cut } = answer;
   async function* parts() {
     yield bytesOf(answer).body;
-    if (cut?.ending === 'silent') yield await unlessAborted(never, signal);
+    if (cut?.ending === 'silent') yield await unlessAborted(never(), signal);
     if (cut !== undefined) throw new TypeError('terminated', { cause: networkError('reset', address) });
   }
   const body = Object.assign(parts(), { cancel: async () => {} });

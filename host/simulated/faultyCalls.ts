@@ -27,8 +27,6 @@ interface HangingCall {
 /** Says what goes wrong with a call, if anything. */
 export type FileFaults = (call: FileCall) => FileFault | undefined;
 
-const never = new Promise<never>(() => {});
-
 /** Calls that may fail, or never answer. */
 export class FaultyCalls {
   readonly #faults: FileFaults;
@@ -41,7 +39,8 @@ export class FaultyCalls {
     const fault = this.#faults(call);
     if (fault === undefined || !('hangs' in fault)) return done(call, fault, act);
     if (fault.done === true) act();
-    return never;
+    // One of its own: the reactions of all who ever waited would pile up at one that they share.
+    return new Promise(() => {});
   }
 
   /** What is asked for on the spot does not hang. */
