@@ -6,6 +6,7 @@ import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/shared/ports.ts';
 import type { Boundary, Entry, FactTaker } from './boundary.ts';
 import type { Clock } from './clock.ts';
+import { nextTurn as nextTurnOfHost } from './nextTurn.ts';
 import { agentBehind, type Keyframe, type NodeAgent } from './nodeAgent.ts';
 import type { NodeParts } from './nodeParts.ts';
 
@@ -26,7 +27,11 @@ export interface Replay {
 export function createReplay(
   input: NodeInput,
   entries: readonly Entry[],
-  { from, ...onlookers }: Pick<NodeParts, 'inspect' | 'events'> & { readonly from?: Keyframe } = {},
+  {
+    from,
+    nextTurn = nextTurnOfHost,
+    ...onlookers
+  }: Pick<NodeParts, 'inspect' | 'events' | 'nextTurn'> & { readonly from?: Keyframe } = {},
 ): Replay {
   const awaited = new Map<string, (entry: Entry) => void>();
   let now = from?.at ?? entries[0]?.at ?? 0;
@@ -41,7 +46,8 @@ export function createReplay(
       if (take) take(entry);
       else if (entry.actor === ROOT) agent.tell(entry.value as Parameters<NodeAgent['tell']>[0]);
       else unplaced.push(entry);
-      await consequences();
+      // Everything happens that follows from it.
+      await nextTurn();
     }
     return unplaced;
   };
@@ -88,9 +94,4 @@ function fed(wait: (path: string, take: (entry: Entry) => void) => () => void): 
   return fromCallback(({ self, sendBack }) =>
     wait(pathOf(self).join('/'), ({ value }) => sendBack(value as { type: string })),
   ) as unknown as FeedLogic & TimerLogic;
-}
-
-/** Lets everything happen that follows from an entry. */
-function consequences(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -2,6 +2,7 @@
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import { createReplay } from '../actors/replay.ts';
 import type { Recording } from './recording.ts';
+import { nextTask } from './schedule.ts';
 
 /** What a node shows that does not depend on when it is looked at. */
 const shown = (agent: NodeAgent) => ({
@@ -15,7 +16,7 @@ const shown = (agent: NodeAgent) => ({
 export async function differenceOfReplay(agent: NodeAgent, recording: Recording): Promise<string | undefined> {
   // As it is read from a file.
   const { input, entries }: Recording = JSON.parse(JSON.stringify(recording));
-  const replay = createReplay(input, entries);
+  const replay = createReplay(input, entries, { nextTurn: nextTask });
   const unplaced = await replay.play();
   const difference = differenceBetween(inJson(shown(agent)), inJson(shown(replay.agent)), '');
   void replay.agent.stop();

@@ -3,6 +3,7 @@ import { errorCode } from '../../host/files/fileErrors.ts';
 import { ownScript } from '../../host/ownScript.ts';
 import { messageOf } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
+import { nextTurn } from '../nextTurn.ts';
 import { type ManifestText, type ReadManifest, refused } from './manifestText.ts';
 import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
 
@@ -10,9 +11,6 @@ import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
 const READ_WITHIN_MS = 30_000;
 /** Far more than the largest answer within the limits needs. */
 const THREAD_MEGABYTES = 320;
-
-/** Lets whoever else waits for the event loop have a turn. */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A thread that reads one text after the other, until one is too much for it or it is ended. */
 export class ManifestThread {

@@ -6,6 +6,7 @@ import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import { nextTurn as nextTurnOfHost } from '../nextTurn.ts';
 import type { Network } from '../services/network.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
 import { changesOf } from './changes.ts';
@@ -13,7 +14,6 @@ import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './httpSource.ts';
 import { createManifestReader, type ReadManifests, type StartThread } from './manifestReader.ts';
 import type { ManifestSet } from './manifestSet.ts';
-import { nextTurn as nextTurnOfHost } from './manifestThread.ts';
 import { tellingProblems, tellingState } from './sourceNews.ts';
 import { keyOf, withoutSecrets } from './urlSecrets.ts';
 

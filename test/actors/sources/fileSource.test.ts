@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
+import { nextTurn } from '../../../actors/nextTurn.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
-import { nextTurn } from '../../../actors/sources/manifestThread.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { readAtOnce } from '../../fakes/manifests.ts';
 

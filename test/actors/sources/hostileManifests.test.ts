@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
+import { nextTurn } from '../../../actors/nextTurn.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
-import { nextTurn } from '../../../actors/sources/manifestThread.ts';
 import { LARGEST_FILE } from '../../../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 
