@@ -58,7 +58,7 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
 function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
   const { fullConfig: told, store, durable, clock, onError, record, redaction, inspect, events } = ground;
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
-  const kept = createFactWriter({ ...ground, keepEnd: (change) => reports.keep(change) });
+  const kept = createFactWriter({ ...ground, keepEnd: (...end) => reports.keep(...end) });
   const boundary = createBoundary(
     worldOf(ground, kept, reports, () => agent.facts()),
     { clock, onError, record, redaction },

@@ -58,7 +58,7 @@ export class StatusReports {
   readonly #latest = new Map<string, Latest>();
   readonly #acknowledging: readonly string[];
   /** The ends that are on disk. */
-  readonly #kept = new Map<string, PodStatus>();
+  readonly #kept = new Map<string, UnacknowledgedEnd>();
   /** The last status of each pod that is to be told once what it rests on is on disk. */
   readonly #held = new Map<string, PodStatus>();
 
@@ -77,21 +77,22 @@ export class StatusReports {
     }));
   }
 
-  /** Writes an end that a sink has to acknowledge, before anybody is told of it. */
-  keep({ uid, pod, view }: StatusChange): Promise<void> | undefined {
+  /** Writes an end that a sink has to acknowledge, before anybody is told of it; `isFinal`: the pod must not run again. */
+  keep({ uid, pod, view, removed }: StatusChange, isFinal: boolean): Promise<void> | undefined {
     if (this.#acknowledging.length === 0) return undefined;
     const { metadata, status } = pod;
+    const kept = this.#kept.get(uid);
+    // Once it is gone it may be wanted again, and runs then.
+    const isReopened = removed && kept?.isFinal === true;
     // Nobody is told of it: it is not what the next end is compared with.
-    if (isUnknown(view)) return undefined;
+    if (isUnknown(view)) return isReopened ? this.#write(uid, { ...kept, isFinal }) : undefined;
     const before = this.#held.get(uid) ?? this.#latest.get(uid)?.status;
     if (status !== undefined) this.#held.set(uid, status);
     // What the node refused it decides again when it starts again (C24).
     if (view.refused) return undefined;
-    if (!isTerminalPhase(status?.phase) || samePodStatus(before, status)) return undefined;
-    this.#kept.set(uid, status);
+    if (!isTerminalPhase(status?.phase) || (samePodStatus(before, status) && !isReopened)) return undefined;
     const { namespace, name } = metadata;
-    const { store, onError } = this.#parts;
-    return store.write('unacknowledged', uid, { namespace, name, status }).catch((error) => onError('store', error));
+    return this.#write(uid, { namespace, name, status, isFinal });
   }
 
   /** Takes note of what was told of a pod; gives what the sinks have to send, if that is something new. */
@@ -141,7 +142,7 @@ export class StatusReports {
     if (latest?.version === version) latest.missing.delete(sink);
     const isAwaited = this.#acknowledging.some((name) => latest?.missing.has(name));
     // A later end may be on disk already that nobody was told of yet.
-    const isOnDisk = this.#kept.has(uid) && samePodStatus(this.#kept.get(uid), latest?.status);
+    const isOnDisk = this.#kept.has(uid) && samePodStatus(this.#kept.get(uid)?.status, latest?.status);
     if (isOnDisk && !isAwaited) this.#remove(uid);
     this.#forgetDone(uid);
   }
@@ -152,10 +153,16 @@ export class StatusReports {
   }
 
   #restore(uid: string, end: UnacknowledgedEnd): void {
-    this.#kept.set(uid, end.status);
+    this.#kept.set(uid, end);
     const missing = new Set(this.#acknowledging);
     if (missing.size === 0) this.#remove(uid);
     else this.#latest.set(uid, { ...end, uid, ended: true, version: 1, missing, gone: true });
+  }
+
+  #write(uid: string, end: UnacknowledgedEnd): Promise<void> {
+    this.#kept.set(uid, end);
+    const { store, onError } = this.#parts;
+    return store.write('unacknowledged', uid, end).catch((error) => onError('store', error));
   }
 
   #remove(uid: string): void {

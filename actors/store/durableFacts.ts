@@ -34,6 +34,8 @@ const schemas = {
     namespace: z.string(),
     name: z.string(),
     status: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }),
+    // An older version did not write it.
+    isFinal: z._default(z.boolean(), false),
   }) as unknown as z.ZodMiniType<UnacknowledgedEnd>,
   /** What was admitted, by the pod's uid. */
   allocations: z.object({
@@ -59,6 +61,8 @@ export interface UnacknowledgedEnd {
   readonly namespace: string;
   readonly name: string;
   readonly status: PodStatus;
+  /** Whether the pod must not run again: it has ended by itself, and nobody has removed it since. */
+  readonly isFinal: boolean;
 }
 
 export type NodeStore = Store<typeof schemas>;
@@ -85,5 +89,12 @@ export async function openNodeStore(
   const store = await openStore(`${rootDir}/statelet`, schemas, options);
   const { facts, damaged } = await store.read();
   const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRefused(status)));
+  for (const [uid, { status, isFinal }] of facts.unacknowledged) {
+    if (!isFinal || statuses.has(uid)) continue;
+    // A former run was ended between its two writes: the other is made up for before a sink has acknowledged this one.
+    statuses.set(uid, status);
+    // What cannot be written is tried again, and told of as any other fact.
+    store.write('statuses', uid, status).catch(() => {});
+  }
   return { store, durable: { ...facts, statuses, damaged } };
 }

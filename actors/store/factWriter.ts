@@ -16,8 +16,8 @@ interface FactWriterParts {
   readonly durable: Pick<DurableFacts, 'probes'>;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
-  /** Writes the ends that sinks have to acknowledge. */
-  readonly keepEnd: (change: StatusChange) => Promise<void> | undefined;
+  /** Writes the ends that sinks have to acknowledge; `isFinal`: of a pod that must not run again. */
+  readonly keepEnd: (change: StatusChange, isFinal: boolean) => Promise<void> | undefined;
 }
 
 export interface FactWriter {
@@ -49,15 +49,16 @@ export function createFactWriter({ store, durable, clock, onError, keepEnd }: Fa
     const { uid, pod, view, removed } = change;
     if (removed) {
       forget(uid);
-      const written = keepEnd(change);
+      const written = keepEnd(change, false);
       return written && atMost(clock, written);
     }
     if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) read.add(uid);
+    const isEnd = isFinal(change);
     const writes = [
       probes.keep(uid, view),
-      ...(isFinal(change) && pod.status ? [write('statuses', uid, pod.status)] : []),
+      ...(isEnd && pod.status ? [write('statuses', uid, pod.status)] : []),
       allocations.keep(uid, view),
-      keepEnd(change),
+      keepEnd(change, isEnd),
     ].filter((each) => each !== undefined);
     return writes.length > 0 ? atMost(clock, Promise.all(writes)) : undefined;
   };

@@ -323,12 +323,12 @@ function reportsOfJob() {
 test('of an end that changes while it is held, and is told at last as it was told before, nothing is left on disk', async () => {
   const { onDisk, reports, change, put } = reportsOfJob();
   const first = change('first');
-  await reports.keep(first);
+  await reports.keep(first, true);
   reports.take(first);
   await put();
   expect(onDisk.size).toBe(0);
   const [other, again] = [change('other'), change('first', true)];
-  await Promise.all([reports.keep(other), reports.keep(again)]);
+  await Promise.all([reports.keep(other, true), reports.keep(again, false)]);
   reports.take(other);
   reports.take(again);
   expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'first' } });
@@ -339,7 +339,7 @@ test('of an end that changes while it is held, and is told at last as it was tol
 test('an end that was seen while less was known of the pod is on disk before it is told, and not after it', async () => {
   const { onDisk, reports, change, put } = reportsOfJob();
   const changes = [change('first'), change('second', false, { unsettled: true }), change('second', true)];
-  await Promise.all(changes.map((each) => reports.keep(each)));
+  await Promise.all(changes.map((each) => reports.keep(each, true)));
   expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'second' } });
   for (const each of changes) reports.take(each);
   await put();

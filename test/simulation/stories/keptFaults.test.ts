@@ -16,6 +16,11 @@ const stubborn = manifest('web', {
   containers: [container('main', { command: ['sh', '-c', 'trap "" TERM; sleep 1d'] })],
 });
 
+const once = manifest('web', {
+  restartPolicy: 'Never',
+  containers: [container('main')],
+});
+
 const PROBES = `${PLACES.root}/statelet/probes/`;
 const probed = manifest('web', {
   restartPolicy: 'Never',
@@ -121,6 +126,19 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
     struck: [
       { call: { room: 'disk', name: 'rename', about: PROBES }, fate: { kind: 'fail', code: 'EIO' }, after: 2 },
       { call: { room: 'disk', name: 'rm', about: PROBES }, fate: { kind: 'hang' }, after: 1 },
+    ],
+  },
+  'C2: a pod does not run again whose end was told while the disk did not answer': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: once } },
+      { at: 10 * SECOND, deed: { kind: 'removeSandbox', which: 0 } },
+      { at: 30 * SECOND, deed: { kind: 'killAgent', downMs: 100 } },
+    ],
+    struck: [
+      {
+        call: { room: 'disk', name: 'rename', about: `${PLACES.root}/statelet/statuses` },
+        fate: { kind: 'hang' },
+      },
     ],
   },
 };

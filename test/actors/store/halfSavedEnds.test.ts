@@ -1,0 +1,76 @@
+/** Ends of pods of which only one of the two facts was saved before the agent died. */
+import { rm } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import type { StatusReport, StatusSink } from '../../../actors/status/statusReports.ts';
+import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
+import { containerWith, podWith } from '../../fakes/pods.ts';
+
+const job = podWith('job', {
+  restartPolicy: 'Never',
+  containers: [containerWith('main', { command: ['sh', '-c', 'sleep 1; exit 3'] })],
+});
+
+/** A sink that has taken nothing before it is told to. */
+function closedSink() {
+  const sent: (string | undefined)[] = [];
+  const sink: StatusSink & { isOpen: boolean } = {
+    ...{ name: 'api', mustAcknowledge: true, isOpen: false },
+    put: ({ status }: StatusReport) => {
+      if (!sink.isOpen) return new Promise(() => {});
+      sent.push(status.phase);
+      return Promise.resolve();
+    },
+  };
+  return { sink, sent };
+}
+
+/** Kills the agent; of its fact of how the pod ended nothing is on disk. */
+async function killHalfSaved(node: SimulatedNode): Promise<void> {
+  node.killAgent();
+  await rm(node.path('root/statelet/statuses/job-uid.json'));
+  for (const { id } of node.runtime.sandboxes()) node.runtime.removeSandbox(id);
+}
+
+test('a pod does not run again whose end only a sink still waits for (C2)', async () => {
+  const { sink, sent } = closedSink();
+  const node = await simulatedNode({ pods: [job], parts: { sinks: [sink] } });
+  await node.advance('20s');
+  await killHalfSaved(node);
+  sink.isOpen = true;
+  // The sink has acknowledged it by the time that the next agent dies as well.
+  for (let life = 1; life <= 2; life += 1) {
+    await node.startAgent();
+    await node.advance('20s');
+    expect(node.pod('job').phase).toBe('Failed');
+    node.killAgent();
+  }
+  expect(new Set(sent)).toEqual(new Set(['Failed']));
+});
+
+test('but it does if it was removed since', async () => {
+  const { sink } = closedSink();
+  const node = await simulatedNode({ pods: [job], parts: { sinks: [sink] } });
+  await node.advance('20s');
+  node.remove('job');
+  await node.advance('40s');
+  node.killAgent();
+  node.apply(podWith('job', { restartPolicy: 'Never' }));
+  await node.startAgent();
+  await node.advance('10s');
+  expect(node.pod('job').phase).toBe('Running');
+});
+
+test('also if it was not wanted while no agent lived', async () => {
+  const { sink } = closedSink();
+  const node = await simulatedNode({ pods: [job], parts: { sinks: [sink] } });
+  await node.advance('20s');
+  await killHalfSaved(node);
+  node.remove('job');
+  await node.startAgent();
+  await node.advance('40s');
+  node.killAgent();
+  node.apply(podWith('job', { restartPolicy: 'Never' }));
+  await node.startAgent();
+  await node.advance('10s');
+  expect(node.pod('job').phase).toBe('Running');
+});
