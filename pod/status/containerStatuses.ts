@@ -130,6 +130,7 @@ function unseenStatus(
   previous?: ContainerStatus,
 ): ContainerStatus {
   if (previous?.state?.terminated) return previous;
+  const recalled = (lookUp(view.restarts ?? {}, spec.name) ?? 0) - 1;
   const initializing = role !== 'ephemeral' && (view.pod.spec.initContainers ?? []).length > 0;
   const creating = { reason: initializing ? 'PodInitializing' : 'ContainerCreating' };
   return {
@@ -137,7 +138,7 @@ function unseenStatus(
     state: { waiting: volumeReason(view, spec.name) ?? creating },
     lastState: previous?.lastState ?? {},
     ready: false,
-    restartCount: previous?.restartCount ?? Math.max(0, (lookUp(view.restarts ?? {}, spec.name) ?? 0) - 1),
+    restartCount: Math.max(previous?.restartCount ?? 0, recalled),
     ...containerDetails(spec),
     ...(role === 'ephemeral' ? {} : { started: false }),
   };

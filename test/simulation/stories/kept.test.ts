@@ -109,8 +109,8 @@ test.each(Object.entries(kept))('%s', async (_, story) => {
   expect((await play(story, { invariants })).violation).toBeUndefined();
 });
 
-/** What a power cut leaves of a disk is drawn: these are told with several seeds. */
-const powerCuts: Readonly<Record<string, Story>> = {
+/** What is answered first, or what a power cut leaves of a disk, is drawn: these are told with several seeds. */
+const byChance: Readonly<Record<string, Story>> = {
   'of a pod that is removed during a power cut no directory is left, whatever became of its marks': told(
     { at: 0, deed: { kind: 'apply', pod: withSetup } },
     { at: 10 * SECOND, deed: { kind: 'powerCut', downMs: SECOND } },
@@ -121,9 +121,15 @@ const powerCuts: Readonly<Record<string, Story>> = {
     { at: 8 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
     { at: 8.3 * SECOND, deed: { kind: 'powerCut', downMs: SECOND } },
   ),
+  'C23: restarts that only logs tell of are counted of a pod that was shown before the runtime was listed': told(
+    { at: 0, deed: { kind: 'apply', pod: crashing } },
+    { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: 10 * SECOND } },
+    { at: 22 * SECOND, deed: { kind: 'removeSandbox', which: 0 } },
+    { at: 23 * SECOND, deed: { kind: 'networkDown', forMs: 20 * SECOND } },
+  ),
 };
 
-test.each(Object.entries(powerCuts))('%s', async (_, story) => {
+test.each(Object.entries(byChance))('%s', async (_, story) => {
   for (let seed = 1; seed <= 10; seed += 1) {
     expect({ seed, violation: (await play({ ...story, seed }, { invariants })).violation }).toEqual({ seed });
   }
