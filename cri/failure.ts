@@ -65,6 +65,9 @@ export function isServiceError(error: unknown): error is ServiceError {
 /** Runtimes name the holder of a reserved name in the message; there is no code for it. */
 const NAME_RESERVED = /is reserved for|already exists/;
 
+/** Of containerd: another call to start the container is under way, be it that whoever made that is gone. */
+const ALREADY_STARTING = /is already in starting state/;
+
 /** Of containerd 1.6, which may lose track of a container that it was starting when its client is killed. */
 const TASK_LOST = /cannot delete running task/;
 
@@ -83,6 +86,7 @@ function reasonOf(call: string, code: status, details: string): FailureReason {
       return 'Unimplemented';
     default:
       if (TASK_LOST.test(details)) return 'TaskLost';
+      if (ALREADY_STARTING.test(details)) return 'AlreadyStarting';
       return NAME_RESERVED.test(details) ? 'NameReserved' : 'RuntimeError';
   }
 }

@@ -9,6 +9,7 @@ export const failureReasons = [
     'RuntimeError',
     'TaskLost',
     'NameReserved',
+    'AlreadyStarting',
     'NotFound',
     'Unimplemented',
     'DeadlineExceeded',

@@ -189,6 +189,9 @@ async function runsOf(cri: Cri, pod: Pod, name: string, options: CallOptions): P
   return containers.map(observedContainer).filter((container) => container !== undefined);
 }
 
+/** What is no word against the start of a container: it may run, or be about to. */
+const NOT_REFUSED: ReadonlySet<FailureReason> = new Set(['RuntimeUnavailable', 'AlreadyStarting']);
+
 /** Starts a container that is only created; one that was started by a call whose answer was lost is left as it is. */
 async function start(
   { cri, files }: { readonly cri: Cri; readonly files: FileSystem },
@@ -198,7 +201,7 @@ async function start(
   try {
     await cri.startContainer({ containerId }, options);
   } catch (error) {
-    if (error instanceof NodeFailure && error.reason === 'RuntimeUnavailable') throw error;
+    if (error instanceof NodeFailure && NOT_REFUSED.has(error.reason)) throw error;
     const shown = await readContainer({ cri, files }, { id: containerId }, options);
     // The answer of a call that worked was lost; a start that failed shows as an end with its own reason.
     if (shown?.state === 'running' || (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError'))) return;

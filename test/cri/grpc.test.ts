@@ -217,8 +217,18 @@ test.each(['', '/run/containerd/containerd.sock', 'unix://run/c.sock', 'tcp://12
   },
 );
 
-test('a container that containerd has lost track of is a reason of its own', () => {
-  const details = 'failed to delete containerd container "c1": cannot delete running task c1: failed precondition';
+test.each([
+  [
+    'a container that it has lost track of',
+    'failed to delete containerd container "c1": cannot delete running task c1: failed precondition',
+    'TaskLost',
+  ],
+  [
+    'a container that another call is starting',
+    'failed to set starting state for container "c1": container is already in starting state',
+    'AlreadyStarting',
+  ],
+])('what containerd says of %s is a reason of its own', (_, details, reason) => {
   const error = Object.assign(new Error(details), { code: status.UNKNOWN, details, metadata: new Metadata() });
-  expect(runtimeFailure('RemovePodSandbox', error)).toMatchObject({ reason: 'TaskLost' });
+  expect(runtimeFailure('RemovePodSandbox', error)).toMatchObject({ reason });
 });

@@ -73,6 +73,14 @@ const kept: Readonly<Record<string, Story>> = {
     at: 0,
     deed: { kind: 'apply', pod: restartingAll },
   }),
+  'a start that outlives the agent that asked for it is no start that was refused: no second container runs beside it':
+    {
+      ...told(
+        { at: 0, deed: { kind: 'apply', pod: manifest('web') } },
+        { at: 400, deed: { kind: 'killAgent', downMs: 0 } },
+      ),
+      seed: 6,
+    },
   'restarts are counted on over a clock that was set back': told(
     { at: 0, deed: { kind: 'apply', pod: crashing } },
     { at: 20 * SECOND, deed: { kind: 'jump', ms: -3_600 * SECOND } },
