@@ -12,21 +12,24 @@ const guards = {
   /** Nothing lives in it any more: no hook can run there. */
   isSandboxGone: ({ context }: ContainerArgs) => context.former === null,
   hasPreStop: ({ context }: ContainerArgs) => specOf(context).lifecycle?.preStop !== undefined,
-  /** A stop may shorten the grace, never lengthen it (C10). */
-  isSooner: ({ context, event }: ContainerArgs) =>
-    event.type === 'container.stop' && (event.deadline ?? Infinity) < (context.stopBy ?? Infinity),
+  /** A stop may shorten the grace, never lengthen it (C10): one that is killed at once has none. */
+  isSooner: ({ context: { stopBy, stopWithin }, event }: ContainerArgs) =>
+    event.type === 'container.stop' &&
+    (event.deadline ?? Infinity) < (stopBy ?? (stopWithin === 0 ? -Infinity : Infinity)),
   hasDeadline: ({ context }: ContainerArgs) => context.stopBy !== undefined,
   awaitsOthers: ({ context }: ContainerArgs) => context.awaitsOthers,
 };
 
 /** So many seconds it has where nobody has said until when. */
-const graceOf = ({ onEnd, pod, stopWithin }: ContainerContext): number =>
-  onEnd === 'reset' ? 0 : (stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30);
+const graceOf = ({ pod, stopWithin }: ContainerContext): number =>
+  stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30;
 
 /** How long beyond its grace a stop takes at most, with the two seconds that each process has. */
 const KILL_LIMIT_MS = 122_000;
 
 const actions = {
+  /** A restart of the whole pod grants none (C5), whatever it is told to stop within from now on. */
+  limitGrace: containerSetup.assign(({ context: { onEnd } }) => (onEnd === 'reset' ? { stopWithin: 0 } : {})),
   /** While it stops, its readiness still tells whether it does its work. */
   endStartupAndLiveness: containerSetup.enqueueActions(({ enqueue }) => {
     enqueue.stopChild('probe/startup');
@@ -123,6 +126,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
     },
     killing: {
       tags: ['working', 'killing'],
+      entry: 'limitGrace',
       initial: 'graceful',
       states: {
         graceful: {

@@ -123,6 +123,16 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(restarts(story)).toEqual({ main: 1, watcher: 1 });
   });
 
+  test('C10: a stop that comes while it is killed for that grants it no longer', () => {
+    const story = runningPod();
+    story.ports.hold('stopContainer');
+    story.die('watcher-0-0', 42);
+    story.terminate();
+    expect(story.containers()).toMatchObject({ main: 'stopping.killing.graceful' });
+    const asked = story.ports.asked('stopContainer').filter(({ id }) => id === 'main-0-0');
+    expect(asked).toMatchObject([{ graceSeconds: 0 }]);
+  });
+
   test('C5: another exit code does what the policies say', () => {
     const story = runningPod();
     story.die('watcher-0-0', 1);

@@ -22,6 +22,12 @@ const restartingAll = manifest('web', {
     container('helper', { command: ['sh', '-c', 'sleep 3; exit 1'], restartPolicy: 'Never', restartPolicyRules }),
   ],
 });
+const stubbornlyRestarting = manifest('web', {
+  containers: [
+    container('main', { restartPolicy: 'Never', restartPolicyRules }),
+    container('helper', { command: ['sh', '-c', 'trap "" TERM; sleep 1d'] }),
+  ],
+});
 const onFailure = { ...withSetup, spec: { ...withSetup.spec, restartPolicy: 'OnFailure' as const } };
 const exitsWell = manifest('web', {
   restartPolicy: 'OnFailure',
@@ -73,6 +79,11 @@ const kept: Readonly<Record<string, Story>> = {
     at: 0,
     deed: { kind: 'apply', pod: restartingAll },
   }),
+  'C10: a pod that is removed while it restarts in place gives its containers no longer than that does': told(
+    { at: 0, deed: { kind: 'apply', pod: stubbornlyRestarting } },
+    { at: 10 * SECOND, deed: { kind: 'exit', which: 0, exitCode: 1 } },
+    { at: 11 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+  ),
   'a start that outlives the agent that asked for it is no start that was refused: no second container runs beside it':
     {
       ...told(
