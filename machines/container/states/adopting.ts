@@ -10,6 +10,13 @@ import { lostRun, terminatedRun } from '../terminatedRun.ts';
 /** What the runtime made of it, as far as it tells. */
 const madeOf = (shown: ObservedContainer | null) => (shown?.made ? { made: shown.made } : {});
 
+/** What is known of a run that goes on, or may. */
+const whatRuns = (shown: ObservedContainer | null) => ({
+  ...madeOf(shown),
+  startedAt: shown?.startedAt,
+  imageRef: shown?.imageRef,
+});
+
 const guards = {
   hasLostSandbox: ({ context }: ContainerArgs) => context.former !== undefined,
   /** It had run, and the runtime does not have it any more. */
@@ -42,15 +49,13 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           {
             guard: { type: 'isAlive', params: ({ event }) => event.output },
             target: 'deciding',
-            actions: assign(({ event: { output } }) => ({
-              ...{ ...madeOf(output), startedAt: output?.startedAt, imageRef: output?.imageRef },
-            })),
+            actions: assign(({ event: { output } }) => whatRuns(output)),
           },
           // Whatever it is, it must not run beside the next one.
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
-            actions: recordUnknownStateEvent,
+            actions: [assign(({ event: { output } }) => whatRuns(output)), recordUnknownStateEvent],
           },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },

@@ -87,6 +87,18 @@ describe('identity', () => {
 });
 
 describe('adoption', () => {
+  test('what may run is stopped, and meanwhile shown with its start', () => {
+    const story = containerStory({
+      before: (world, pod) => {
+        const { id } = world.run(pod, 'main', { startedAt: 7 });
+        world.change(id, { state: 'unknown' });
+      },
+      hold: ['stopContainer'],
+    });
+    expect(story.state()).toBe('stopping.killing.graceful');
+    expect(story.view().now).toEqual({ kind: 'running', startedAt: 7 });
+  });
+
   test('what runs is adopted as it is, with its restart count', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { attempt: 4 }) });
     expect(story.state()).toBe('running.steady');
