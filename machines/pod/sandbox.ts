@@ -1,5 +1,4 @@
 /** What a pod makes of its sandboxes at the runtime (C8), and of those that another agent has of it. */
-import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { madeBy, type ObservedPod, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
@@ -53,12 +52,14 @@ export const isSandboxLast = ({ allocated, observed, containerIds }: PodContext)
   !couldRestartAll(allocated) &&
   (Object.keys(containerIds).length > 0 || observed.containers.some(({ state }) => state !== 'created'));
 
-/** Whether any container has yet to run, or would run again after its last end. A running one dies with its sandbox. */
+/**
+ * Whether any regular container has yet to run, or would run again after its last end. A running one dies with its sandbox.
+ * Init containers and sidecars run for the sake of these alone.
+ */
 function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
-  return [...containersOf(pod.spec)].some(({ container, role }) => {
+  return pod.spec.containers.some((container) => {
     const newest = observed.containers.find(({ name }) => name === container.name);
-    if (newest === undefined) return role !== 'ephemeral';
-    return shouldRestart({ pod, container, role, run: newest, podEnding: false });
+    return newest === undefined || shouldRestart({ pod, container, role: 'regular', run: newest, podEnding: false });
   });
 }
 

@@ -5,7 +5,7 @@ export interface SandboxDecisionInput {
   readonly pod: Pod;
   /** All that the runtime shows of the pod, the newest first; absent when it shows nothing. */
   readonly observed?: Pick<ObservedPod, 'sandboxes' | 'containers'>;
-  /** Whether any container of the pod, init containers included, has yet to run or is to run again. */
+  /** Whether any regular container of the pod has yet to run or is to run again. */
   readonly somethingToStart: boolean;
 }
 

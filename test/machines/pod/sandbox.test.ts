@@ -191,3 +191,27 @@ describe('C8: a pod whose containers run once, and that loses its sandbox before
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
   });
 });
+
+test.each([
+  ['OnFailure', 0, 'terminating'],
+  ['OnFailure', 1, 'sandboxing'],
+  ['Always', 0, 'sandboxing'],
+] as const)(
+  'C8: %s and exit code %s: init containers and sidecars alone are no reason for another sandbox',
+  (restartPolicy, exitCode, state) => {
+    const initContainers = [aContainer({ name: 'setup' }), aContainer({ name: 'proxy', restartPolicy: 'Always' })];
+    const pod = aPod({ restartPolicy, initContainers });
+    const story = podStory({
+      pod,
+      held: ['preparePod', 'runSandbox', 'stopSandboxes'],
+      before: (world) => {
+        world.run(pod, 'proxy');
+        const { id } = world.run(pod, 'main');
+        world.end(id, exitCode);
+        for (const [key, sandbox] of world.sandboxes) world.sandboxes.set(key, { ...sandbox, state: 'notReady' });
+      },
+    });
+    if (state === 'sandboxing') story.ports.answer('preparePod');
+    expect(story.state().split('.')[0]).toBe(state);
+  },
+);
