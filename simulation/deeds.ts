@@ -1,9 +1,14 @@
 /** What was done to a node from outside: what the invariants hold its agent's own deeds against. */
+/** The UID that a node makes of a manifest that names none: another manifest is another pod. */
+export const OF_ITS_MANIFEST = /^[0-9a-f]{32}$/;
+
 export class Deeds {
   readonly #wanted = new Map<string, readonly string[]>();
+  /** The UIDs that their manifests name. */
+  readonly #uids = new Map<string, string | undefined>();
   readonly #touched = new Map<string, number>();
   readonly #ending = new Set<string>();
-  readonly #reborn = new Set<string>();
+  readonly #reborn = new Map<string, number>();
   #allTouched = Number.NEGATIVE_INFINITY;
   /** Whether the wall clock was set: moments from before and after do not compare. */
   clockJumped = false;
@@ -18,9 +23,17 @@ export class Deeds {
     return this.#wanted.get(pod) ?? [];
   }
 
-  /** `file`: where the manifest is, unless the pod has files already. */
-  want(pod: string, file?: string): void {
+  /** `file`: where the manifest is, unless the pod has files already; `uid`: what the manifest names. */
+  want(pod: string, { file, uid }: { readonly file?: string; readonly uid?: string | undefined } = {}): void {
     this.#wanted.set(pod, this.#wanted.get(pod) ?? (file === undefined ? [] : [file]));
+    this.#uids.set(pod, uid);
+  }
+
+  /** Whether the pod of this UID may be the one that is wanted: a node makes the UID of a manifest without one. */
+  mayBeWanted(pod: string, uid: string): boolean {
+    if (!this.#wanted.has(pod)) return false;
+    const wanted = this.#uids.get(pod);
+    return wanted === undefined ? OF_ITS_MANIFEST.test(uid) : wanted === uid;
   }
 
   addFile(pod: string, file: string): void {
@@ -34,19 +47,20 @@ export class Deeds {
     );
   }
 
-  unwant(pod: string): void {
+  unwant(pod: string, at: number): void {
     this.#wanted.delete(pod);
-    this.beginAnew(pod);
+    this.#uids.delete(pod);
+    this.beginAnew(pod, at);
   }
 
-  /** Notes that a pod is, or was for a while, not the one that it was. */
-  beginAnew(pod: string): void {
-    this.#reborn.add(pod);
+  /** Notes that a pod is, or was for a while, not the one that it was, by the time that no jump of the clock changes. */
+  beginAnew(pod: string, at: number): void {
+    this.#reborn.set(pod, Math.max(this.#reborn.get(pod) ?? at, at));
   }
 
-  /** Whether it may begin from its beginning. */
-  isReborn(pod: string): boolean {
-    return this.#reborn.has(pod);
+  /** Whether it may begin from its beginning, because of what was done since then. */
+  isRebornSince(pod: string, at: number): boolean {
+    return (this.#reborn.get(pod) ?? at - 1) >= at;
   }
 
   /** Notes that the agent has a reason of its own to end containers of a pod: a probe that fails, a deadline. */
@@ -59,9 +73,9 @@ export class Deeds {
     return this.#ending.has(pod);
   }
 
-  /** Notes that somebody else than the agent did something to a pod, by the time that no jump of the clock changes. */
+  /** Notes that somebody else than the agent did something to a pod, at a time or until then, which no jump changes. */
   touch(pod: string, at: number): void {
-    this.#touched.set(pod, at);
+    this.#touched.set(pod, Math.max(this.#touched.get(pod) ?? at, at));
   }
 
   /** The same of what may concern any pod. */

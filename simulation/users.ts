@@ -37,7 +37,7 @@ export class Users {
   remove(pod: string): void {
     if (!this.#deeds.wanted.has(pod)) return;
     const files = this.#deeds.filesOf(pod);
-    this.#deeds.unwant(pod);
+    this.#deeds.unwant(pod, this.#host.clock.elapsed);
     this.#pods.delete(pod);
     this.#touch(pod);
     this.#host.manifests.unlist(pod);
@@ -69,14 +69,16 @@ export class Users {
 
   /** The whole directory is gone for a while. */
   loseDirectory(forMs: number): void {
-    for (const pod of this.#deeds.wanted.keys()) if (this.#deeds.filesOf(pod).length > 0) this.#begunAnew(pod);
+    const until = this.#host.clock.elapsed + forMs;
+    for (const pod of this.#deeds.wanted.keys()) if (this.#deeds.filesOf(pod).length > 0) this.#begunAnew(pod, until);
     this.#host.loseManifests(forMs);
   }
 
   #want(pod: Manifest, by?: 'url'): string {
     const full = staticPodName(pod);
     this.#pods.set(full, pod);
-    this.#deeds.want(full, by === 'url' ? undefined : `${pod.metadata.name}.json`);
+    const file = by === 'url' ? {} : { file: `${pod.metadata.name}.json` };
+    this.#deeds.want(full, { ...file, uid: pod.metadata.uid });
     if (endsContainers(pod)) this.#deeds.expectEnds(full);
     this.#touch(full);
     return full;
@@ -86,9 +88,10 @@ export class Users {
     return [...this.#deeds.wanted.keys()].some((pod) => this.#deeds.filesOf(pod).includes(file));
   }
 
-  #begunAnew(pod: string): void {
-    this.#deeds.beginAnew(pod);
-    this.#touch(pod);
+  /** `at`: until when that lasts, where it does. */
+  #begunAnew(pod: string, at = this.#host.clock.elapsed): void {
+    this.#deeds.beginAnew(pod, at);
+    this.#deeds.touch(pod, at);
   }
 
   #touch(pod: string): void {

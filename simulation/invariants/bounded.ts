@@ -13,12 +13,13 @@ type Taken = Readonly<Record<'actors' | 'timers' | 'bytes of contexts', number>>
 /** So much more is no growth: a call that is just under way, a warning that stands until its cause is looked at again. */
 const SLACK: Taken = { actors: 0, timers: 2, 'bytes of contexts': 160 };
 
-/** What the collector of garbage has found last: it has it until it looks again. */
-const withoutFound = (key: string, value: unknown): unknown => (key === 'found' ? undefined : value);
+/** What is kept of the last of many, and never more: what the collector of garbage has found, and what went wrong. */
+const LATEST: ReadonlySet<string> = new Set(['found', 'failure']);
+const withoutLatest = (key: string, value: unknown): unknown => (LATEST.has(key) ? undefined : value);
 
 function takenBy({ root, agent, timers }: Watched): Taken | undefined {
   if (root === undefined || agent === undefined) return undefined;
-  return { actors: countOf(root), timers, 'bytes of contexts': JSON.stringify(agent.keyframe(), withoutFound).length };
+  return { actors: countOf(root), timers, 'bytes of contexts': JSON.stringify(agent.keyframe(), withoutLatest).length };
 }
 
 /** What there is more of than there need be. */

@@ -9,6 +9,8 @@ import { goneBack } from './goneBack.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
 interface Told {
+  /** The full name of the pod. */
+  readonly pod: string;
   readonly status: PodStatus;
   /** Which life of the agent told it. */
   readonly life: number;
@@ -24,6 +26,8 @@ class ApiServer {
   readonly #unsaved = new Set<string>();
   /** The containers that an agent itself has removed: what it knew of them it has to know without. */
   readonly #removed = new Set<string>();
+  /** When the present life began, by the time that no jump of the clock changes. */
+  #lifeBegan = 0;
 
   constructor(watched: Watched) {
     this.#watched = watched;
@@ -33,7 +37,7 @@ class ApiServer {
   take({ uid, namespace, name, status }: StatusReport): string[] {
     const { life, deeds, podOf } = this.#watched;
     const before = this.#told.get(uid);
-    this.#told.set(uid, { status, life });
+    this.#told.set(uid, { pod: `${namespace}/${name}`, status, life });
     const wasForgotten = this.#isForgotten(uid);
     this.#noteSaving(uid, status);
     if (before === undefined || this.#isAnother(uid, before.status, status)) return refusals(status);
@@ -55,10 +59,9 @@ class ApiServer {
 
   /** A new agent need not have heard that a pod was not wanted for a while. */
   beginLife(): void {
-    for (const uid of this.#told.keys()) {
-      const pod = this.#watched.podOf(uid);
-      if (pod && this.#watched.deeds.isReborn(`${pod.metadata.namespace}/${pod.metadata.name}`)) this.forget(uid);
-    }
+    const { deeds, host } = this.#watched;
+    for (const [uid, { pod }] of this.#told) if (deeds.isRebornSince(pod, this.#lifeBegan)) this.forget(uid);
+    this.#lifeBegan = host.clock.elapsed;
   }
 
   noteRemoval({ name, about }: OutsideCall): void {

@@ -1,4 +1,5 @@
 import type { RuntimeEffect } from '../../cri/simulated/views.ts';
+import { OF_ITS_MANIFEST } from '../deeds.ts';
 import { fullName } from '../host.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -6,12 +7,10 @@ import type { Invariant } from './invariant.ts';
 interface Known {
   readonly id: string;
   readonly pod: string;
+  readonly uid: string;
   /** Whoever touched the pod since then may be why it ends. */
   readonly since: number;
 }
-
-/** What the agent makes of a manifest that names none: another manifest is another pod. */
-const OF_ITS_MANIFEST = /^[0-9a-f]{32}$/;
 
 /** Since when each pod is at the runtime, by its UID. */
 class Presence {
@@ -52,15 +51,16 @@ export const untouched: Invariant = {
       if (kind === 'started') {
         // A container may start late, and one of a pod that has another manifest by now.
         const podSince = OF_ITS_MANIFEST.test(container.podUid) ? pods.since(container.podUid) : undefined;
-        known.set(name, { id: container.id, pod, since: podSince ?? elapsed });
+        known.set(name, { id: container.id, pod, uid: container.podUid, since: podSince ?? elapsed });
       } else if (before?.id === container.id) {
         known.delete(name);
         ended.set(name, before);
       }
     };
     const afterStep = () => {
-      for (const [name, { pod, since }] of ended) {
-        if (deeds.wanted.has(pod) && !deeds.isTouchedSince(pod, since))
+      for (const [name, { pod, uid, since }] of ended) {
+        // A pod that another has taken the place of ends whenever its agent hears of that, in whichever run it is then.
+        if (deeds.mayBeWanted(pod, uid) && !deeds.isTouchedSince(pod, since))
           violated(`${name} was ended, and nothing had touched it`);
       }
       ended.clear();

@@ -51,6 +51,8 @@ test('what does not grow with the run is no leak', async () => {
   expect(
     await brokenBy(leaking(() => ({ kept: ['a', 'few', 'names', 'that', 'are', 'always', 'there'] }))),
   ).toBeUndefined();
+  const failure = { reason: 'StoreFailed', message: '0'.repeat(200), at: 0 };
+  expect(await brokenBy(leaking((starts) => (starts > 2 ? { failure } : {})))).toBeUndefined();
 });
 
 test('an actor and timers that are left over are found', () => {

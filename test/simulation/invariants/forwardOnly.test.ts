@@ -101,6 +101,23 @@ test('a pod that was removed and is wanted once more may begin anew', async () =
   expect(said()).toEqual([]);
 });
 
+test('a new agent begins a pod anew that was not wanted for a while, which none has heard of', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  const startTime = '2026-01-01T00:00:30Z';
+  report({});
+  node.deeds.beginAnew('default/web-node-1', node.elapsed);
+  await node.advance(1_000);
+  restart();
+  following.onLifeBegan?.();
+  report({ ...again(status), startTime });
+  expect(said()).toEqual([]);
+  report({ startTime });
+  restart();
+  following.onLifeBegan?.();
+  report({ ...again(status), startTime: '2026-01-01T00:00:40Z' });
+  expect(said()).toEqual(['setup: left the terminated state']);
+});
+
 test('an end that was told, and that neither the disk nor the runtime has, no later agent has to know', async () => {
   const { node, report, said, restart } = await watchedNode();
   const [pod] = node.pods();

@@ -10,7 +10,7 @@ const POD = 'default/web-node-1';
 /** What is violated by what happens at a runtime, by the seconds at which it does. */
 function story(uid: string) {
   const [deeds, clock, violations] = [new Deeds(), { elapsed: 0 }, [] as string[]];
-  deeds.want(POD, 'web.json');
+  deeds.want(POD, { file: 'web.json', ...(uid === OF_ITS_MANIFEST ? {} : { uid }) });
   // As far as it is looked at.
   const watched = { host: { clock }, deeds } as unknown as Watched;
   const { onEffect, afterStep } = untouched.follow(watched, (message) => void violations.push(message));
@@ -26,6 +26,7 @@ function story(uid: string) {
     start: (second: number) => effect(second, 'started', main),
     end: (second: number) => effect(second, 'ended', main),
     touch: (second: number) => deeds.touch(POD, second * 1_000),
+    want: (next: string) => deeds.want(POD, { uid: next }),
     violations,
   };
 }
@@ -58,4 +59,14 @@ test.each([
   start(3);
   end(4);
   expect(violations).toHaveLength(told);
+});
+
+test('a pod with a UID of the user ends in whichever run it is when its agent hears that another has its name', () => {
+  const { sandbox, start, end, touch, want, violations } = story('of-the-user');
+  sandbox(1);
+  touch(2);
+  want('another-of-the-user');
+  start(3);
+  end(4);
+  expect(violations).toEqual([]);
 });
