@@ -56,6 +56,8 @@ export interface ContainerContext
   readonly hasTurn: boolean;
   /** The attempt that is, or will next be, created: also the restart count. */
   readonly attempt: number;
+  /** That number was shown already, with a start that was refused because the sandbox was going. */
+  readonly isCounted?: boolean | undefined;
   readonly imageRef?: string | undefined;
   /** What the runtime made of it last. */
   readonly made?: MadeContainer | undefined;
@@ -143,7 +145,7 @@ export function specOf(context: { readonly pod: Pod; readonly name: string }): C
 
 /** Makes room for the next attempt; the run that just ended is kept for the status. */
 export const nextAttempt = (context: ContainerContext): Partial<ContainerContext> => ({
-  attempt: context.id === undefined ? context.attempt : context.attempt + 1,
+  ...(context.id === undefined ? {} : { attempt: context.attempt + 1, isCounted: undefined }),
   id: undefined,
   ranElsewhere: undefined,
   madeFrom: undefined,

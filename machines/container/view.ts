@@ -88,8 +88,8 @@ const removalOf = (snapshot: ContainerSnapshot) =>
 
 /** A number is counted once its container is shown: until then all that is told is of the one before. */
 function restartsOf(snapshot: ContainerSnapshot): number {
-  const { id, attempt } = snapshot.context;
-  if (removalOf(snapshot)) return attempt;
+  const { id, attempt, isCounted } = snapshot.context;
+  if (removalOf(snapshot) || isCounted) return attempt;
   const isNext = id === undefined || (!isShownRunning(snapshot) && reportedEnd(snapshot) === undefined);
   return isNext && attempt > 0 ? attempt - 1 : attempt;
 }

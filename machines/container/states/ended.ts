@@ -58,6 +58,7 @@ const actions = {
   }),
   forgetCrashes: containerSetup.assign({ crashDelayMs: undefined }),
   forgetFailedStart: containerSetup.assign({
+    isCounted: true,
     run: undefined,
     waitingReason: undefined,
     failure: undefined,

@@ -139,6 +139,8 @@ describe('start', () => {
       expect(story.state()).toBe('launching.readyToCreate');
       const ran = { run: undefined, earlierRun: { exitCode: 1 }, waitingReason: undefined, failure: undefined };
       expect(story.context()).toMatchObject({ attempt: 1, id: undefined, ...ran });
+      // It was told with the refused start.
+      expect(story.view().restartCount).toBe(1);
       story.begin(1);
       expect(story.state()).toBe('running.steady');
       expect(story.context()).toMatchObject({ attempt: 1, id: 'main-1-1' });
