@@ -240,11 +240,16 @@ export class PodCgroups implements Cgroups {
     return { wasThere };
   }
 
-  /** The cgroup that was made here; of a pod that nobody wants any more the class is not known. */
+  /**
+   * The cgroup that was made here, and any that was made for a version of the pod of another class, be it by an earlier
+   * agent; of a pod that nobody wants any more the class is not known.
+   */
   #namesOf(pod: Pod): (readonly string[])[] {
-    if (this.#prepared.has(pod.metadata.uid)) return [podCgroupNames(pod)];
     const own = `pod${pod.metadata.uid}`;
-    return [[...ALL, own], ...TIERS.map((tier) => [...ALL, tier, own])];
+    const all = [[...ALL, own], ...TIERS.map((tier) => [...ALL, tier, own])];
+    if (!this.#prepared.has(pod.metadata.uid)) return all;
+    const present = podCgroupNames(pod).join('/');
+    return all.filter((names) => names.join('/') === present || hasCgroup(this.#tree.cgroupOf(names)));
   }
 }
 
