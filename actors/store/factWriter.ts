@@ -13,7 +13,7 @@ const HOLD_MS = 5_000;
 
 interface FactWriterParts {
   readonly store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten'>;
-  readonly durable: Pick<DurableFacts, 'probes'>;
+  readonly durable: Pick<DurableFacts, 'allocations' | 'probes'>;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
   /** Writes the ends that sinks have to acknowledge; `isFinal`: of a pod that must not run again. */
@@ -37,7 +37,7 @@ export function createFactWriter({ store, durable, clock, onError, keepEnd }: Fa
   const settled = (write: Promise<void>) => write.catch((error) => onError('store', error));
   const write = (...fact: Parameters<typeof store.write>) => settled(store.write(...fact));
   const probes = keepProbes(durable, write);
-  const allocations = keepAllocations(write);
+  const allocations = keepAllocations(durable, write);
 
   const forget = (uid: string) => {
     read.delete(uid);
@@ -89,11 +89,18 @@ function keepProbes(durable: Pick<DurableFacts, 'probes'>, write: Write) {
   };
 }
 
-/** What of each pod was admitted; a status rests on it only where it tells of another size than before. */
-function keepAllocations(write: Write) {
+/**
+ * What of each pod was admitted. A status rests on it where it tells of another size than before; and the first one of a
+ * pod, which tells its QoS class: whatever the manifest is when an agent starts again, that is the one of what was admitted.
+ */
+function keepAllocations({ allocations }: Pick<DurableFacts, 'allocations'>, write: Write) {
   const admitted = new Map<string, PodView>();
+  const saved = new Set(allocations.keys());
   return {
-    forget: (uid: string) => void admitted.delete(uid),
+    forget: (uid: string) => {
+      admitted.delete(uid);
+      saved.delete(uid);
+    },
     keep: (uid: string, view: PodView): Promise<void> | undefined => {
       // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
       const known = admitted.get(uid);
@@ -101,7 +108,7 @@ function keepAllocations(write: Write) {
       if (isKept || view.termination || view.refused || view.tags.includes('admitting')) return undefined;
       admitted.set(uid, view);
       const kept = write('allocations', uid, allocationOf(view));
-      return known === undefined ? undefined : kept;
+      return known === undefined && saved.has(uid) ? undefined : kept;
     },
   };
 }

@@ -35,7 +35,7 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
     phase,
     ...phaseReason(view, phase, previous),
     startTime: previous?.startTime ?? rfc3339(view.startedAt ?? now),
-    qosClass: previous?.qosClass ?? qosClass(view.pod.spec),
+    ...ownClass(view, previous),
   };
   if (view.refused && statuses.length === 0) return { ...always, ...ownConditions(view) };
   return {
@@ -49,6 +49,15 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
   };
 }
+
+/** Decided when the node takes the pod: until then an edit may change it, and an API server would refuse that (C15). */
+function ownClass({ pod, tags }: PodView, previous?: PodStatus): Pick<PodStatus, 'qosClass'> {
+  const known = previous?.qosClass;
+  if (known === undefined && UNDECIDED.some((tag) => tags.includes(tag))) return {};
+  return { qosClass: known ?? qosClass(pod.spec) };
+}
+
+const UNDECIDED = ['awaitingNode', 'ofOthers', 'admitting'];
 
 /** What was admitted for the pod, and what its cgroup has: they differ while a resize is under way (C15). */
 function ownResources({ pod, applied, ended }: PodView): Pick<PodStatus, 'allocatedResources' | 'resources'> {

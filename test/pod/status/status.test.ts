@@ -40,6 +40,14 @@ describe('the status of a pod', () => {
     const previous: PodStatus = { startTime: '2026-05-01T00:00:00Z', qosClass: 'Burstable' };
     expect(status(healthy(), previous)).toMatchObject(previous);
   });
+
+  test('has no class before the node has taken it, unless it has one already', () => {
+    for (const tag of ['awaitingNode', 'ofOthers', 'admitting']) {
+      const view = podView({ main: {}, view: { tags: [tag] } });
+      expect(status(view)).not.toHaveProperty('qosClass');
+      expect(status(view, { qosClass: 'Burstable' })).toMatchObject({ qosClass: 'Burstable' });
+    }
+  });
 });
 
 describe('C15: the resources of a pod', () => {

@@ -47,6 +47,17 @@ const slowly = { postStart: { exec: { command: ['sh', '-c', 'sleep 8'] } } };
 const pulled = manifest('web', {
   containers: [container('helper', { lifecycle: slowly }), container('main', { image: 'registry.local/pulled:1' })],
 });
+const stubborn = manifest('web', {
+  terminationGracePeriodSeconds: 10,
+  containers: [container('main', { command: ['sh', '-c', 'trap "" TERM; sleep 1d'] })],
+});
+const withOwnUid = (resources: object) => {
+  const { metadata, ...rest } = manifest('web', { containers: [container('main', { resources })] });
+  return { ...rest, metadata: { ...metadata, uid: '00000000-0000-4000-8000-000000000001' } };
+};
+const amounts = { cpu: '100m', memory: '16Mi' };
+const burstable = withOwnUid({ requests: amounts });
+const guaranteed = withOwnUid({ requests: amounts, limits: amounts });
 const otherImage = manifest('web', { containers: [container('main', { image: 'registry.local/other:1' })] });
 
 /** What drawn stories have broken, as short as it can be told. */
@@ -65,6 +76,18 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 20 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
     { at: 60 * SECOND, deed: { kind: 'killAgent', downMs: 5 * SECOND } },
     { at: 61 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
+  ),
+  'a pod has no QoS class while it waits for another of its name, and may be edited meanwhile': told(
+    { at: 0, deed: { kind: 'apply', pod: stubborn } },
+    { at: 10 * SECOND, deed: { kind: 'apply', pod: burstable } },
+    { at: 12 * SECOND, deed: { kind: 'apply', pod: guaranteed } },
+    { at: 30 * SECOND, deed: { kind: 'killAgent', downMs: 100 } },
+  ),
+  'a pod whose update was not admitted keeps its QoS class, although the runtime was not ready for the new agent': told(
+    { at: 0, deed: { kind: 'apply', pod: burstable } },
+    { at: 10 * SECOND, deed: { kind: 'apply', pod: guaranteed } },
+    { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+    { at: 20.5 * SECOND, deed: { kind: 'runtimeDown', downMs: 5 * SECOND, keepContainers: true } },
   ),
   'C5: one that exits well when its probe ends it is not told to have ended for good': told({
     at: 0,

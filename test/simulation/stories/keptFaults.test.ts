@@ -21,6 +21,16 @@ const once = manifest('web', {
   containers: [container('main')],
 });
 
+const UID = '00000000-0000-4000-8000-000000000001';
+/** One pod, whatever it asks for. */
+function sized(resources: object) {
+  const { metadata, ...rest } = manifest('web', { containers: [container('main', { resources })] });
+  return { ...rest, metadata: { ...metadata, uid: UID } };
+}
+const amounts = { cpu: '100m', memory: '16Mi' };
+const guaranteed = sized({ requests: amounts, limits: amounts });
+const burstable = sized({ requests: amounts });
+
 const PROBES = `${PLACES.root}/statelet/probes/`;
 const probed = manifest('web', {
   restartPolicy: 'Never',
@@ -138,6 +148,19 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
       {
         call: { room: 'disk', name: 'rename', about: `${PLACES.root}/statelet/statuses` },
         fate: { kind: 'hang' },
+      },
+    ],
+  },
+  'a QoS class is told once it is saved, and stays, although the manifest was edited while no agent lived': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: guaranteed } },
+      { at: SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+      { at: 1.5 * SECOND, deed: { kind: 'apply', pod: burstable } },
+    ],
+    struck: [
+      {
+        call: { room: 'disk', name: 'rename', about: `${PLACES.root}/statelet/allocations` },
+        fate: { kind: 'late', ms: 2 * SECOND },
       },
     ],
   },
