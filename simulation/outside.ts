@@ -100,7 +100,7 @@ export class Gate {
     if (before > 0) await this.#wait(before);
     if (fate !== undefined) await this.#before(fate, passing);
     if (this.#isClosed) return never();
-    const answer = await this.#heard(passing.act);
+    const answer = await this.#heard(passing.act, fate);
     if (after > 0) await this.#wait(after);
     if (fate !== undefined) this.#after(fate, passing.failure);
     return this.#isClosed ? never() : answer;
@@ -111,6 +111,8 @@ export class Gate {
     if (this.#isClosed) return act();
     const fate = this.#fateOf(call);
     if (fate?.kind === 'fail') throw failure(fate.code);
+    // Whether it would have failed: nobody hears of that any more.
+    if (fate?.kind === 'death') this.#die();
     const answer = act();
     if (fate !== undefined) this.#after(fate, failure);
     return answer;
@@ -135,21 +137,27 @@ export class Gate {
   async #before(fate: Fate, { failure, signal, partly }: Passing<unknown>): Promise<void> {
     if (fate.kind === 'fail') throw failure(fate.code);
     if (fate.kind === 'death' && fate.when === 'during') await partly?.();
-    if (fate.kind === 'death' && fate.when !== 'after') this.#parts.onDeath();
+    if (fate.kind === 'death' && fate.when !== 'after') this.#die();
     if (fate.kind === 'hang') await untilAborted(this.#parts.faultsEnded(), signal);
     if (fate.kind === 'late') await untilAborted(this.#wait(fate.ms), signal);
   }
 
   #after(fate: Fate, failure: Passing<unknown>['failure']): void {
     if (fate.kind === 'lostReply') throw failure(fate.code);
-    if (fate.kind === 'death') this.#parts.onDeath();
+    if (fate.kind === 'death') this.#die();
+  }
+
+  /** The agent dies, unless it has died meanwhile: then another one may live. */
+  #die(): void {
+    if (!this.#isClosed) this.#parts.onDeath();
   }
 
   /** What a dead agent asked for may fail as well: nobody hears of that. */
-  async #heard<T>(act: () => T | Promise<T>): Promise<T> {
+  async #heard<T>(act: () => T | Promise<T>, fate: Fate | undefined): Promise<T> {
     try {
       return await act();
     } catch (error) {
+      if (fate?.kind === 'death') this.#die();
       if (this.#isClosed) return never();
       throw error;
     }

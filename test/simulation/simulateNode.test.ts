@@ -56,6 +56,29 @@ test('an agent that is killed finds its pods where they were', async () => {
   node.kill();
 });
 
+test.each([
+  { name: 'readFileSync', of: 'allocations/', when: 'before' },
+  { name: 'stat', of: 'manifests', when: 'after' },
+] as const)('an agent dies at a call also where that would fail anyway: $name', async ({ name, of, when }) => {
+  const struck: string[] = [];
+  const node = await simulateNode({
+    seed: 1,
+    faults: ({ name: called, about }) => {
+      if (called !== name || !about.includes(`/statelet/${of}`) || struck.length > 0) return undefined;
+      struck.push(about);
+      return { kind: 'death', when };
+    },
+  });
+  node.apply(manifest('web'));
+  await node.advance(2_000);
+  expect(struck).toHaveLength(1);
+  expect(struck.filter((path) => node.host.files.existsSync(path))).toEqual([]);
+  expect(node.explainNode()).toBeUndefined();
+  await node.advance(10_000);
+  expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+  node.kill();
+});
+
 test('what entered an agent is recorded where it is asked for', async () => {
   const node = await simulateNode({ seed: 3, records: true });
   node.users.apply(manifest('web'));
