@@ -30,8 +30,11 @@ export type Fate =
   /** The agent dies with the call not made yet, in the middle of what can be done in part, or with the answer on its way. */
   | { readonly kind: 'death'; readonly when: 'before' | 'during' | 'after' };
 
-/** Decides what becomes of the calls; undefined: what was asked for. */
-export type FaultPlan = (call: OutsideCall, index: number) => Fate | undefined;
+/**
+ * Decides what becomes of the calls; undefined: what was asked for. `elapsed` is when a call is made, in milliseconds of
+ * node time.
+ */
+export type FaultPlan = (call: OutsideCall, index: number, elapsed: number) => Fate | undefined;
 
 /** How a call is made. */
 export interface Passing<T> {
@@ -46,7 +49,7 @@ export interface Passing<T> {
 
 export interface GateParts {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
-  readonly plan: FaultPlan;
+  readonly plan: (call: OutsideCall, index: number) => Fate | undefined;
   /** Draws which calls are overtaken by others; absent: all are answered as they come. */
   readonly overtakes?: Random | undefined;
   /** Resolves when faults have ended. */

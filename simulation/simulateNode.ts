@@ -132,7 +132,7 @@ export class Simulation {
       isSecretive: this.#options.records === true,
       inspect: this.#options.inspect,
       plan: (call, at) =>
-        this.#areFaultsOver ? undefined : (this.#options.faults?.(call, at) ?? this.host.fateOf(call)),
+        this.#areFaultsOver ? undefined : (this.#options.faults?.(call, at, this.elapsed) ?? this.host.fateOf(call)),
       overtakes: this.#options.overtakes ? this.#random.fork() : undefined,
       faultsEnded: () => this.#faultsEnded.promise,
       nextIndex: () => this.#calls++,

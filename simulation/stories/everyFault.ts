@@ -22,11 +22,23 @@ export function fatesOf(call: OutsideCall): readonly Fate[] {
   return [...fails, lost, ...slow, BEFORE, ...during, { kind: 'death', when: 'after' }];
 }
 
+/** A call of a story, with when it is made. */
+export interface CallOfStory extends OutsideCall {
+  /** Milliseconds of node time. */
+  readonly at: number;
+}
+
 /** The calls of a story that can meet a fault, in their order. */
-export async function callsOf(story: Story): Promise<readonly OutsideCall[]> {
-  const calls: OutsideCall[] = [];
-  await play(story, { invariants: [], faults: (call) => void calls.push(call) });
+export async function callsOf(story: Story): Promise<readonly CallOfStory[]> {
+  const calls: CallOfStory[] = [];
+  await play(story, { invariants: [], faults: (call, _, at) => void calls.push({ ...call, at }) });
   return calls;
+}
+
+/** Whether an agent that dies before a call leaves what it leaves if it dies before the next one, at the same moment. */
+function leavesWhatTheNextDoes({ room, writes, at }: CallOfStory, next: CallOfStory | undefined): boolean {
+  // What the runtime is asked takes a time that is drawn.
+  return !writes && room !== 'runtime' && at === next?.at;
 }
 
 /** The story with each fate at each of its calls. */
@@ -37,15 +49,17 @@ export function* withEveryFault(story: Story, calls: readonly OutsideCall[]): Ge
 }
 
 /**
- * The same with less: of the errors that a call can fail with each call gets one, in turns; and none is late, as one that
- * hangs is later.
+ * The same with less: of the errors that a call can fail with each call gets one, in turns; none is late, as one that
+ * hangs is later; and of deaths that leave the same, with only looks between them, there is the last.
  */
-export function* withEveryKindOfFault(story: Story, calls: readonly OutsideCall[]): Generator<Story> {
+export function* withEveryKindOfFault(story: Story, calls: readonly CallOfStory[]): Generator<Story> {
   for (const [call, each] of calls.entries()) {
     const codes = codesOf(each);
     const code = codes[call % codes.length];
+    const diesLater = leavesWhatTheNextDoes(each, calls[call + 1]);
     for (const fate of fatesOf(each)) {
       if (fate.kind === 'late' || (fate.kind === 'fail' && fate.code !== code)) continue;
+      if (fate.kind === 'death' && diesLater) continue;
       yield { ...story, faults: [{ call, fate }] };
     }
   }

@@ -50,7 +50,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
       records: (options.records || options.replays) ?? false,
       overtakes: story.overtakes ?? false,
       seed,
-      faults: (call, index) => fates.get(index) ?? options.faults?.(call, index),
+      faults: (call, index, at) => fates.get(index) ?? options.faults?.(call, index, at),
     },
     config: { ...{ startSlots: 2, crashLoop: { baseMs: 2_000, maxMs: 20_000 } }, ...sourcesOf(story) },
   });

@@ -1,12 +1,16 @@
 import { expect, test } from '@jest/globals';
 import { Random } from '../../../simulation/random.ts';
 import {
+  type CallOfStory,
+  callsOf,
   fatesOf,
   withDrawnPair,
   withEveryFault,
   withEveryKindOfFault,
   withEveryPair,
 } from '../../../simulation/stories/everyFault.ts';
+import { play } from '../../../simulation/stories/play.ts';
+import { shortStories } from '../../../simulation/stories/shortStories.ts';
 import type { Story } from '../../../simulation/stories/story.ts';
 
 test('each call fails as its room does, and only what changes something can lose its reply or die half-way', () => {
@@ -24,9 +28,9 @@ test('each call fails as its room does, and only what changes something can lose
 
 const story: Story = { seed: 1, moments: [], faults: [], lastsMs: 0 };
 const calls = [
-  { room: 'disk', name: 'mkdir', about: '/a', writes: true },
-  { room: 'disk', name: 'stat', about: '/a', writes: false },
-  { room: 'runtime', name: 'version', about: '', writes: false },
+  { room: 'disk', name: 'mkdir', about: '/a', writes: true, at: 1 },
+  { room: 'disk', name: 'stat', about: '/a', writes: false, at: 2 },
+  { room: 'runtime', name: 'version', about: '', writes: false, at: 3 },
 ] as const;
 
 test('a story is told with every fault at every call, with every error that the call gives, or with one and never late', () => {
@@ -40,6 +44,50 @@ test('a story is told with every fault at every call, with every error that the 
   ]);
   const others = all.filter(({ fate }) => fate.kind !== 'fail' && fate.kind !== 'late');
   expect(kinds.filter(({ fate }) => fate.kind !== 'fail')).toEqual(others);
+});
+
+test('of deaths that leave the same, with only looks at the host between them, the last is told', () => {
+  const look = { room: 'disk', name: 'stat', about: '/a', writes: false } as const;
+  const version = { room: 'runtime', name: 'version', about: '', writes: false } as const;
+  const all: CallOfStory[] = [
+    ...[1, 1, 2].map((at) => ({ ...look, at })),
+    ...[3, 3].map((at) => ({ ...look, at, writes: true })),
+    ...[4, 4].map((at) => ({ ...version, at })),
+  ];
+  const deaths = [...withEveryKindOfFault(story, all)].flatMap(({ faults }) =>
+    faults.flatMap(({ call, fate }) => (fate.kind === 'death' ? [`${call} ${fate.when}`] : [])),
+  );
+  expect(deaths).toEqual([
+    '1 before',
+    '2 before',
+    '3 before',
+    '3 after',
+    '4 before',
+    '4 after',
+    '5 before',
+    '6 before',
+  ]);
+});
+
+test('what is left out comes to the same as what is told instead', async () => {
+  const short = shortStories['a pod comes, runs and goes'] ?? story;
+  const all = await callsOf(short);
+  const kept = new Set([...withEveryKindOfFault(short, all)].map(({ faults }) => JSON.stringify(faults)));
+  const fate = { kind: 'death', when: 'before' } as const;
+  const left = [...all.keys()].filter((call) => !kept.has(JSON.stringify([{ call, fate }])));
+  const comesTo = async (call: number) => {
+    const after: object[] = [];
+    const faults = ({ about, ...each }: object & { about: string }, index: number, at: number) => {
+      // Temporary files have names of their own.
+      if (index > call) after.push({ ...each, about: about.replace(/[^/]+tmp$/, ''), at });
+      return undefined;
+    };
+    await play({ ...short, faults: [{ call, fate }] }, { invariants: [], faults, isBrief: true });
+    return after;
+  };
+  const looked = left.filter((_, index) => index % 20 === 0);
+  expect(looked.length).toBeGreaterThan(4);
+  for (const call of looked) expect(await comesTo(call)).toEqual(await comesTo(call + 1));
 });
 
 test('a story is told with a fault at each pair of its calls, or at one that is drawn', () => {
