@@ -169,10 +169,6 @@ export const nodeAgentMachine = chartSetup.createMachine({
     ],
     'admission.preempting': { actions: 'preempt' },
     'node.drain': { target: '.draining', actions: 'recordFact' },
-    'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen'] },
-      { actions: ['keepBroken', 'forgetPod'] },
-    ],
     'node.ticked': { actions: 'recordFact' },
     'xstate.error.actor.*': [
       { guard: 'isOfPod', actions: ['keepBroken', 'forgetPod', 'leaveLimiters'] },

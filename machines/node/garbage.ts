@@ -44,8 +44,6 @@ export const garbageMachine = setup({
   context: ({ input }) => ({ ...input, found: { containers: [], sandboxes: [], known: [], foreign: [] } }),
   // At once, for what a former run of the agent left; then once a minute.
   initial: 'asking',
-  // Asked for too early or answered too late: the next look is as good.
-  on: { 'garbage.found': {} },
   states: {
     waiting: {
       tags: 'steady',

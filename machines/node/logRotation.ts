@@ -41,7 +41,6 @@ export const logRotationMachine = setup({
   },
   context: ({ input }) => ({ ...input, logs: [] }),
   initial: 'waiting',
-  on: { 'logs.found': {} },
   states: {
     waiting: {
       tags: 'steady',

@@ -148,10 +148,8 @@ export const statusSinkMachine = setup({
     awaitingRetry: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to send unacknowledged statuses', until: 'retryAt' },
-      always: [
-        { guard: 'isSending', target: 'sending' },
-        { guard: not('hasFailed'), target: 'idle' },
-      ],
+      // What failed is dropped only for what is sent in its place.
+      always: { guard: 'isSending', target: 'sending' },
     },
   },
 });
