@@ -6,15 +6,15 @@ import { lookUp } from '../pod/lookUp.ts';
 import type { OutsideCall, Room } from './outside.ts';
 
 /** The errors that a disk may give at any time; the rest follow from what was asked for. */
-const DISK_READS = ['EIO', 'EMFILE'] as const;
-const DISK_WRITES = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE'] as const;
+const DISK_READS = ['EIO', 'EMFILE', 'ENFILE'] as const;
+const DISK_WRITES = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE', 'ENFILE'] as const;
 /** What only the kernel does. */
 const KERNEL: Readonly<Record<string, readonly string[]>> = {
   ...{ mount: ['EIO', 'EMFILE'], unmount: ['EBUSY', 'EIO'], bind: ['EIO', 'ENOSPC'], mountAt: ['EIO'] },
   ...{ rmdir: ['EBUSY'], write: ['EINVAL', 'EBUSY'] },
 };
 const RUNTIME = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'UNKNOWN'] as const;
-const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EMFILE'] as const;
+const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EMFILE', 'ENFILE'] as const;
 
 const CODES: Readonly<Record<Room, (call: OutsideCall) => readonly string[]>> = {
   runtime: () => RUNTIME,
@@ -57,7 +57,8 @@ const isDial = (code: string): code is Dial => Object.hasOwn(DIALS, code);
 function dialError(about: string, code: string): Error {
   const at = about.lastIndexOf(':');
   const address = { host: about.slice(0, at), port: Number(about.slice(at + 1)) };
-  return isDial(code) ? networkError(DIALS[code], address) : fileError('EMFILE', 'connect', about);
+  if (isDial(code)) return networkError(DIALS[code], address);
+  return fileError(code === 'ENFILE' ? code : 'EMFILE', 'connect', about);
 }
 
 /** What a call fails with; a code that its room does not know stands for one that it does. */

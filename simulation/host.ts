@@ -11,13 +11,13 @@ import { lookUp } from '../pod/lookUp.ts';
 import { MANIFEST_HOST, ManifestPlace } from './manifestPlace.ts';
 import { writeFile } from './onDisk.ts';
 import { Others } from './others.ts';
-import type { Fate, OutsideCall } from './outside.ts';
-import type { Random } from './random.ts';
+import type { Fate, OutsideCall, Room } from './outside.ts';
+import { Random } from './random.ts';
 import { type RuntimeRestart, RuntimeTroubles } from './runtimeTroubles.ts';
 import type { Schedule } from './schedule.ts';
 import { serverOfContainer } from './servers.ts';
 import { Spells } from './spells.ts';
-import { type DiskTrouble, sufferedBy, type UrlTrouble } from './troubles.ts';
+import { type DiskTrouble, FlakyRoom, sufferedBy, type UrlTrouble } from './troubles.ts';
 
 /** Where things lie on the simulated disk. */
 export const PLACES = {
@@ -58,6 +58,7 @@ export class SimulatedHost {
   readonly troubles: RuntimeTroubles;
   /** What the disk suffers from, if anything. */
   #diskTrouble: DiskTrouble | undefined;
+  #flaky: FlakyRoom | undefined;
   readonly #spells: Spells;
   readonly #others: Others;
   /** Whether calls to the runtime take their time; what is there from the start was made at once. */
@@ -161,6 +162,8 @@ export class SimulatedHost {
     this.#spells.endAll();
     const isUnknown = [...this.runtime.containers()].some((each) => this.troubles.isUnknown(each.id));
     if (!this.runtime.isUp || isUnknown) this.runtime.restart();
+    // Nobody pulls one whose policy forbids it.
+    if (this.runtime.images.find(PRESENT_IMAGE) === undefined) this.runtime.images.add(PRESENT_IMAGE);
   }
 
   /** Ends the process of one of the containers that run, if any does. */
@@ -193,9 +196,17 @@ export class SimulatedHost {
     if (!how.keepContainers) this.clock.setTimeout(() => this.#others.lookAgain(), how.downMs);
   }
 
-  /** What becomes of a call for what the disk suffers from. */
+  /** What becomes of a call for what the host suffers from. */
   fateOf(call: OutsideCall): Fate | undefined {
-    return this.#diskTrouble && sufferedBy(this.#diskTrouble, call);
+    return (this.#diskTrouble && sufferedBy(this.#diskTrouble, call)) ?? this.#flaky?.fateOf(call);
+  }
+
+  /** So many of the calls to a room fail, from 0 to 1. */
+  failCalls(room: Room, share: number, forMs: number): void {
+    this.#flaky = new FlakyRoom(room, share, new Random(this.clock.elapsed));
+    this.#spells.begin('flaky', forMs, () => {
+      this.#flaky = undefined;
+    });
   }
 
   sufferFrom(trouble: DiskTrouble, forMs: number): void {
@@ -203,6 +214,18 @@ export class SimulatedHost {
     this.#spells.begin('disk', forMs, () => {
       this.#diskTrouble = undefined;
     });
+  }
+
+  /** Somebody else mounts something in the directory of one of the agent's pods, if there is one; `at` is its path there. */
+  mountForeign(which: number, at: string, forMs: number): void {
+    const pods = `${PLACES.root}/pods`;
+    const own = this.files.existsSync(pods)
+      ? this.files.readdirSync(pods).filter((uid) => !this.isForeign(`${pods}/${uid}`))
+      : [];
+    const uid = nth(own, which);
+    if (uid === undefined) return;
+    this.#others.mountAt(`${pods}/${uid}/${at}`);
+    this.#spells.begin('foreign mount', forMs, () => this.#others.unmountAll());
   }
 
   loseManifests(forMs: number): void {

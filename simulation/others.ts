@@ -62,6 +62,8 @@ export class Others {
   readonly #cgroups: readonly string[];
   /** All paths that are theirs, with all below them. */
   readonly #places: readonly string[];
+  /** What they have mounted in directories of the agent's. */
+  readonly #guests = new Set<string>();
   /** The sandboxes and containers that are theirs; false where one has ended that somebody else has ended. */
   readonly #runs = new Map<string, boolean>();
 
@@ -111,13 +113,34 @@ export class Others {
     for (const each of this.#pods) await this.#run(each, image);
   }
 
-  /** What they have anew after each start of the host. */
+  /** What they have anew after each start of the host, which has taken away what they mounted for a while. */
   boot(cgroups: CgroupTree): void {
+    this.#guests.clear();
     for (const path of this.#mounts) {
       this.#disk.mount('tmpfs', path);
       writeFile(this.#disk, `${path}/in-memory`, 'theirs');
     }
     for (const path of this.#cgroups) cgroups.add(path);
+  }
+
+  /** They mount something in a directory of the agent's. */
+  mountAt(path: string): void {
+    if (this.#guests.has(path)) return;
+    this.#disk.makeDirectories(path);
+    this.#disk.mount('tmpfs', path);
+    writeFile(this.#disk, `${path}/in-memory`, 'theirs');
+    this.#guests.add(path);
+  }
+
+  /** They take away what they had mounted there. */
+  unmountAll(): void {
+    const mounted = new Set(this.#disk.mounts.map(({ path }) => path));
+    for (const path of this.#guests) {
+      if (!mounted.has(path)) continue;
+      this.#disk.unmount(path);
+      this.#disk.removeDirectory(path);
+    }
+    this.#guests.clear();
   }
 
   /** Whether a sandbox or container is theirs. */
@@ -129,7 +152,9 @@ export class Others {
   owns(about: string): boolean {
     if (this.#runs.has(about)) return true;
     if (!about.startsWith('/')) return false;
-    return this.#places.some((place) => about.startsWith(place) && (about[place.length] ?? '/') === '/');
+    return [...this.#places, ...this.#guests].some(
+      (place) => about.startsWith(place) && (about[place.length] ?? '/') === '/',
+    );
   }
 
   ownsCgroup(path: string): boolean {
@@ -153,7 +178,12 @@ export class Others {
       ...[...this.#runs].flatMap(([id, runs]) => (runs && !running.has(id) ? [`${id} was ended`] : [])),
       ...[...this.#contents].flatMap(([path, text]) => (this.#textAt(path) === text ? [] : [`${path} was changed`])),
       ...[...this.#links.keys()].filter((path) => this.#disk.find(path, 'lstat') === undefined),
-      ...this.#mounts.filter((path) => !mounted.has(path)).map((path) => `${path} is not mounted any more`),
+      ...[...this.#mounts, ...this.#guests]
+        .filter((path) => !mounted.has(path))
+        .map((path) => `${path} is not mounted any more`),
+      ...[...this.#guests].flatMap((path) =>
+        this.#textAt(`${path}/in-memory`) === 'theirs' ? [] : [`${path} was emptied`],
+      ),
       ...this.#cgroups.filter((path) => !paths.has(path)).map((path) => `the cgroup ${path} is gone`),
     ];
   }

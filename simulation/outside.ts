@@ -3,7 +3,8 @@ import type { Clock } from '../actors/clock.ts';
 import type { Random } from './random.ts';
 
 /** Where calls go to. */
-export type Room = 'runtime' | 'disk' | 'mounts' | 'cgroups' | 'network' | 'sink';
+export const ROOMS = ['runtime', 'disk', 'mounts', 'cgroups', 'network', 'sink'] as const;
+export type Room = (typeof ROOMS)[number];
 
 export interface OutsideCall {
   readonly room: Room;

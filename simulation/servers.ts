@@ -21,6 +21,8 @@ const SERVERS: Readonly<Record<string, (ranMs: number) => SimulatedServer>> = {
   '8084': () => says(200, { cut: { bytes: 30, ending: 'reset' } }),
   '8085': () => says(200, { delayMs: 700 }),
   '8086': (ranMs) => (ranMs < 15 * SECOND ? says(200) : { connection: 'silent' }),
+  '8443': () => ({ ...says(200), isSecure: true }),
+  '8444': (ranMs) => ({ ...says(ranMs < 20 * SECOND ? 200 : 503), isSecure: true }),
   '9000': () => ({ health: () => ({ served: SERVING }) }),
   '9001': (ranMs) => ({ health: () => ({ served: ranMs < 20 * SECOND ? SERVING : NOT_SERVING }) }),
   '9002': () => ({}),
@@ -30,6 +32,8 @@ const SERVERS: Readonly<Record<string, (ranMs: number) => SimulatedServer>> = {
 export const WELL_PORTS = [8080, 8081, 8085] as const;
 /** Those that fall ill. */
 export const ILL_PORTS = [8082, 8083, 8084, 8086] as const;
+/** Those that speak TLS, the one that always answers well first. */
+export const SECURE_PORTS = [8443, 8444] as const;
 export const GRPC_PORTS = [9000, 9001, 9002] as const;
 
 /** What is at a port of a container that has run so long; undefined where it does not listen. */

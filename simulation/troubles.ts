@@ -1,9 +1,11 @@
 /** What a host can suffer from for a while, beside the faults of single calls. */
 import type { SimulatedAnswer, SimulatedServer } from '../actors/simulated/connection.ts';
-import type { Fate, OutsideCall } from './outside.ts';
+import { codesOf } from './failures.ts';
+import type { Fate, OutsideCall, Room } from './outside.ts';
+import type { Random } from './random.ts';
 
-/** `noDescriptors`: the table of open files is full. */
-export type DiskTrouble = 'full' | 'readOnly' | 'failing' | 'noDescriptors';
+/** The table of open files is full: `noDescriptors`, that of the agent; `tableFull`, that of the host. */
+export type DiskTrouble = 'full' | 'readOnly' | 'failing' | 'noDescriptors' | 'tableFull';
 
 /** What makes something on a disk that there was not, and so needs room. */
 const GROWING: ReadonlySet<string> = new Set([
@@ -22,13 +24,37 @@ const SUFFERS: Readonly<Record<DiskTrouble, (call: OutsideCall) => string | unde
   readOnly: ({ name, writes }) => (writes && !KERNELS.has(name) ? 'EROFS' : undefined),
   failing: ({ name }) => (KERNELS.has(name) ? undefined : 'EIO'),
   noDescriptors: ({ name }) => (OPENING.has(name) ? 'EMFILE' : undefined),
+  tableFull: ({ name }) => (OPENING.has(name) ? 'ENFILE' : undefined),
 };
 
 /** What becomes of a call in such a trouble; undefined where it does not suffer from it. */
 export function sufferedBy(trouble: DiskTrouble, call: OutsideCall): Fate | undefined {
-  const isConcerned = call.room === 'disk' || call.room === 'mounts' || trouble === 'noDescriptors';
+  const isConcerned =
+    call.room === 'disk' || call.room === 'mounts' || trouble === 'noDescriptors' || trouble === 'tableFull';
   const code = isConcerned && call.room !== 'runtime' ? SUFFERS[trouble](call) : undefined;
   return code === undefined ? undefined : { kind: 'fail', code };
+}
+
+/** A lost reply is one of so many faults of a room that is flaky. */
+const LOST = 0.2;
+
+/** A room of which some calls fail, each in a way that is drawn. */
+export class FlakyRoom {
+  readonly #room: Room;
+  readonly #share: number;
+  readonly #random: Random;
+
+  constructor(room: Room, share: number, random: Random) {
+    this.#room = room;
+    this.#share = share;
+    this.#random = random;
+  }
+
+  fateOf(call: OutsideCall): Fate | undefined {
+    if (call.room !== this.#room || !this.#random.chance(this.#share)) return undefined;
+    const code = this.#random.pick(codesOf(call));
+    return { kind: call.writes && this.#random.chance(LOST) ? 'lostReply' : 'fail', code };
+  }
 }
 
 /** How a server of manifests can be ill. */

@@ -53,6 +53,17 @@ export class Users {
     this.#begunAnew(pod);
   }
 
+  /** Lets a pod that a URL lists have another name from the next list on: as another pod it begins anew. */
+  renameListed(pod: string, name: string): void {
+    const { uid: _, ...metadata } = this.#pods.get(pod)?.metadata ?? {};
+    const manifest = this.#pods.get(pod);
+    if (manifest === undefined || this.#deeds.filesOf(pod).length > 0) return;
+    const renamed = { ...manifest, metadata: { ...metadata, name } };
+    if (this.#deeds.wanted.has(staticPodName(renamed))) return;
+    this.remove(pod);
+    this.apply(renamed, 'url');
+  }
+
   /** Puts the same pod into one more file. */
   copy(pod: string, file: string): void {
     const manifest = this.#pods.get(pod);

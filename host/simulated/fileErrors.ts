@@ -11,6 +11,7 @@ const MEANINGS = {
   ELOOP: 'too many symbolic links encountered',
   EMFILE: 'too many open files',
   ENAMETOOLONG: 'name too long',
+  ENFILE: 'file table overflow',
   ENOENT: 'no such file or directory',
   ENOSPC: 'no space left on device',
   ENOTDIR: 'not a directory',

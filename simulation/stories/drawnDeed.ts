@@ -1,11 +1,18 @@
 /** What can be done to a node, each as often as it is worth. */
 import { NODE_NAME, PRESENT_IMAGE } from '../host.ts';
+import { ROOMS } from '../outside.ts';
 import type { Random } from '../random.ts';
 import { changed, drawnManifest, PULLED, withUid } from './drawnManifest.ts';
 import type { Manifest } from './manifests.ts';
 import type { Deed } from './story.ts';
 
 const SECOND = 1_000;
+/** Where somebody else may mount something: as a plugin that no node here has, beside the volumes, and in one. */
+const GUESTS = [
+  'volumes/kubernetes.io~csi/theirs',
+  'theirs',
+  'volumes/kubernetes.io~empty-dir/volume-0/theirs',
+] as const;
 
 /** What has been drawn of a story so far. */
 export interface Drawing {
@@ -66,6 +73,13 @@ const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Dra
   remove: [9, (drawing) => ({ kind: 'remove', pod: fullName(drawing) })],
   renameManifest: [1, (drawing) => ({ kind: 'renameManifest', pod: fullName(drawing), file: file(drawing.random) })],
   copyManifest: [1, (drawing) => ({ kind: 'copyManifest', pod: fullName(drawing), file: file(drawing.random) })],
+  renameListed: [
+    1,
+    ({ random, names, listed }) => {
+      const name = random.pick(listed.size > 0 ? [...listed] : names);
+      return { kind: 'renameListed', pod: `default/${name}-${NODE_NAME}`, name: `${name.slice(0, 50)}-renamed` };
+    },
+  ],
   scribble: [2, ({ random }) => ({ kind: 'scribble', file: random.pick(ODD_FILES), text: random.pick(TEXTS) })],
   manifestsGone: [1, ({ random }) => ({ kind: 'manifestsGone', forMs: some(random) })],
   url: [
@@ -81,7 +95,7 @@ const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Dra
   killSandbox: [2, ({ random }) => ({ kind: 'killSandbox', which: which(random) })],
   removeSandbox: [2, ({ random }) => ({ kind: 'removeSandbox', which: which(random) })],
   killAgent: [4, ({ random }) => ({ kind: 'killAgent', downMs: downMs(random) })],
-  stopAgent: [1, ({ random }) => ({ kind: 'stopAgent', drains: random.chance(0.3), downMs: downMs(random) })],
+  stopAgent: [2, ({ random }) => ({ kind: 'stopAgent', drains: random.chance(0.4), downMs: downMs(random) })],
   powerCut: [2, ({ random }) => ({ kind: 'powerCut', downMs: downMs(random) })],
   runtimeDown: [
     3,
@@ -116,8 +130,20 @@ const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Dra
     2,
     ({ random }) => ({
       kind: 'disk',
-      trouble: random.pick(['full', 'readOnly', 'failing', 'noDescriptors'] as const),
+      trouble: random.pick(['full', 'readOnly', 'failing', 'noDescriptors', 'tableFull'] as const),
       forMs: some(random, 30),
+    }),
+  ],
+  mountForeign: [
+    1,
+    ({ random }) => ({
+      ...{ kind: 'mountForeign', which: which(random), at: random.pick(GUESTS), forMs: some(random, 120) },
+    }),
+  ],
+  flaky: [
+    3,
+    ({ random }) => ({
+      ...{ kind: 'flaky', room: random.pick(ROOMS), share: random.pick([0.2, 0.5, 1]), forMs: some(random, 30) },
     }),
   ],
   jump: [2, ({ random }) => ({ kind: 'jump', ms: random.pick([-3_600, -10, 10, 3_600]) * SECOND })],

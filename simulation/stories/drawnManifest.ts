@@ -1,6 +1,6 @@
 /** Pods that are drawn: of every kind that a node can run, and of some that it cannot. */
 import type { Random } from '../random.ts';
-import { GRPC_PORTS, ILL_PORTS, WELL_PORTS } from '../servers.ts';
+import { GRPC_PORTS, ILL_PORTS, SECURE_PORTS, WELL_PORTS } from '../servers.ts';
 import { container, type Manifest, type ManifestContainer, manifest } from './manifests.ts';
 
 const shell = (script: string) => ['sh', '-c', script];
@@ -39,6 +39,10 @@ const VOLUMES: readonly object[] = [
   },
 ];
 
+const DEADLINES = [1, 2, 5, 20, 60] as const;
+/** A pod with one takes the place of others where there is not enough room. */
+const PRIORITIES = [1_000, 2_000_000_000] as const;
+
 const ENV = [
   { name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
   { name: 'CPU', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } },
@@ -53,12 +57,14 @@ const RESTARTS_ALL = {
 const execOf = (random: Random, isWell: boolean) =>
   isWell ? ['true'] : random.pick([['false'], ['sleep', '20'], shell('sleep 1; exit 1')]);
 
-/** What a probe or a hook asks; one that is not well may fail, hang, or break off. */
+/** What a probe or a hook asks; one that is not well may fail, hang, break off, or ask for TLS where there is none. */
 function handler(random: Random, isWell: boolean): object {
   const port = isWell ? random.pick(WELL_PORTS) : random.pick(ILL_PORTS);
+  const secure = isWell ? SECURE_PORTS[0] : random.pick([SECURE_PORTS[1], ...WELL_PORTS]);
   const kinds: readonly object[] = [
     { exec: { command: execOf(random, isWell) } },
     { httpGet: { path: '/healthz?full', port } },
+    { httpGet: { scheme: 'HTTPS', path: '/healthz', port: secure } },
     { tcpSocket: { port } },
   ];
   return random.pick(kinds);
@@ -81,7 +87,7 @@ function lifecycle(random: Random): { postStart?: object; preStop?: object } {
 
 /** Few pods ask for so much that not many of them have room. */
 function drawnResources(random: Random): object {
-  const cpu = random.chance(0.1) ? '40' : `${random.between(1, 5) * 100}m`;
+  const cpu = random.chance(0.15) ? '40' : `${random.between(1, 5) * 100}m`;
   const memory = `${random.between(1, 4) * 16}Mi`;
   const requests = random.chance(0.5) ? { cpu, memory } : { cpu };
   return random.chance(0.4) ? { requests, limits: { cpu, memory } } : { requests };
@@ -102,15 +108,21 @@ function sidecarProbes(random: Random): Partial<ManifestContainer> {
   return { ...rest, ...(hooks?.preStop === undefined ? {} : { lifecycle: { preStop: hooks.preStop } }) };
 }
 
+/** Only the image that is there from the start can be had where nobody may pull it. */
+function drawnImage(random: Random): Partial<ManifestContainer> {
+  if (random.chance(0.2)) return { image: random.pick(PULLED) };
+  return random.chance(0.1) ? { imagePullPolicy: 'Never' } : {};
+}
+
 function drawnContainer(name: string, random: Random, volumeMounts: readonly object[]): ManifestContainer {
   const command = random.pick(COMMANDS);
   return container(name, {
     ...(volumeMounts.length > 0 ? { volumeMounts } : {}),
     ...(command.length > 0 ? { command } : {}),
-    ...(random.chance(0.2) ? { image: random.pick(PULLED) } : {}),
+    ...drawnImage(random),
     ...(random.chance(0.4) ? { resources: drawnResources(random) } : {}),
     ...(random.chance(0.2) ? { env: ENV } : {}),
-    ...(random.chance(0.05) ? RESTARTS_ALL : {}),
+    ...(random.chance(0.1) ? RESTARTS_ALL : {}),
     ...probes(random),
   });
 }
@@ -138,13 +150,15 @@ export function drawnManifest(name: string, random: Random): Manifest {
   const names = random.chance(0.3) ? ['main', helper] : ['main'];
   // Where an init container always fails, its pod ends with it, or nothing would ever come of it.
   const isHopeless = inits.some((each) => each.name === 'fails');
+  const isPushy = random.chance(0.1);
   const drawn = manifest(name, {
     restartPolicy: isHopeless ? 'Never' : random.pick(['Always', 'Always', 'OnFailure', 'Never'] as const),
     terminationGracePeriodSeconds: random.pick([0, 1, 5, 30]),
     containers: names.map((each) => drawnContainer(each, random, volumeMounts)),
+    ...(isPushy ? { priority: random.pick(PRIORITIES) } : {}),
     ...(inits.length > 0 ? { initContainers: inits } : {}),
     ...(volumes.length > 0 ? { volumes } : {}),
-    ...(random.chance(0.05) ? { activeDeadlineSeconds: random.between(5, 60) } : {}),
+    ...(random.chance(0.1) ? { activeDeadlineSeconds: random.pick(DEADLINES) } : {}),
     ...(random.chance(0.1) ? { hostNetwork: true } : {}),
     ...(random.chance(0.1) ? { securityContext: { fsGroup: 1_000 } } : {}),
   });
@@ -166,9 +180,11 @@ export function changed({ spec, metadata, ...rest }: Manifest, random: Random): 
     ...each,
     ...(each.resources === undefined ? {} : { resources: drawnResources(random) }),
     // Where containers may not run again an API server takes no status of one that does.
-    ...(spec.restartPolicy === 'Always' && random.chance(0.2) ? { image: random.pick(PULLED) } : {}),
+    ...(spec.restartPolicy === 'Always' && random.chance(0.2)
+      ? { image: random.pick(PULLED), imagePullPolicy: 'IfNotPresent' }
+      : {}),
   }));
   const labels = random.chance(0.3) ? { ...metadata.labels, changed: 'yes' } : { ...metadata.labels };
-  const deadline = random.chance(0.05) ? { activeDeadlineSeconds: random.between(5, 60) } : {};
+  const deadline = random.chance(0.1) ? { activeDeadlineSeconds: random.pick(DEADLINES) } : {};
   return { ...rest, metadata: { ...metadata, labels }, spec: { ...spec, containers, ...deadline } };
 }

@@ -12,6 +12,8 @@ export interface StorySize {
   readonly faults: number;
   /** Milliseconds. */
   readonly lastsMs: number;
+  /** How much of what happens comes so soon after something else that this has not been dealt with, from 0 to 1. */
+  readonly crowded?: number;
 }
 
 const SECOND = 1_000;
@@ -33,6 +35,9 @@ function drawnFate(random: Random): Fate {
   return kind === 'death' ? { kind, when: random.pick(['before', 'during', 'after'] as const) } : { kind };
 }
 
+/** So soon comes what is crowded. */
+const SOON_MS = 1_500;
+
 /** About so many calls a pod makes in its life: faults are spread over them. */
 const CALLS_A_DEED = 60;
 
@@ -49,13 +54,24 @@ function drawnListed(names: readonly string[], random: Random): ReadonlySet<stri
   return random.chance(0.2) ? new Set(names.slice(1).filter(() => random.chance(0.5))) : new Set();
 }
 
-export function drawnStory(seed: number, { pods, deeds, faults, lastsMs }: StorySize): Story {
+/** When so many things happen. */
+function drawnTimes({ deeds, lastsMs, crowded = 0 }: StorySize, random: Random): number[] {
+  const times: number[] = [];
+  let at = 0;
+  while (times.length < deeds) {
+    at = random.chance(crowded) ? Math.min(lastsMs, at + random.between(0, SOON_MS)) : random.between(0, lastsMs);
+    times.push(at);
+  }
+  return times.toSorted((a, b) => a - b);
+}
+
+export function drawnStory(seed: number, size: StorySize): Story {
+  const { pods, deeds, faults, lastsMs } = size;
   const random = new Random(seed);
   const names = drawnNames(pods, random);
   const drawing: Drawing = { random, names, listed: drawnListed(names, random), last: new Map() };
   const first = names.map((name): Moment => ({ at: random.between(0, 5 * SECOND), deed: drawnPod(drawing, name) }));
-  const times = Array.from({ length: deeds }, () => random.between(0, lastsMs)).toSorted((a, b) => a - b);
-  const later = times.map((at): Moment => ({ at, deed: drawnDeed(drawing) }));
+  const later = drawnTimes(size, random).map((at): Moment => ({ at, deed: drawnDeed(drawing) }));
   const struck = Array.from(
     { length: faults },
     (): Fault => ({

@@ -21,6 +21,7 @@ interface ManifestMetadata {
 export interface ManifestContainer {
   readonly name: string;
   readonly image: string;
+  readonly imagePullPolicy?: string;
   readonly command?: readonly string[];
   readonly restartPolicy?: string;
   readonly restartPolicyRules?: readonly object[];
@@ -41,6 +42,7 @@ export interface ManifestSpec {
   readonly volumes?: readonly object[];
   readonly activeDeadlineSeconds?: number;
   readonly hostNetwork?: boolean;
+  readonly priority?: number;
   readonly securityContext?: object;
 }
 

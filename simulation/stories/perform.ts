@@ -27,6 +27,7 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
   remove: (simulation, { pod }) => simulation.remove(pod),
   renameManifest: ({ users }, { pod, file }) => users.rename(pod, file),
   copyManifest: ({ users }, { pod, file }) => users.copy(pod, file),
+  renameListed: ({ users }, { pod, name }) => users.renameListed(pod, name),
   scribble: ({ host }, { file, text }) => host.manifests.write(file, text),
   manifestsGone: ({ users }, { forMs }) => users.loseDirectory(forMs),
   url: ({ host }, { trouble, forMs }) => host.breakUrl(trouble, forMs),
@@ -54,6 +55,8 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
   registryDown: ({ host }, { images, forMs }) => host.troubles.breakRegistry(images, forMs),
   loseImage: ({ host }, { image }) => host.runtime.images.lose(image),
   disk: ({ host }, { trouble, forMs }) => host.sufferFrom(trouble, forMs),
+  mountForeign: ({ host }, { which, at, forMs }) => host.mountForeign(which, at, forMs),
+  flaky: ({ host }, { room, share, forMs }) => host.failCalls(room, share, forMs),
   jump: (simulation, { ms }) => simulation.jump(ms),
   powerCut: (simulation, { downMs }) => {
     simulation.cutPower();

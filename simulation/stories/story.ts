@@ -1,5 +1,5 @@
 /** What happens to a node, as plain data that can be drawn, shrunk, kept and told again. */
-import type { Fate } from '../outside.ts';
+import type { Fate, Room } from '../outside.ts';
 import type { EventTrouble, RuntimeRestart } from '../runtimeTroubles.ts';
 import type { DiskTrouble, UrlTrouble } from '../troubles.ts';
 import type { Manifest } from './manifests.ts';
@@ -13,6 +13,8 @@ type UserDeed =
   | { readonly kind: 'remove'; readonly pod: string }
   /** Gives the manifest of a pod another name, or puts the same pod into another file as well. */
   | { readonly kind: 'renameManifest' | 'copyManifest'; readonly pod: string; readonly file: string }
+  /** Lets a pod that a URL lists have another name from the next list on. */
+  | { readonly kind: 'renameListed'; readonly pod: string; readonly name: string }
   /** Writes something into the directory of manifests that is none. */
   | { readonly kind: 'scribble'; readonly file: string; readonly text: string }
   | { readonly kind: 'manifestsGone'; readonly forMs: number }
@@ -35,7 +37,11 @@ type RuntimeDeed =
   | { readonly kind: 'loseImage'; readonly image: string };
 
 type HostDeed =
+  /** Somebody else mounts something in the directory of a pod, at this path there, for a while. */
+  | { readonly kind: 'mountForeign'; readonly which: number; readonly at: string; readonly forMs: number }
   | { readonly kind: 'disk'; readonly trouble: DiskTrouble; readonly forMs: number }
+  /** So many of the calls to one room fail, from 0 to 1. */
+  | { readonly kind: 'flaky'; readonly room: Room; readonly share: number; readonly forMs: number }
   | { readonly kind: 'jump'; readonly ms: number }
   /** The agent stops as it is asked to, after it has ended its pods or without; and starts again later. */
   | { readonly kind: 'stopAgent'; readonly drains: boolean; readonly downMs: number }

@@ -17,11 +17,21 @@ test('each call fails as its room does, and only what changes something can lose
   const at = { about: '/a', room: 'disk' } as const;
   const kinds = (name: string, writes: boolean) =>
     fatesOf({ ...at, name, writes }).map((fate) => ('code' in fate ? fate.code : fate.kind));
-  expect(kinds('readFile', false)).toEqual(['EIO', 'EMFILE', 'hang', 'late', 'death']);
-  expect(kinds('readFileSync', false)).toEqual(['EIO', 'EMFILE', 'death']);
+  expect(kinds('readFile', false)).toEqual(['EIO', 'EMFILE', 'ENFILE', 'hang', 'late', 'death']);
+  expect(kinds('readFileSync', false)).toEqual(['EIO', 'EMFILE', 'ENFILE', 'death']);
   const lost = ['EIO', 'hang', 'late'];
-  expect(kinds('mkdir', true)).toEqual(['EIO', 'ENOSPC', 'EROFS', 'EMFILE', ...lost, 'death', 'death']);
-  expect(kinds('removeTree', true)).toEqual(['EIO', 'ENOSPC', 'EROFS', 'EMFILE', ...lost, 'death', 'death', 'death']);
+  expect(kinds('mkdir', true)).toEqual(['EIO', 'ENOSPC', 'EROFS', 'EMFILE', 'ENFILE', ...lost, 'death', 'death']);
+  expect(kinds('removeTree', true)).toEqual([
+    'EIO',
+    'ENOSPC',
+    'EROFS',
+    'EMFILE',
+    'ENFILE',
+    ...lost,
+    'death',
+    'death',
+    'death',
+  ]);
   const unmount = fatesOf({ room: 'mounts', name: 'unmount', about: '/a', writes: true });
   expect(unmount).toContainEqual({ kind: 'fail', code: 'EBUSY' });
 });

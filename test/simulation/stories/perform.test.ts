@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { PRESENT_IMAGE } from '../../../simulation/host.ts';
 import { invariants } from '../../../simulation/invariants/all.ts';
+import { MANIFEST_URL } from '../../../simulation/manifestPlace.ts';
+import { ROOMS, type Room } from '../../../simulation/outside.ts';
 import { type Simulation, simulateNode } from '../../../simulation/simulateNode.ts';
 import { storyOfAnySize } from '../../../simulation/stories/drawnStory.ts';
 import { container, manifest } from '../../../simulation/stories/manifests.ts';
@@ -65,6 +68,129 @@ test('a manifest that gets another name is another pod', async () => {
   node.kill();
 });
 
+test.each(['volumes/kubernetes.io~csi/theirs', 'theirs', 'volumes/kubernetes.io~empty-dir/scratch/theirs'])(
+  'what somebody else has mounted in the directory of a pod keeps it there until it is gone: %s',
+  async (at) => {
+    const node = await simulateNode({ seed: 1, invariants });
+    const volumes = [{ name: 'scratch', emptyDir: {} }];
+    const containers = [container('main', { volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }] })];
+    perform(node, { kind: 'apply', pod: manifest('web', { containers, volumes }) });
+    await node.advance(5 * SECOND);
+    perform(node, { kind: 'mountForeign', which: 0, at, forMs: 100 * SECOND });
+    const path = node.host.disk.mounts.map((each) => each.path).find((each) => each.endsWith('/theirs')) ?? '';
+    expect(node.host.isForeign(path)).toBe(true);
+    node.remove('web');
+    for (const isNew of [false, true]) {
+      if (isNew) node.kill();
+      await node.startAgent();
+      await node.advance(40 * SECOND);
+      node.check();
+      expect(node.host.running()).toHaveLength(0);
+      expect(node.host.files.readFileSync(`${path}/in-memory`)).toBe('theirs');
+    }
+    await node.settle(180 * SECOND);
+    expect(node.host.left()).toEqual([]);
+    node.kill();
+  },
+);
+
+test('a mount of somebody else that is taken away, or emptied, breaks an invariant', async () => {
+  const mounted = async () => {
+    const node = await running();
+    perform(node, { kind: 'mountForeign', which: 0, at: 'theirs', forMs: 100 * SECOND });
+    const path = node.host.disk.mounts.map((each) => each.path).find((each) => each.endsWith('/theirs')) ?? '';
+    return { node, path };
+  };
+  const [taken, emptied] = [await mounted(), await mounted()];
+  taken.node.host.disk.unmount(taken.path);
+  expect(() => taken.node.check()).toThrow(/invariant 5.*theirs is not mounted any more/);
+  emptied.node.host.disk.unlink(`${emptied.path}/in-memory`);
+  expect(() => emptied.node.check()).toThrow(/invariant 5.*theirs was emptied/);
+  for (const { node } of [taken, emptied]) node.kill();
+});
+
+test('a pod that a URL lists by another name is another pod', async () => {
+  const config = { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 5 * SECOND } };
+  const node = await simulateNode({ seed: 1, invariants, config });
+  perform(node, { kind: 'apply', pod: web, by: 'url' });
+  await node.advance(15 * SECOND);
+  const before = uids(node);
+  perform(node, { kind: 'renameListed', pod: WEB, name: 'renamed' });
+  await node.advance(40 * SECOND);
+  expect(node.pods().map(({ metadata }) => metadata.name)).toEqual(['renamed-node-1']);
+  expect(phases(node)).toEqual(['Running']);
+  expect(uids(node)).not.toEqual(before);
+  node.check();
+  node.kill();
+});
+
+describe('probes over TLS', () => {
+  const probed = (scheme: string, port: number) => {
+    const readinessProbe = { httpGet: { scheme, path: '/', port }, periodSeconds: 1 };
+    return manifest('web', { containers: [container('main', { readinessProbe })] });
+  };
+  const isReady = (node: Simulation) => node.pods()[0]?.status?.containerStatuses?.[0]?.ready;
+
+  test.each([
+    ['a server that speaks it', 'HTTPS', 8443, [true, true]],
+    ['one that falls ill', 'HTTPS', 8444, [true, false]],
+    ['one that does not speak it', 'HTTPS', 8080, [false, false]],
+    ['one that speaks nothing else, asked without', 'HTTP', 8443, [false, false]],
+  ] as const)('%s', async (_, scheme, port, expected) => {
+    const node = await simulateNode({ seed: 1, invariants });
+    perform(node, { kind: 'apply', pod: probed(scheme, port) });
+    await node.advance(15 * SECOND);
+    const first = isReady(node);
+    await node.advance(20 * SECOND);
+    expect([first, isReady(node)]).toEqual(expected);
+    node.kill();
+  });
+});
+
+test.each(ROOMS)('some or all of the calls to a room fail for a while, and to no other: %s', async (room) => {
+  const { host } = await simulateNode({ seed: 1 });
+  const fates = (name: Room, count = 100) =>
+    Array.from({ length: count }, () => host.fateOf({ room: name, name: 'mkdir', about: '/a', writes: true }));
+  host.failCalls(room, 0.5, 10 * SECOND);
+  const met = fates(room).filter((fate) => fate !== undefined);
+  expect(met.length).toBeGreaterThan(30);
+  expect(met.length).toBeLessThan(70);
+  expect(new Set(met.map(({ kind }) => kind))).toEqual(new Set(['fail', 'lostReply']));
+  for (const other of ROOMS.filter((each) => each !== room))
+    expect(fates(other, 10)).toEqual(Array(10).fill(undefined));
+  host.failCalls(room, 1, 10 * SECOND);
+  expect(fates(room)).not.toContain(undefined);
+  host.recover();
+  expect(fates(room)).toEqual(Array(100).fill(undefined));
+});
+
+test('a pod comes up when its runtime, of which all calls have failed, answers again', async () => {
+  const node = await simulateNode({ seed: 1, invariants });
+  perform(node, { kind: 'flaky', room: 'runtime', share: 1, forMs: 20 * SECOND });
+  perform(node, { kind: 'apply', pod: web });
+  await node.advance(15 * SECOND);
+  expect(phases(node)).not.toContain('Running');
+  await node.advance(60 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  node.kill();
+});
+
+test('an image that is lost and that nobody may pull is there again when all is well', async () => {
+  const node = await simulateNode({ seed: 1, invariants });
+  perform(node, { kind: 'loseImage', image: PRESENT_IMAGE });
+  perform(node, {
+    kind: 'apply',
+    pod: manifest('web', { containers: [container('main', { imagePullPolicy: 'Never' })] }),
+  });
+  await node.advance(15 * SECOND);
+  const reason = node.pods()[0]?.status?.containerStatuses?.[0]?.state?.waiting?.reason;
+  expect([phases(node), reason]).toEqual([['Pending'], 'ErrImageNeverPull']);
+  node.endFaults();
+  await node.advance(15 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  node.kill();
+});
+
 describe('what a container, the runtime or the disk suffers', () => {
   const restarts = (node: Simulation) => node.pods()[0]?.status?.containerStatuses?.map((each) => each.restartCount);
 
@@ -79,6 +205,7 @@ describe('what a container, the runtime or the disk suffers', () => {
     ['the disk is full', { kind: 'disk', trouble: 'full', forMs: 20 * SECOND }, [0, 0]],
     ['the disk is read-only', { kind: 'disk', trouble: 'readOnly', forMs: 20 * SECOND }, [0, 0]],
     ['the disk fails', { kind: 'disk', trouble: 'failing', forMs: 20 * SECOND }, [0, 0]],
+    ['no more files can be opened on the host', { kind: 'disk', trouble: 'tableFull', forMs: 20 * SECOND }, [0, 0]],
     ['no more files can be opened', { kind: 'disk', trouble: 'noDescriptors', forMs: 20 * SECOND }, [0, 0]],
   ])('%s', async (_, deed, expected) => {
     const node = await running();
