@@ -16,7 +16,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     simulation: 'deeds endings gatedFiles gatedRuntime host life onDisk outside random schedule trace users',
     'simulation/invariants':
       'all askedStops explained invariant notOurs nothingLeft oneLiveContainer startOrder toldOnce watch',
-    'simulation/stories': 'drawnStory manifests play',
+    'simulation/stories': 'drawnStory manifests play shortStories',
   },
   'test/simulation/stories/perform.test.ts': {
     simulation: 'manifestPlace runtimeTroubles servers spells troubles',
@@ -24,7 +24,6 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/simulation/coverage/coverage.test.ts': { 'simulation/coverage': 'report transitions unreached' },
   'test/simulation/stories/everyFault.test.ts': { simulation: 'failures' },
-  'test/simulation/everyFault/start.test.ts': { 'simulation/stories': 'shortStories' },
   'test/simulation/stories/found.test.ts': { 'simulation/stories': 'shrink' },
   'test/index.test.ts': { 'actors/simulated': 'startSimulatedNode', 'host/cgroup': 'systemd' },
   'test/actors/simulated/network.test.ts': { 'actors/simulated': 'connection' },
