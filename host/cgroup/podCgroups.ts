@@ -49,8 +49,8 @@ export class PodCgroups implements Cgroups {
   readonly #unlimited = new Set<string>();
   /** Pods whose cgroups could not have all their limits, as one above does not pass on what they need; and what they lack. */
   readonly #lacking = new Map<string, { readonly pod: Pod; readonly message: string }>();
-  /** What makes up for that now, by uid: beside whatever else is done about the pod. */
-  readonly #makingUp = new Map<string, Promise<void>>();
+  /** What is at work on cgroups of pods now, by uid: be it that nobody waits for it any more. */
+  readonly #atWork = new Map<string, Promise<unknown>>();
   /** Made once, whoever asks first; what failed is tried again by the next. */
   #above: Promise<void> | undefined;
   /** Whether the limit of all pods is in force. */
@@ -74,7 +74,8 @@ export class PodCgroups implements Cgroups {
       await this.#enforce();
       // The share of a class that is there is that of its pods, which may not be known yet.
       const share = this.#present.size > 0 ? this.#share() : Promise.resolve();
-      await allDone([share, ...Array.from(this.#lacking.values(), ({ pod }) => this.#makeUp(pod))]);
+      const makeUp = Array.from(this.#lacking.values(), ({ pod }) => this.#noted(pod.metadata.uid, this.#makeOwn(pod)));
+      await allDone([share, ...makeUp]);
     }).catch((cause) => {
       throw new NodeFailure('FailedNodeAllocatableEnforcement', notEnforced(place, messageOf(cause)), { cause });
     });
@@ -87,7 +88,7 @@ export class PodCgroups implements Cgroups {
 
   prepare(pod: Pod): Promise<void> {
     const { uid } = pod.metadata;
-    return this.#ofPod(async () => {
+    const preparing = this.#ofPod(async () => {
       this.#shared.noteOwn(uid);
       await this.#ensureAbove();
       this.#present.set(uid, pod.spec);
@@ -98,6 +99,7 @@ export class PodCgroups implements Cgroups {
       };
       await allDone([this.#share(), makeOnce()]);
     });
+    return this.#noted(uid, preparing);
   }
 
   raise(pod: Pod): Promise<void> {
@@ -126,8 +128,8 @@ export class PodCgroups implements Cgroups {
   async remove(pod: Pod, signal: AbortSignal): Promise<void> {
     const { cgroupfs, hierarchies, wait, onWarning } = this.#parts;
     const { uid } = pod.metadata;
+    await this.#atWork.get(uid);
     this.#lacking.delete(uid);
-    await this.#makingUp.get(uid)?.catch(() => {});
     await this.kill(pod, signal);
     for (const names of this.#namesOf(pod)) {
       if (hasCgroup(this.#tree.cgroupOf(names))) {
@@ -202,11 +204,13 @@ export class PodCgroups implements Cgroups {
     this.#burstableShares = cpuShares;
   });
 
-  #makeUp(pod: Pod): Promise<void> {
-    const { uid } = pod.metadata;
-    const making = this.#makeOwn(pod).finally(() => this.#makingUp.delete(uid));
-    this.#makingUp.set(uid, making);
-    return making;
+  /** The removal of the pod's cgroup waits for it. */
+  #noted(uid: string, work: Promise<void>): Promise<void> {
+    const all = Promise.allSettled([this.#atWork.get(uid), work]).finally(() => {
+      if (this.#atWork.get(uid) === all) this.#atWork.delete(uid);
+    });
+    this.#atWork.set(uid, all);
+    return work;
   }
 
   async #makeOwn(pod: Pod): Promise<void> {

@@ -173,3 +173,19 @@ test.each([
   await Promise.all([settingUp, removed]);
   expect(tree.paths).toEqual(['kubepods', 'kubepods/burstable', 'kubepods/besteffort']);
 });
+
+test.each(['/kubepods', '/podone', '/burstable/cpu.weight'])(
+  'what nobody waits for any more makes no cgroup after its removal: it was held up at %s',
+  async (place) => {
+    const tree = kernel('v2');
+    const { gate, letThrough } = holding((about) => about.endsWith(place));
+    const agent = agentOn(tree, gate);
+    const prepared = agent.prepare(pod('one'));
+    await new Promise((resolve) => setImmediate(resolve));
+    const removed = agent.remove(pod('one'), signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    letThrough();
+    await Promise.all([prepared, removed]);
+    expect(tree.paths).toEqual(['kubepods', 'kubepods/burstable', 'kubepods/besteffort']);
+  },
+);
