@@ -39,6 +39,9 @@ function crashBackoff(context: ContainerContext): { crashDelayMs: number | undef
   return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };
 }
 
+const restOfBackOff = ({ retryAt, crashDelayMs = 0 }: ContainerContext) =>
+  retryAt > 0 ? { until: retryAt } : { after: crashDelayMs };
+
 const guards = {
   changesBackOffKey: ({ context, event }: ContainerArgs) =>
     event.type === 'container.update' && backOffKey({ ...context, pod: event.pod }) !== backOffKey(context),
@@ -122,10 +125,11 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       tags: 'retrying',
       meta: { waitsFor: 'the end of its crash-loop back-off', until: 'retryAt' },
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
-      invoke: {
-        src: 'timer',
-        input: ({ context: { crashDelayMs = 0 } }) => ({ after: Math.min(SHOWN_FAILED_MS, crashDelayMs) }),
-      },
+      invoke: [
+        { src: 'timer', input: { after: SHOWN_FAILED_MS } },
+        // Of its end may be heard so late that there is less left of that.
+        { src: 'timer', input: ({ context }) => restOfBackOff(context) },
+      ],
       on: { 'timer.elapsed': 'backingOff', ...duringBackOff },
     },
     /** CrashLoopBackOff (C7). */
@@ -135,8 +139,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       entry: ['showCrashLoop', { type: 'report', params: { lifecycle: 'delayed' } }, recordBackOffEvent],
       invoke: {
         src: 'timer',
-        input: ({ context: { retryAt, crashDelayMs = 0 } }) =>
-          retryAt > 0 ? { until: retryAt } : { after: crashDelayMs },
+        input: ({ context }) => restOfBackOff(context),
       },
       on: { 'timer.elapsed': '#container.pending.restarting', ...duringBackOff },
     },

@@ -156,6 +156,19 @@ describe('C16: a postStart hook', () => {
   });
 });
 
+test('C7: no back-off of one that could not start goes on past its time, however late its end is heard of', () => {
+  const story = told({ lifecycle: { postStart: hooks } }, ['runHook', 'stopContainer']);
+  for (let run = 0; run < 2; run += 1) {
+    story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
+    story.world.end(story.context().id ?? '', 137);
+    story.ports.advance(60_000);
+    story.ports.answer('stopContainer', story.world.containers.get(story.context().id ?? '') ?? null);
+    story.ports.advance(0);
+  }
+  expect(story.context().attempt).toBe(2);
+  expect(story.state()).toBe('launching.runningPostStart');
+});
+
 describe('C16: a crash loop', () => {
   test('is shown until the next run, and not in the first restart', () => {
     const story = told();
