@@ -84,9 +84,11 @@ export class StatusReports {
     const kept = this.#kept.get(uid);
     // Once it is gone it may be wanted again, and runs then.
     const isReopened = removed && kept?.isFinal === true;
-    // Nobody is told of it: it is not what the next end is compared with.
-    if (isUnknown(view)) return isReopened ? this.#write(uid, { ...kept, isFinal }) : undefined;
-    const before = this.#held.get(uid) ?? this.#latest.get(uid)?.status;
+    const held = this.#held.get(uid);
+    const known = held ? { status: held, gone: false } : this.#latest.get(uid);
+    // Nobody is told of it: it is not what the next end is compared with, nor what the next agent tells.
+    if (isSilent(known, { pod, view })) return isReopened ? this.#write(uid, { ...kept, isFinal }) : undefined;
+    const before = known?.status;
     if (status !== undefined) this.#held.set(uid, status);
     // What the node refused it decides again when it starts again (C24).
     if (view.refused) return undefined;
@@ -179,7 +181,10 @@ const isUnknown = ({ unsettled, termination }: PodView): boolean =>
   unsettled === true || termination?.reason === 'Orphaned';
 
 /** Whether what is now known of the pod would take back what sinks have been told. */
-function isSilent(known: Latest | undefined, { pod, view }: Pick<StatusChange, 'pod' | 'view'>): boolean {
+function isSilent(
+  known: Pick<Latest, 'status' | 'gone'> | undefined,
+  { pod, view }: Pick<StatusChange, 'pod' | 'view'>,
+): boolean {
   if (isUnknown(view)) return true;
   if (view.restored) return false;
   if (known && !known.gone) return pod.status !== undefined && isTransitionIllegal(pod, known.status, pod.status);

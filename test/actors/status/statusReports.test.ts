@@ -6,6 +6,7 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { StatusChange } from '../../../actors/status/statusBoard.ts';
 import { type StatusReport, StatusReports, type StatusSink } from '../../../actors/status/statusReports.ts';
 import type { NodeStore } from '../../../actors/store/durableFacts.ts';
+import type { ContainerState } from '../../../pod/api/schema/status.ts';
 import type { NodeExplanation } from '../../../pod/show/explainNode.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
@@ -343,5 +344,23 @@ test('an end that was seen while less was known of the pod is on disk before it 
   expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'second' } });
   for (const each of changes) reports.take(each);
   await put();
+  expect([...onDisk]).toEqual([]);
+});
+
+test('an end that takes back what a sink was told is not told, and not kept on disk either', async () => {
+  const { onDisk, reports, change, put } = reportsOfJob();
+  const inState = (state: ContainerState, removed = false): StatusChange => {
+    const { pod, view, ...rest } = change('', removed);
+    const { restored: _, ...seen } = { ...view, pod };
+    const main = { name: 'main', state, ready: false, restartCount: 0, image: '', imageID: '' };
+    return { ...rest, view: seen, pod: { ...pod, status: { phase: 'Failed', containerStatuses: [main] } } };
+  };
+  const ended = { terminated: { exitCode: 3, reason: 'Error', startedAt: null, finishedAt: null } };
+  const changes = [inState(ended), inState({ waiting: { reason: 'ContainerCreating' } }), inState(ended, true)];
+  for (const each of changes) {
+    await reports.keep(each, false);
+    reports.take(each);
+    await put();
+  }
   expect([...onDisk]).toEqual([]);
 });
