@@ -12,5 +12,7 @@ export default {
   testTimeout: 60_000,
   // More than there are cores in a small machine: the files that take long are those on a real containerd, and mostly wait.
   maxWorkers: 3,
+  // Processors would idle while the tests on a real containerd wait, and be short afterwards.
+  testSequencer: '<rootDir>/test/support/testOrder.ts',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
 };

@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals';
+import { mixed } from './testOrder.ts';
+
+const paths = (folder: string, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ path: `/repo/test/${folder}/${index}.test.ts` }));
+
+test('what calculates for long is spread evenly among what mostly waits, and all else comes after it', () => {
+  const files = [...paths('pod', 2), ...paths('simulation/everyFault', 2), ...paths('e2e', 5)];
+  const order = mixed(files).map(({ path }) => path.slice('/repo/test/'.length, -'.test.ts'.length));
+  expect(order).toEqual([
+    ...['simulation/everyFault/0', 'e2e/0', 'e2e/1', 'simulation/everyFault/1', 'e2e/2', 'e2e/3', 'e2e/4'],
+    ...['pod/0', 'pod/1'],
+  ]);
+});
+
+test.each(['pod', 'e2e', 'simulation/everyFault'])(
+  'no file is lost where there are only those of test/%s',
+  (folder) => {
+    expect(mixed(paths(folder, 3))).toEqual(paths(folder, 3));
+  },
+);
