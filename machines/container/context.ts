@@ -29,7 +29,7 @@ export interface ContainerInput {
   readonly size?: ContainerSize | undefined;
   /** What the runtime already has of it, the newest first. */
   readonly observed: readonly ObservedContainer[];
-  /** How often it was restarted, counting the run to come, where only its logs tell: the runtime has none of it (C23). */
+  /** How often it was restarted, counting the run to come, where only its logs tell: the runtime has lost its last run (C23). */
   readonly restarts?: number | undefined;
   /** What its probes had come to before the agent restarted. */
   readonly probed?: Probed | undefined;
@@ -97,6 +97,7 @@ export interface ContainerContext
 
 export function initialContext(input: ContainerInput): ContainerContext {
   const { observed, probed, ...rest } = input;
+  const { restarts = 0 } = input;
   const [newest, previous] = observed;
   const adopted = newest && (probed?.id === newest.id ? probed : { id: newest.id, started: false, ready: false });
   return {
@@ -106,12 +107,12 @@ export function initialContext(input: ContainerInput): ContainerContext {
     ranBefore: newest !== undefined && newest.state !== 'created',
     ranElsewhere: newest !== undefined && newest.sandboxId !== input.sandbox?.id,
     hasTurn: false,
-    attempt: newest?.attempt ?? input.restarts ?? 0,
+    attempt: newest ? Math.max(newest.attempt, restarts - 1) : restarts,
     id: newest?.id,
     madeFrom: newest?.hash || undefined,
     imageRef: newest?.imageRef,
     size: newest && (input.size ?? sizeOf(input)),
-    earlierRun: previous ? terminatedRun(previous) : lostRun(input),
+    earlierRun: previous ? terminatedRun(previous) : newest ? undefined : lostRun(input),
     onEnd: 'byPolicy',
     awaitsOthers: false,
     leavesNothing: false,

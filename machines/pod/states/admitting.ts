@@ -3,7 +3,7 @@ import { assign, not } from 'xstate';
 import { containersOf } from '../../../pod/api/containers.ts';
 import { resourcesOf, sameResources } from '../../../pod/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
-import type { PodContext } from '../context.ts';
+import { mayRun, type PodContext } from '../context.ts';
 import { asFailed, refusal } from '../recordedEvents.ts';
 import { wish } from '../resizing.ts';
 import { isRunByOthers, othersFailure } from '../sandbox.ts';
@@ -14,9 +14,11 @@ const guards = {
   hasForgottenRuns: ({ context }: PodArgs) => context.hasLogs === true && forgotten(context).length > 0,
 };
 
-/** The containers that the runtime has nothing of. */
+/** The containers that may have run after what the runtime has of them, if anything, with a sandbox that it has lost. */
 const forgotten = ({ allocated, observed }: PodContext): string[] => {
-  const known = new Set(observed.containers.map(({ name }) => name));
+  const ready = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));
+  const latest = observed.containers.filter((each) => mayRun(each) || ready.has(each.sandboxId));
+  const known = new Set(latest.map(({ name }) => name));
   return containersOf(allocated.spec).flatMap(({ container: { name } }) => (known.has(name) ? [] : [name]));
 };
 
@@ -54,7 +56,7 @@ export const awaitingOthers = admittingSetup.createStateConfig({
 });
 
 /**
- * The runtime has nothing of some of its containers: how often these were restarted their logs tell, before anybody is
+ * The runtime may not have the last runs of some of its containers: how often these were restarted their logs tell, before anybody is
  * told a lower number (C23).
  */
 export const recalling = admittingSetup.createStateConfig({

@@ -77,6 +77,12 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 60 * SECOND, deed: { kind: 'killAgent', downMs: 5 * SECOND } },
     { at: 61 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
   ),
+  'C23: restarts are counted of a container whose last sandbox is gone, and an earlier one is not': told(
+    { at: 0, deed: { kind: 'apply', pod: crashing } },
+    { at: 12 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
+    { at: 27 * SECOND, deed: { kind: 'removeSandbox', which: 1 } },
+    { at: 27.2 * SECOND, deed: { kind: 'killAgent', downMs: 0 } },
+  ),
   'a pod has no QoS class while it waits for another of its name, and may be edited meanwhile': told(
     { at: 0, deed: { kind: 'apply', pod: stubborn } },
     { at: 10 * SECOND, deed: { kind: 'apply', pod: burstable } },
