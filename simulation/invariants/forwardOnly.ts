@@ -34,22 +34,25 @@ class ApiServer {
   }
 
   /** What is wrong with a report. */
-  take({ uid, namespace, name, status }: StatusReport): string[] {
+  take({ uid, namespace, name, status: sent }: StatusReport): string[] {
     const { life, deeds, podOf } = this.#watched;
     const before = this.#told.get(uid);
-    this.#told.set(uid, { pod: `${namespace}/${name}`, status, life });
     const wasForgotten = this.#isForgotten(uid);
-    this.#noteSaving(uid, status);
-    if (before === undefined || this.#isAnother(uid, before.status, status)) return refusals(status);
-    const isOneLife = before.life === life;
+    this.#noteSaving(uid, sent);
+    const known = before && !this.#isAnother(uid, before.status, sent) ? before : undefined;
+    const status = withClass(sent, known?.status);
+    this.#told.set(uid, { pod: `${namespace}/${name}`, status, life });
+    if (known === undefined) return refusals(status);
+    const isOneLife = known.life === life;
     if (!isOneLife && wasForgotten) return refusals(status);
     const between = {
       isOneLife,
       isOneTime: !deeds.clockJumped,
       knownRestarts: (old: ContainerStatus) => knownRestarts(this.#watched.host, { uid, namespace, name }, old),
     };
-    const known = isOneLife ? before.status : this.#withoutLost(before.status);
-    return [...refusals(status, known, podOf(uid)?.spec), ...goneBack(before.status, status, between)];
+    const spec = podOf(uid)?.spec;
+    const told = isOneLife ? known.status : this.#withoutLost(known.status);
+    return [...refusals(status, told, spec), ...goneBack(known.status, status, { ...between, spec })];
   }
 
   /** What comes under this uid may be another pod, or the same that was wanted once more. */
@@ -111,6 +114,10 @@ class ApiServer {
     };
   }
 }
+
+/** An API server keeps the class that a status does not tell (`PrepareForUpdate` in pkg/registry/core/pod/strategy.go). */
+const withClass = (now: PodStatus, { qosClass }: PodStatus = {}): PodStatus =>
+  now.qosClass === undefined && qosClass !== undefined ? { ...now, qosClass } : now;
 
 /** How often a container was restarted, as the runtime and its logs can tell. */
 function knownRestarts(

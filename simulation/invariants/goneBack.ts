@@ -1,4 +1,6 @@
 /** What a status takes back of the one before, although an API server would take it. */
+import { containersOf } from '../../pod/api/containers.ts';
+import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { statusesOf } from './apiRules.ts';
@@ -11,6 +13,8 @@ export interface Between {
   readonly isOneTime: boolean;
   /** How often a container was restarted as far as anybody can still know: what nobody knows cannot be told. */
   readonly knownRestarts: (status: ContainerStatus) => number;
+  /** Of the pod as it is wanted now, if anybody knows. */
+  readonly spec?: PodSpec | undefined;
 }
 
 export function goneBack(before: PodStatus, now: PodStatus, between: Between): string[] {
@@ -41,12 +45,13 @@ function conditionsBack({ conditions = [] }: PodStatus, now: PodStatus): string[
   });
 }
 
-function containersBack(before: PodStatus, now: PodStatus, { isOneLife, isOneTime, knownRestarts }: Between): string[] {
+function containersBack(before: PodStatus, now: PodStatus, between: Between): string[] {
+  const { isOneLife, isOneTime, knownRestarts } = between;
   const next = new Map(statusesOf(now).map((each) => [each.name, each]));
   return statusesOf(before).flatMap((old) => {
     const { name, restartCount, containerID, state } = old;
     const status = next.get(name);
-    if (status === undefined) return [`container ${name} is gone from the status`];
+    if (status === undefined) return mayGo(old, now, between) ? [] : [`container ${name} is gone from the status`];
     const known = isOneLife ? restartCount : Math.min(restartCount, knownRestarts(old));
     const [began, begins] = [state?.running?.startedAt, status.state?.running?.startedAt];
     const isSameRun = began && begins && status.containerID === containerID;
@@ -55,4 +60,14 @@ function containersBack(before: PodStatus, now: PodStatus, { isOneLife, isOneTim
       ...(isOneTime && isSameRun && began !== begins ? [`${name}: its start ${began} became ${begins}`] : []),
     ];
   });
+}
+
+/**
+ * A manifest may be edited so that its pod goes on without a container: a kubelet takes that (`checkAndUpdatePod` in
+ * pkg/kubelet/config/config.go), tells of the containers of the new spec, and an API server does not mind. And of the
+ * containers of a pod that it rejects it tells nothing (`rejectPod`).
+ */
+function mayGo({ name, containerID }: ContainerStatus, { message = '' }: PodStatus, { spec }: Between): boolean {
+  if (containerID === undefined && message.startsWith('Pod was rejected: ')) return true;
+  return spec !== undefined && [...containersOf(spec)].every(({ container }) => container.name !== name);
 }

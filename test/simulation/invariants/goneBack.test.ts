@@ -34,6 +34,19 @@ test.each(cases)('%s', (message, over, between) => {
   expect(goneBack(before, { ...before, ...over }, between)).toEqual([message]);
 });
 
+test('a container is gone that its pod has not any more, or that never ran in a pod that is rejected', () => {
+  const without: PodStatus = { ...before, containerStatuses: [] };
+  const withMain = { containers: [{ name: 'main', image: 'i' }] };
+  const withHelper = { containers: [{ name: 'helper', image: 'i' }] };
+  const gone = ['container main is gone from the status'];
+  expect(goneBack(before, without, { ...inOneLife, spec: withMain })).toEqual(gone);
+  expect(goneBack(before, without, { ...inOneLife, spec: withHelper })).toEqual([]);
+  const rejected: PodStatus = { ...without, phase: 'Failed', message: 'Pod was rejected: no room' };
+  expect(goneBack(before, rejected, inOneLife)).toEqual(gone);
+  const { containerID: _, ...unmade } = main;
+  expect(goneBack({ ...before, containerStatuses: [unmade] }, rejected, inOneLife)).toEqual([]);
+});
+
 test('a terminal phase never changes', () => {
   const ended: PodStatus = { ...before, phase: 'Failed' };
   expect(goneBack(ended, before, overRestart)).toEqual(['phase Failed became Running']);
