@@ -4,7 +4,7 @@ import { isMissing } from '../host/files/fileErrors.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import { removePodDirectory } from '../host/pods/podDirectory.ts';
 import type { Maker } from '../host/pods/podMark.ts';
-import { ownerOfPodDirectory } from '../host/pods/takePodDirectory.ts';
+import { knownOwnerOfPodDirectory } from '../host/pods/takePodDirectory.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { removeSubPaths } from './subPaths.ts';
@@ -24,7 +24,7 @@ interface Orphan {
  * too, but fails with `FailedUnmount` while it is mounted. Idempotent.
  */
 export async function removePodFiles({ uid, layout, mounter, maker, plugins, signal }: Orphan): Promise<void> {
-  const { kind } = ownerOfPodDirectory(layout, maker, uid);
+  const { kind } = knownOwnerOfPodDirectory(layout, maker, uid);
   if (kind !== 'ours' && kind !== 'missing') return;
   await removeSubPaths({ layout, mounter, signal }, { podUid: uid });
   const volumes = await volumeDirectories(layout, uid);

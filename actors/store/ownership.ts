@@ -3,7 +3,7 @@ import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { removeHalfDone } from '../../host/pods/podDirectory.ts';
 import type { Maker } from '../../host/pods/podMark.ts';
-import { adoptPod, ownerOfPodDirectory, takePodDirectory } from '../../host/pods/takePodDirectory.ts';
+import { adoptPod, knownOwnerOfPodDirectory, takePodDirectory } from '../../host/pods/takePodDirectory.ts';
 import type { ObservedPod, ObservedSandbox, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { type FoundOnDisk, surveyPods } from './leftOnDisk.ts';
 
@@ -39,7 +39,7 @@ export interface Ownership {
    * adopted when the runtime has run sandboxes of the pod, `ran`, and else somebody's: then it rejects.
    */
   take(pod: PodIdentity, ran: readonly string[]): Promise<void>;
-  /** Whether what is on this host of a pod is this agent's to remove. */
+  /** Whether what is on this host of a pod is this agent's to remove; rejects where that cannot be read. */
   owns(pod: PodIdentity): Promise<boolean>;
   /** Nothing of the pod is left. */
   forget(uid: string): void;
@@ -60,12 +60,12 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
     otherMaker,
     hasCgroupAlone: (uid) => {
       if (!shared.has(uid)) return true;
-      const owner = ownerOfPodDirectory(layout, maker, uid);
+      const owner = knownOwnerOfPodDirectory(layout, maker, uid);
       return owner.kind === 'ours' && owner.isTaken;
     },
     take,
     owns: async (pod) => {
-      const { kind } = ownerOfPodDirectory(layout, maker, pod.uid);
+      const { kind } = knownOwnerOfPodDirectory(layout, maker, pod.uid);
       if (kind === 'ours' || !seen.has(pod.uid)) return kind === 'ours';
       // From before there were marks: should the removal be cut off, the next agent has to know.
       if (kind === 'unmarked') await adoptPod({ layout, maker, pod });

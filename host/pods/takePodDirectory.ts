@@ -14,6 +14,10 @@ interface PodToTake {
 export const ownerOfPodDirectory = (layout: Layout, maker: Maker, uid: string): DirectoryOwner =>
   ownerOf(layout.files, layout.podDir(uid), maker);
 
+/** The same for who removes what is of the pod: fails where that cannot be read. */
+export const knownOwnerOfPodDirectory = (layout: Layout, maker: Maker, uid: string): DirectoryOwner =>
+  knownOwnerOf(layout.files, layout.podDir(uid), maker);
+
 /** Whether the folder of a pod's logs was made by this agent, as several may share the one above; fails where that cannot be read. */
 export const hasOwnLogs = ({ layout, maker, pod }: PodToTake): boolean =>
   knownOwnerOf(layout.files, layout.podLogDir(pod), maker).kind === 'ours';

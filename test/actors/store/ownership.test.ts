@@ -176,6 +176,18 @@ test('the cgroup of a pod is not ours to kill while another agent has a sandbox 
   expect(await isCgroupOurs()).toBe(true);
 });
 
+test('what cannot be read whose it is fails to be removed, and is not left behind as if it were of others', async () => {
+  const node = await simulatedNode({ pods: [web] });
+  await node.advance('5s');
+  const unreadable = () => {
+    throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+  };
+  const layout = createLayout(node.facts, { ...hostFiles, readFileSync: unreadable });
+  const { podLogsDir, owner } = node.facts;
+  const ownership = createOwnership({ layout, maker: makerOf(node.facts), podLogsDir, owner });
+  await expect(isOurs(ownership, { pod: web, ran: [] })).rejects.toThrow('EIO');
+});
+
 describe('what was found below a root', () => {
   test('of another runtime is refused, before anything is changed', async () => {
     const node = await simulatedNode();
