@@ -103,7 +103,8 @@ export class Life {
   }
 
   async start(): Promise<void> {
-    const { listener } = this.#parts;
+    const { host, listener } = this.#parts;
+    host.troubles.beginLife();
     try {
       const agent = await this.#make();
       if (this.#gate.isClosed) return void agent.stop();

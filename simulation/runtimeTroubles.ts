@@ -30,7 +30,7 @@ export class RuntimeTroubles {
   readonly #clock: Schedule;
   readonly #spells: Spells;
   readonly #random: Random;
-  /** The sandboxes and containers that the runtime did not know for a while, although they ran. */
+  /** The sandboxes and containers that the runtime did not know, or not show, for a while, although they ran. */
   readonly #strayed = new Set<string>();
   readonly #unknown = new Set<string>();
 
@@ -46,6 +46,11 @@ export class RuntimeTroubles {
 
   hasStrayed(id: string): boolean {
     return this.#strayed.has(id);
+  }
+
+  /** An agent begins: containers of earlier ones that no list shows yet it cannot know. */
+  beginLife(): void {
+    for (const { id } of this.#runtime.containers()) if (!this.#runtime.lists.showsContainer(id)) this.#strayed.add(id);
   }
 
   /** Whether it is a container that the runtime could not take up when it came back. */

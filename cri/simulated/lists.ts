@@ -39,6 +39,11 @@ export class Lists {
     return shuffled(this.#frozen?.containers ?? this.#containersNow(), this.#random);
   }
 
+  /** Whether lists show the container of an id, where there is one. */
+  showsContainer(containerId: string): boolean {
+    return this.#frozen?.containers.some(({ id }) => id === containerId) ?? true;
+  }
+
   #sandboxesNow(): PodSandbox[] {
     return Array.from(this.#records.sandboxes.values(), listedSandbox);
   }

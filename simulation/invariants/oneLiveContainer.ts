@@ -21,7 +21,7 @@ export const oneLiveContainer: Invariant = {
   says: 'No container of a pod has two live containers at the runtime, and no two pods of one full name run.',
   follow: ({ host }, violated) => {
     const look = (all: readonly SimulatedContainer[]) => {
-      // Of what the runtime has not known for a while no agent could know either.
+      // Of what the runtime has not known for a while, or not shown, no agent could know either.
       const running = all.filter(({ id }) => !host.troubles.hasStrayed(id));
       for (const name of shared(running, (each) => `${fullName(each)} ${each.podUid} ${each.containerName}`)) {
         violated(`more than one live container: ${name}`);

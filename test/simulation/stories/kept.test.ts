@@ -141,6 +141,17 @@ const kept: Readonly<Record<string, Story>> = {
     { at: SECOND, deed: { kind: 'apply', pod: withSetup } },
     { at: 12 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
   ),
+  'no agent can know of a container that an earlier one has started and that no list shows': told(
+    {
+      at: 0,
+      deed: {
+        kind: 'apply',
+        pod: manifest('web', { containers: [container('main'), container('helper', { lifecycle: slowly })] }),
+      },
+    },
+    { at: 4 * SECOND, deed: { kind: 'lists', show: 'stale', forMs: 30 * SECOND } },
+    { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+  ),
   'a pod may be Pending whose sidecar never gets past its startup probe': told({
     at: 0,
     deed: { kind: 'apply', pod: neverUp },
