@@ -56,7 +56,7 @@ export interface ContainerContext
   readonly hasTurn: boolean;
   /** The attempt that is, or will next be, created: also the restart count. */
   readonly attempt: number;
-  /** That number was shown already, with a start that was refused because the sandbox was going. */
+  /** That number was shown already: with a start that was refused because the sandbox was going, or by an earlier agent. */
   readonly isCounted?: boolean | undefined;
   readonly imageRef?: string | undefined;
   /** What the runtime made of it last. */

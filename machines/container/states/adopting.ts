@@ -69,8 +69,8 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             target: '#container.pending',
             actions: 'countLostRun',
           },
-          // Created and never started: made again under the same number.
-          { target: '#container.pending', actions: 'forgetIt' },
+          // Created and never started: made again under the same number, which as on a kubelet counts from when it was made.
+          { target: '#container.pending', actions: ['forgetIt', assign({ isCounted: true })] },
         ],
         onError: {
           target: 'awaitingRetry',

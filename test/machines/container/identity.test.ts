@@ -192,6 +192,15 @@ describe('a container that the runtime has nothing of', () => {
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 2 }]);
   });
 
+  test('C23: counts one that an earlier agent made and never started', () => {
+    const before: Parameters<typeof containerStory>[0] = {
+      before: (world, pod) => world.run(pod, 'main', { state: 'created', attempt: 2 }),
+    };
+    const story = containerStory({ ...before, hold: ['createContainer'] });
+    story.begin();
+    expect(story.view().restartCount).toBe(2);
+  });
+
   test('C23: is not counted where the runtime still has a run of it', () => {
     const story = containerStory({
       before: (world, pod) => {
