@@ -92,11 +92,15 @@ export const haveSourcesAnswered = ({ sources, desired, unread }: NodeContext): 
 export const haveSourcesSpoken = ({ sources, desired, unread }: NodeContext): boolean =>
   sources.every((source) => Object.hasOwn(desired, source) && !unread.includes(source));
 
-/** The wanted pods without an actor, of all or of these; those that already run go first, so that nobody takes their place. */
+/**
+ * The wanted pods without an actor, of all or of these; those that already run go first, and then those that were admitted
+ * before the agent started, so that nobody takes their place.
+ */
 export function newPods(context: NodeContext, uids: readonly string[] = wantedUids(context)): Pod[] {
   const missing = uids.filter((uid) => !Object.hasOwn(context.pods, uid));
-  const runs = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : 1);
-  return missing.flatMap((uid) => wantedPod(context, uid) ?? []).sort((a, b) => runs(a) - runs(b));
+  const wasAdmitted = ({ metadata: { uid } }: Pod) => Object.hasOwn(context.allocations, uid);
+  const rank = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : wasAdmitted(pod) ? 1 : 2);
+  return missing.flatMap((uid) => wantedPod(context, uid) ?? []).sort((a, b) => rank(a) - rank(b));
 }
 
 /** What every pod's actor begins with; what has ended stays so (C2). */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { requestsOf } from '../../../pod/resources/requests.ts';
+import { aContainer } from '../../pod/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 const RUNS = 'active.running.steady';
@@ -118,4 +120,14 @@ test('what is found of one pod of a URL leaves what was found of the others', ()
   const about = { type: 'config.problemsChanged', source: 'http', file: 'http://host/pods' } as const;
   story.tell({ ...about, pod: 'default/a', problems: [] });
   expect(story.context()).toMatchObject({ problems: { http: [b] } });
+});
+
+test('a pod that was admitted before the agent started keeps its room, also when the runtime has lost it', () => {
+  const ports = [{ containerPort: 80, hostPort: 80 }];
+  const served = (name: string) => namedPod(name, { containers: [aContainer({ ports })] });
+  const [one, other] = [served('one'), served('other')];
+  const story = nodeStory({ allocations: { 'other-uid': requestsOf(other) } });
+  story.list();
+  story.want([one, other]);
+  expect([story.pod('one-uid'), story.pod('other-uid')]).toEqual(['refused', RUNS]);
 });
