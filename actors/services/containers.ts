@@ -10,7 +10,7 @@ import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { writeHostsFile } from '../../host/pods/hostsFile.ts';
 import type { Layout } from '../../host/pods/layout.ts';
-import { writeLogSymlink } from '../../host/pods/logLinks.ts';
+import { type LogLink, removeLogSymlink, writeLogSymlink } from '../../host/pods/logLinks.ts';
 import { makeTerminationLog } from '../../host/pods/podDirectory.ts';
 import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
 import type { PortTypes } from '../../machines/shared/ports.ts';
@@ -65,7 +65,7 @@ export function containerServices(parts: ContainerParts): ContainerServices {
       if (started === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
       // The container runs, and its log is there: without the link only collectors of logs do not find it.
-      await writeLogSymlink(layout, { pod: pod.metadata, container, id }, logFile).catch((error) =>
+      await linkLog(layout, { pod: pod.metadata, container, id }, { logFile, signal }).catch((error) =>
         onError('logLink', error),
       );
       return started;
@@ -84,6 +84,16 @@ export function containerServices(parts: ContainerParts): ContainerServices {
     },
     inspectContainer: ({ id }, options) => readContainer({ cri, files }, { id }, options),
   };
+}
+
+async function linkLog(
+  layout: Layout,
+  link: LogLink,
+  { logFile, signal }: { readonly logFile: string; readonly signal: AbortSignal },
+): Promise<void> {
+  await writeLogSymlink(layout, link, logFile);
+  // Where that hung, the pod may be gone by now, and its logs with it: nobody else would remove the link.
+  if (signal.aborted && layout.files.lstatSync(logFile) === undefined) await removeLogSymlink(layout, link);
 }
 
 export function containerNamed(pod: Pod, name: string): Container {

@@ -151,6 +151,14 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
       },
     ],
   },
+  'the link to a log is not made for a pod that is gone by then': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: web } },
+      { at: 8 * SECOND, deed: { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 } },
+      { at: 30 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+    ],
+    struck: [{ call: { room: 'disk', name: 'symlink', about: PLACES.logs }, fate: { kind: 'hang' } }],
+  },
   'a QoS class is told once it is saved, and stays, although the manifest was edited while no agent lived': {
     moments: [
       { at: 0, deed: { kind: 'apply', pod: guaranteed } },
