@@ -7,7 +7,7 @@ import { type Layout, type PodIdentity, READABLE } from './layout.ts';
 /** The names of links that are not in their place yet begin so: no pod's does. */
 const UNFINISHED = '.';
 
-interface LogLink {
+export interface LogLink {
   readonly pod: PodIdentity;
   readonly container: string;
   /** The container's id at the runtime. */

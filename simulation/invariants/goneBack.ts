@@ -67,7 +67,9 @@ function containersBack(before: PodStatus, now: PodStatus, between: Between): st
  * pkg/kubelet/config/config.go), tells of the containers of the new spec, and an API server does not mind. And of the
  * containers of a pod that it rejects it tells nothing (`rejectPod`).
  */
-function mayGo({ name, containerID }: ContainerStatus, { message = '' }: PodStatus, { spec }: Between): boolean {
-  if (containerID === undefined && message.startsWith('Pod was rejected: ')) return true;
+function mayGo({ name, containerID }: ContainerStatus, { message = '' }: PodStatus, between: Between): boolean {
+  const { spec, isOneLife } = between;
+  // A pod that has run is rejected only when an agent starts.
+  if (message.startsWith('Pod was rejected: ') && !(isOneLife && containerID)) return true;
   return spec !== undefined && [...containersOf(spec)].every(({ container }) => container.name !== name);
 }

@@ -43,6 +43,7 @@ test('a container is gone that its pod has not any more, or that never ran in a 
   expect(goneBack(before, without, { ...inOneLife, spec: withHelper })).toEqual([]);
   const rejected: PodStatus = { ...without, phase: 'Failed', message: 'Pod was rejected: no room' };
   expect(goneBack(before, rejected, inOneLife)).toEqual(gone);
+  expect(goneBack({ ...before, phase: 'Running' }, rejected, overRestart)).toEqual([]);
   const { containerID: _, ...unmade } = main;
   expect(goneBack({ ...before, containerStatuses: [unmade] }, rejected, inOneLife)).toEqual([]);
 });
