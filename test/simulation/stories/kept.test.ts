@@ -146,7 +146,7 @@ const kept: Readonly<Record<string, Story>> = {
       at: 0,
       deed: {
         kind: 'apply',
-        pod: manifest('web', { containers: [container('main'), container('helper', { lifecycle: slowly })] }),
+        pod: manifest('web', { containers: [container('main', { lifecycle: slowly }), container('helper')] }),
       },
     },
     { at: 4 * SECOND, deed: { kind: 'lists', show: 'stale', forMs: 30 * SECOND } },
