@@ -70,6 +70,8 @@ export interface NodeAgent {
   /** Lets a fact in from outside the feeds: how the other sources and tests speak to it. */
   tell(fact: NodeFact): void;
   pods(): readonly Pod[];
+  /** The pods of which more is known than is told, until that is on disk: by uid. */
+  untold(): readonly string[];
   /** The trees of the pods' actors, by uid. */
   trees(): ReadonlyMap<string, ActorNode>;
   subscribe(listener: (change: PodChange) => void): () => void;
@@ -116,6 +118,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     drain: () => drained(root, () => boundary.tell(root, { type: 'node.drain', at: clock.now() })),
     tell: (fact) => boundary.tell(root, fact),
     pods: () => board.pods(),
+    untold: () => board.untold(),
     trees: () => board.trees(),
     subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
     ...podExplanations(actors, clock, boundary),

@@ -4,6 +4,7 @@ interface HeldChanges<Change> {
   /** Tells a change when the promise settles, whichever way, and all earlier ones of its pod were told; else at once. */
   tell(change: Change, until: Promise<unknown> | undefined): void;
   isHeld(uid: string): boolean;
+  uids(): readonly string[];
 }
 
 export function heldChanges<Change extends { readonly uid: string }>(
@@ -23,5 +24,6 @@ export function heldChanges<Change extends { readonly uid: string }>(
       held.set(uid, told);
     },
     isHeld: (uid) => held.has(uid),
+    uids: () => [...held.keys()],
   };
 }

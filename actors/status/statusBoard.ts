@@ -48,6 +48,8 @@ export interface StatusBoard {
    */
   expect(awaited: readonly ShownPod[], isWanted: (uid: string) => boolean): void;
   pods(): readonly Pod[];
+  /** The pods of which more is known than may be told yet, by uid. */
+  untold(): readonly string[];
   /** The trees of the pods' actors, by uid. */
   trees(): ReadonlyMap<string, ActorNode>;
   /** The pod of a full name; without a namespace, the first of any. */
@@ -142,6 +144,8 @@ class Board implements StatusBoard {
   pods(): readonly Pod[] {
     return [...this.#told.values()].sort(byNamespaceAndName);
   }
+
+  untold = (): readonly string[] => this.#held.uids();
 
   trees(): ReadonlyMap<string, ActorNode> {
     return new Map(Array.from(this.#posted, ([uid, { shown }]) => [uid, this.#shownTree(uid, shown)]));
@@ -254,10 +258,10 @@ const UNTOLD = 'its status to be saved';
 const isAt = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
   metadata.name === name && metadata.namespace === namespace;
 
-/** The order of kubectl's lists. */
+/** The order of kubectl's lists; of pods with one name, of which one waits for the other to be gone, that of their UIDs. */
 const byNamespaceAndName = ({ metadata: a }: Pod, { metadata: b }: Pod): number => {
-  const [one, other] = a.namespace === b.namespace ? [a.name, b.name] : [a.namespace, b.namespace];
-  return one < other ? -1 : one > other ? 1 : 0;
+  const field = (['namespace', 'name', 'uid'] as const).find((each) => a[each] !== b[each]);
+  return field === undefined ? 0 : a[field] < b[field] ? -1 : 1;
 };
 
 /** Whether all of the object but its status is the same: then, with the same status, it need not be told again. */

@@ -46,3 +46,24 @@ test('a replay that comes to something else breaks invariant 8', async () => {
   );
   node.kill();
 });
+
+test.each([
+  ['that is told once it is on disk', { call: 'rename', about: '/statuses/' }],
+  ['that cannot be saved', { call: 'writeFile', about: '/statuses/' }],
+])('a replay waits for no disk: a node with a status %s replays to the same', async (_, { call, about }) => {
+  const node = await simulateNode({
+    ...{ seed: 1, records: true },
+    faults: ({ name, about: path }) =>
+      name === call && path.includes(about) ? { kind: call === 'rename' ? 'hang' : 'fail' } : undefined,
+  });
+  const once = {
+    restartPolicy: 'Never',
+    containers: [container('main', { command: ['sh', '-c', 'sleep 3; exit 1'] })],
+  };
+  node.apply(manifest('web', once));
+  for (let second = 0; second < 8; second += 1) {
+    await node.advance(1_000);
+    await node.checkReplay();
+  }
+  node.kill();
+});

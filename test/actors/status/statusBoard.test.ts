@@ -16,6 +16,15 @@ test('pods are listed in the order of their namespaces and names, whenever they 
   expect(names).toEqual(['batch/c', 'default/a', 'default/b', 'zoo/a2']);
 });
 
+test('of pods with one name, one of which waits for the other to be gone, the order is that of their UIDs', async () => {
+  const uids = ['web-2', 'web-1', 'web-3'];
+  const node = await simulatedNode();
+  const pods = uids.map((uid) => podWith('web', {}, { uid }));
+  node.agent.tell({ type: 'config.podsListed', source: 'file', pods, problems: [], at: node.clock.now() });
+  await node.advance('1s');
+  expect(node.agent.pods().map(({ metadata }) => metadata.uid)).toEqual(uids.toSorted());
+});
+
 test('pods of one name are explained by their namespace', async () => {
   const node = await simulatedNode();
   node.agent.tell({
