@@ -1,7 +1,7 @@
 /** What a story has broken, as short as it can be told. */
-import { type Invariant, InvariantViolated, type Violation } from '../invariants/invariant.ts';
+import { InvariantViolated, type Violation } from '../invariants/invariant.ts';
 import type { Recording } from '../recording.ts';
-import { play } from './play.ts';
+import { type PlayOptions, play } from './play.ts';
 import { shrink } from './shrink.ts';
 import type { Story } from './story.ts';
 
@@ -16,8 +16,8 @@ export interface Found extends Violation {
 }
 
 /** Tells a story; undefined where it breaks nothing. */
-export async function whatItBreaks(story: Story, invariants: readonly Invariant[]): Promise<Found | undefined> {
-  const { violation: first, elapsed, calls } = await play(story, { invariants });
+export async function whatItBreaks(story: Story, options: PlayOptions): Promise<Found | undefined> {
+  const { violation: first, elapsed, calls } = await play(story, options);
   if (first === undefined) return undefined;
   // What came after it had no part in it.
   const begun = {
@@ -27,9 +27,9 @@ export async function whatItBreaks(story: Story, invariants: readonly Invariant[
   };
   const until = performance.now() + SHRINKS_MS;
   const stillBreaks = async (shorter: Story) =>
-    performance.now() < until && (await play(shorter, { invariants })).violation?.number === first.number;
+    performance.now() < until && (await play(shorter, options)).violation?.number === first.number;
   const shortest = await shrink((await stillBreaks(begun)) ? begun : story, stillBreaks);
-  const { violation = first, explanations = [], simulation } = await play(shortest, { invariants, records: true });
+  const { violation = first, explanations = [], simulation } = await play(shortest, { ...options, records: true });
   return { ...violation, explanations, story: shortest, recording: simulation.lastRecording };
 }
 

@@ -18,7 +18,7 @@ const noSandbox: Invariant = {
 };
 
 test('a story that breaks an invariant is told with no more than it takes, and can be replayed', async () => {
-  const found = await whatItBreaks(story, [noSandbox]);
+  const found = await whatItBreaks(story, { invariants: [noSandbox] });
   expect(found).toMatchObject({ number: 5, message: 'a sandbox was made' });
   expect(found?.story.moments.map(({ deed }) => deed.kind)).toEqual(['apply']);
   expect(found?.story.faults).toEqual([]);
@@ -29,5 +29,7 @@ test('a story that breaks an invariant is told with no more than it takes, and c
 });
 
 test('of a story that breaks nothing there is nothing to tell', async () => {
-  expect(await whatItBreaks({ ...story, faults: [] }, [{ ...noSandbox, follow: () => ({}) }])).toBeUndefined();
+  expect(
+    await whatItBreaks({ ...story, faults: [] }, { invariants: [{ ...noSandbox, follow: () => ({}) }] }),
+  ).toBeUndefined();
 });
