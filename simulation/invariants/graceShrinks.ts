@@ -45,6 +45,17 @@ function cutShort({ host, podOf }: Watched, given: ReadonlyMap<string, Grace>, s
   return running.map((each) => `${fullName(each)} ${each.containerName}: its sandbox is stopped before its time`);
 }
 
+/** Until when a pod may take to end, by what it was given or before. */
+function untilOf(change: PodChange, before: number | undefined): number | undefined {
+  const { metadata, spec } = change.pod;
+  // The end of a pod that completes by itself has no time of its own yet.
+  const hasBegun = metadata.deletionGracePeriodSeconds !== undefined || spec.activeDeadlineSeconds !== undefined;
+  if (!hasBegun) return before;
+  // Its tree is made where it is asked for.
+  const { state, until } = change.tree;
+  return state === 'terminating.containers.graceful' ? until : before;
+}
+
 export const graceShrinks: Invariant = {
   number: 3,
   says:
@@ -55,16 +66,15 @@ export const graceShrinks: Invariant = {
     const given = new Map<string, Grace>();
     const stopped = new AskedStops();
     const graces = gracesOfContainers(watched, violated);
-    const onStatus = ({ uid, pod: { metadata, spec }, tree, removed }: PodChange) => {
-      const { deletionGracePeriodSeconds: seconds, namespace, name } = metadata;
+    const onStatus = (change: PodChange) => {
+      const { uid, removed, pod } = change;
+      const { deletionGracePeriodSeconds: seconds, namespace, name } = pod.metadata;
       if (removed) return void given.delete(uid);
       const { life } = watched;
       const known = given.get(uid);
       // A new agent counts from its own start.
       const before = known?.life === life ? known : undefined;
-      // The end of a pod that completes by itself has no time of its own yet.
-      const hasBegun = seconds !== undefined || spec.activeDeadlineSeconds !== undefined;
-      const until = hasBegun && tree.state === 'terminating.containers.graceful' ? tree.until : before?.until;
+      const until = untilOf(change, before?.until);
       given.set(uid, { life, seconds, until });
       if (before === undefined) return;
       if (longer(before.seconds, seconds)) violated(`${namespace}/${name}: its grace grew to ${seconds} s`);
