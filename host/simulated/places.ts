@@ -32,7 +32,9 @@ interface Tree {
 /** Walks a path to its last name, which need not be there. */
 export function placeOf({ root, mounts }: Tree, path: string, { syscall, follow }: Walk): Place {
   const fail = (code: FileErrorCode) => fileError(code, syscall, path);
-  let names = namesOf(path);
+  const whole = IS_ODD.test(path) ? resolve(path) : path;
+  const given = namesOf(whole);
+  let names = given;
   let directory = root;
   let within: Mounted | undefined;
   for (let at = 0, links = 0; ; ) {
@@ -51,7 +53,7 @@ export function placeOf({ root, mounts }: Tree, path: string, { syscall, follow 
       continue;
     }
     within = on ?? within;
-    if (isLast) return { directory, name, path: pathOf(names), found, within };
+    if (isLast) return { directory, name, path: names === given ? whole : pathOf(names), found, within };
     if (found === undefined) throw fail('ENOENT');
     if (found.kind !== 'directory') throw fail('ENOTDIR');
     directory = found;
@@ -67,5 +69,5 @@ const pathOf = (names: readonly string[]): string => `/${names.join('/')}`;
 /** What has to be resolved before it is taken apart: parts that are dots or nothing, or a working directory. */
 const IS_ODD = /^[^/]|^$|\/(\.{0,2}(\/|$))/;
 
-const namesOf = (path: string): string[] =>
-  IS_ODD.test(path) ? resolve(path).split('/').filter(Boolean) : path.slice(1).split('/');
+/** Of a path that is not odd, but the root may be. */
+const namesOf = (path: string): string[] => (path === '/' ? [] : path.slice(1).split('/'));
