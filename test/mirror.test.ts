@@ -9,7 +9,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/podLife.test.ts': {
     actors: 'checkNode createNode nodeAgent nodeAgentConfig nodeFeeds nodeServices nextTurn',
     'actors/services': 'containerStatus containers logs mounts resizing sandboxes',
-    'actors/status': 'podTrees since',
+    'actors/status': 'actorsOfPods podTrees since',
   },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {

@@ -1,6 +1,5 @@
 /** The board of all pods: after each turn of the actors it recomputes the statuses and tells what changed. */
 import type { AnyActorRef } from 'xstate';
-import { type ProbeRef, resultOf } from '../../machines/probe/view.ts';
 import { showsFailure } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machines/shared/views.ts';
@@ -12,6 +11,7 @@ import type { SeenPod } from '../../pod/show/seenPod.ts';
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
 import type { PodView } from '../../pod/status/view.ts';
 import type { Clock } from '../clock.ts';
+import { isTold, podOf } from './actorsOfPods.ts';
 import { heldChanges } from './heldChanges.ts';
 import { type PodTrees, podTrees } from './podTrees.ts';
 
@@ -88,6 +88,8 @@ class Board implements StatusBoard {
   readonly #posted = new Map<string, Posted>();
   /** Those of them that have no actor yet. */
   readonly #awaited = new Set<string>();
+  /** Pods of which nothing is told before their containers are known: what that waits for can be asked. */
+  readonly #adopted = new Map<string, PodRef>();
   /** What watchers know: a posted pod comes here once it may be told. */
   readonly #told = new Map<string, Pod>();
   readonly #dirty = new Set<PodRef>();
@@ -148,16 +150,17 @@ class Board implements StatusBoard {
   untold = (): readonly string[] => this.#held.uids();
 
   trees(): ReadonlyMap<string, ActorNode> {
-    return new Map(Array.from(this.#posted, ([uid, { shown }]) => [uid, this.#shownTree(uid, shown)]));
+    const seen = this.#seen();
+    return new Map(seen.map(({ pod: { metadata }, shown }) => [metadata.uid, this.#shownTree(metadata.uid, shown)]));
   }
 
   find(name: string, namespace?: string): SeenPod | undefined {
-    const found = [...this.#posted.values()].find(({ pod }) => isAt(pod, name, namespace));
+    const found = this.#seen().find(({ pod }) => isAt(pod, name, namespace));
     return found && this.#present(found);
   }
 
   of(uid: string): SeenPod | undefined {
-    const found = this.#posted.get(uid);
+    const found = this.#posted.get(uid) ?? this.#seen().find(({ pod }) => pod.metadata.uid === uid);
     return found && this.#present(found);
   }
 
@@ -183,13 +186,21 @@ class Board implements StatusBoard {
     this.#isScheduled = false;
     for (const ref of this.#dirty) {
       this.#dirty.delete(ref);
-      if (!isBeingAdopted(ref)) this.#post(podView(ref), ref);
+      const view = podView(ref);
+      if (isBeingAdopted(ref)) this.#adopted.set(view.pod.metadata.uid, ref);
+      else this.#post(view, ref);
     }
+  }
+
+  #seen(): Pick<Posted, 'pod' | 'shown'>[] {
+    const adopted = [...this.#adopted].filter(([uid]) => !this.#posted.has(uid));
+    return [...this.#posted.values(), ...adopted.map(([, shown]) => ({ shown, pod: podView(shown).pod }))];
   }
 
   #post(view: PodView, shown: Posted['shown']): void {
     const { uid } = view.pod.metadata;
     this.#postEnd(uid, shown);
+    this.#adopted.delete(uid);
     const known = this.#posted.get(uid);
     const removed = view.tags.includes('terminated');
     if (removed && known?.shown !== shown) return;
@@ -243,7 +254,7 @@ class Board implements StatusBoard {
   }
 
   /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
-  #present({ shown, pod }: Posted): SeenPod {
+  #present({ shown, pod }: Pick<Posted, 'pod' | 'shown'>): SeenPod {
     return { pod, tree: this.#shownTree(pod.metadata.uid, shown) };
   }
 
@@ -277,24 +288,4 @@ function withStatus({ pod, termination }: PodView, status: PodStatus): Pod {
     deletionGracePeriodSeconds: graceSeconds,
   };
   return { ...pod, metadata: { ...pod.metadata, ...deletion }, status };
-}
-
-/** The pod that an actor belongs to: itself, or the one that it is a child of. */
-function podOf(ref: AnyActorRef): PodRef | undefined {
-  for (let actor: AnyActorRef | undefined = ref; actor !== undefined; actor = actor._parent) {
-    // The prefix of an id says of which machine its actor is.
-    if (actor.id.startsWith('pod/')) return actor as PodRef;
-  }
-  return undefined;
-}
-
-/** Whether what an actor has come to can change a status: only machines are looked at, and of a probe its result alone. */
-function isTold(results: WeakMap<AnyActorRef, string>, ref: AnyActorRef): boolean {
-  const { value }: { value?: unknown } = ref.getSnapshot();
-  if (value === undefined || !ref.id.startsWith('probe/')) return value !== undefined;
-  // The prefix of an id says of which machine its actor is.
-  const result = resultOf(ref as ProbeRef);
-  if (results.get(ref) === result) return false;
-  results.set(ref, result);
-  return true;
 }

@@ -55,7 +55,8 @@ export function createFactWriter({ store, durable, clock, onError, keepEnd }: Fa
     if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) read.add(uid);
     const isEnd = isFinal(change);
     const writes = [
-      probes.keep(uid, view),
+      // Before its containers are known, what is on disk of their probes is all there is.
+      view.unsettled ? undefined : probes.keep(uid, view),
       ...(isEnd && pod.status ? [write('statuses', uid, pod.status)] : []),
       allocations.keep(uid, view),
       keepEnd(change, isEnd),

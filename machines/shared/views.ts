@@ -13,7 +13,7 @@ import type { podMachine } from '../pod/chart.ts';
 import { isResizing, isUnfitted } from '../pod/resizing.ts';
 import { probeRefs, resultOf } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
-import { childrenOf } from './actorTree.ts';
+import { childrenOf, showsFailure } from './actorTree.ts';
 import type { RuntimeHealth } from './events.ts';
 import { latestViews } from './latestViews.ts';
 
@@ -86,7 +86,8 @@ export function isBeingAdopted(ref: PodRef): boolean {
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
-  return isFirst && snapshot.hasTag('withoutContainers');
+  // What fails may do so for long: until then the pod shows what it has, and sinks are told nothing.
+  return isFirst && snapshot.hasTag('withoutContainers') && !showsFailure(ref);
 }
 
 /**
