@@ -59,7 +59,6 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
     choosing: {
       tags: 'working',
       always: [
-        { guard: 'neverMade', target: '#container.ended' },
         // A restart of the whole pod runs no hooks and grants no grace.
         { guard: 'mustReset', target: 'killing' },
         { guard: 'isSandboxGone', target: 'killing' },
