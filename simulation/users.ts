@@ -91,6 +91,8 @@ export class Users {
     const file = by === 'url' ? {} : { file: `${pod.metadata.name}.json` };
     this.#deeds.want(full, { ...file, uid: pod.metadata.uid });
     if (endsContainers(pod)) this.#deeds.expectEnds(full);
+    // It may take the place of any other.
+    if ((pod.spec.priority ?? 0) > 0) this.#deeds.touchAll(this.#host.clock.elapsed);
     this.#touch(full);
     return full;
   }

@@ -41,7 +41,7 @@ const VOLUMES: readonly object[] = [
 
 const DEADLINES = [1, 2, 5, 20, 60] as const;
 /** A pod with one takes the place of others where there is not enough room. */
-const PRIORITIES = [1_000, 2_000_000_000] as const;
+const PRIORITIES = [0, 1_000, 2_000_000_000] as const;
 
 const ENV = [
   { name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },

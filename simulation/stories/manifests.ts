@@ -26,6 +26,7 @@ export interface ManifestContainer {
   readonly restartPolicy?: string;
   readonly restartPolicyRules?: readonly object[];
   readonly resources?: object;
+  readonly resizePolicy?: readonly object[];
   readonly volumeMounts?: readonly object[];
   readonly livenessProbe?: object;
   readonly readinessProbe?: object;

@@ -113,6 +113,27 @@ describe('C25: the cgroups above those of pods', () => {
     expect(looks()).toBe(1);
   });
 
+  const shared = { outcome: 'shared', warnings: [`${why}: /kubepods holds others`] } as const;
+  test.each([
+    ['enforced', ({ found }: ReturnType<typeof node>) => found(enforced)],
+    ['awaitingEnforcement', ({ refused }: ReturnType<typeof node>) => refused('busy')],
+    ['sharedWithOthers', ({ found }: ReturnType<typeof node>) => found(shared)],
+  ] as const)('whatever a later look finds counts: %s', (state, begin) => {
+    const later = (look: (story: ReturnType<typeof node>) => void) => {
+      const story = node();
+      begin(story);
+      expect(story.cgroups()?.state).toBe(`${state}.waiting`);
+      story.ports.advance(MINUTE);
+      look(story);
+      return story.cgroups()?.state;
+    };
+    expect(later(({ found }) => found(enforced))).toBe('enforced.waiting');
+    expect(later(({ found }) => found(shared))).toBe('sharedWithOthers.waiting');
+    expect(later(({ found }) => found({ outcome: 'forbidden', warnings: [] }))).toBe('forbidden');
+    expect(later(({ found }) => found({ outcome: 'unused', warnings: [] }))).toBe('unused');
+    expect(later(({ refused }) => refused('busy'))).toBe('awaitingEnforcement.waiting');
+  });
+
   test('are not looked at any more when the node has ended', () => {
     const { refused, drain, looks, ports, state } = node();
     refused('device or resource busy');

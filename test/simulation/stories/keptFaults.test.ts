@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { PLACES } from '../../../simulation/host.ts';
 import { invariants } from '../../../simulation/invariants/all.ts';
-import type { Fate, FaultPlan, OutsideCall } from '../../../simulation/outside.ts';
 import { container, manifest } from '../../../simulation/stories/manifests.ts';
 import { play } from '../../../simulation/stories/play.ts';
 import type { Moment } from '../../../simulation/stories/story.ts';
+import { type Struck, striking } from '../../../simulation/stories/striking.ts';
 
 const SECOND = 1_000;
 const web = manifest('web', { containers: [container('main')] });
@@ -36,35 +36,6 @@ const probed = manifest('web', {
   restartPolicy: 'Never',
   containers: [container('main', { readinessProbe: { exec: { command: ['true'] }, periodSeconds: 1 } })],
 });
-
-interface Struck {
-  readonly call: Partial<OutsideCall>;
-  readonly fate: Fate;
-  /** So many of these calls are spared before. */
-  readonly after?: number;
-  /** Absent: one. */
-  readonly times?: number;
-}
-
-/** Strikes calls by what they are, which no change of the agent moves to another place. */
-function striking(all: readonly Struck[]): FaultPlan & { left(): number } {
-  const counts = all.map(({ after = 0, times = 1 }) => ({ after, times }));
-  const plan: FaultPlan = (call) => {
-    const met = all.findIndex(({ call: { room, name, about } }, index) => {
-      const isMeant = call.room === room && call.name === name && (about === undefined || call.about.includes(about));
-      const count = counts[index];
-      if (!isMeant || count === undefined || count.times === 0) return false;
-      if (count.after > 0) {
-        count.after -= 1;
-        return false;
-      }
-      count.times -= 1;
-      return true;
-    });
-    return all[met]?.fate;
-  };
-  return Object.assign(plan, { left: () => counts.reduce((sum, { times }) => sum + times, 0) });
-}
 
 /** What drawn stories and faults at every call have broken, as short as it can be told. */
 const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; readonly struck: readonly Struck[] }>> = {

@@ -1,0 +1,28 @@
+/** Holds what simulations have reached against what is said of the transitions that they do not reach. */
+import type { AnyStateMachine } from 'xstate';
+import type { Coverage } from './coverage.ts';
+import { type KnownTransition, keyOf, transitionsOf } from './transitions.ts';
+import { isMeant, reasonOf, unreached } from './unreached.ts';
+
+/** The transitions that nobody has taken or given a reason for, those with a reason that were taken, and reasons for none. */
+export function misfitsOf(coverage: Coverage, machines: readonly AnyStateMachine[]): string[] {
+  const missed = new Set(machines.flatMap((machine) => coverage.of(machine).missed.map(keyOf)));
+  return machines
+    .flatMap(transitionsOf)
+    .flatMap((transition) => misfit(transition, missed))
+    .concat(staleIn(machines));
+}
+
+function misfit(transition: KnownTransition, missed: ReadonlySet<string>): string[] {
+  const key = keyOf(transition);
+  if (missed.has(key)) return reasonOf(transition) === undefined ? [`not taken, without a reason: ${key}`] : [];
+  const said = unreached.find((each) => isMeant(each, transition));
+  return said === undefined || said.isRare ? [] : [`taken, although there is a reason why it is not: ${key}`];
+}
+
+/** The reasons for transitions that there are not. */
+export const staleIn = (machines: readonly AnyStateMachine[]): string[] => {
+  const all = machines.flatMap(transitionsOf);
+  const stale = unreached.filter((each) => !all.some((transition) => isMeant(each, transition)));
+  return stale.map(({ reason, ...rest }) => `a reason for no transition that there is: ${JSON.stringify(rest)}`);
+};

@@ -1,0 +1,12 @@
+/** Stories that lead to what is rarely come by: what happens in them has to fall together. */
+import { launches } from './pointed/launches.ts';
+import { beginnings, edits, removals, sandboxes } from './pointed/pods.ts';
+import type { PointedStory } from './pointed/pointedStory.ts';
+import { cgroups, preemptions, resizes, volumes } from './pointed/resources.ts';
+import { restartsOfAll } from './pointed/restartsOfAll.ts';
+
+/** What is told, by its title. */
+export const pointedStories: Readonly<Record<string, PointedStory>> = {
+  ...{ ...beginnings, ...preemptions, ...resizes, ...sandboxes, ...edits },
+  ...{ ...removals, ...restartsOfAll, ...launches, ...volumes, ...cgroups },
+};
