@@ -129,10 +129,11 @@ function knownRestarts(
   const logged = host.files.existsSync(logs)
     ? host.files.readdirSync(logs).map((file) => Number.parseInt(file, 10))
     : [];
-  const made = host
-    .containers()
-    .flatMap((each) => (each.podUid === uid && each.containerName === container.name ? [each.attempt] : []));
-  return Math.max(0, ...logged.filter((number) => !Number.isNaN(number)), ...made);
+  const made = host.containers().filter((each) => each.podUid === uid && each.containerName === container.name);
+  // What no list has shown to an agent it cannot know; nor does a kubelet read logs where the runtime has an earlier run.
+  const strayed = new Set(made.flatMap(({ id, attempt }) => (host.troubles.hasStrayed(id) ? [attempt] : [])));
+  const known = [...logged, ...made.map(({ attempt }) => attempt)];
+  return Math.max(0, ...known.filter((number) => !Number.isNaN(number) && !strayed.has(number)));
 }
 
 export const forwardOnly: Invariant = {

@@ -152,6 +152,12 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 4 * SECOND, deed: { kind: 'lists', show: 'stale', forMs: 30 * SECOND } },
     { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
   ),
+  'no agent can tell of a restart that no list shows': told(
+    { at: 0, deed: { kind: 'apply', pod: manifest('web') } },
+    { at: 8 * SECOND, deed: { kind: 'lists', show: 'stale', forMs: 15 * SECOND } },
+    { at: 9 * SECOND, deed: { kind: 'exit', which: 0, exitCode: 1 } },
+    { at: 14 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+  ),
   'a pod may be Pending whose sidecar never gets past its startup probe': told({
     at: 0,
     deed: { kind: 'apply', pod: neverUp },
