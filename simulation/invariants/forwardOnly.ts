@@ -24,6 +24,8 @@ class ApiServer {
   readonly #gone = new Set<string>();
   /** The pods whose end was told before the disk had it. */
   readonly #unsaved = new Set<string>();
+  /** The pods whose end nobody knew of when an agent began. */
+  readonly #forgotten = new Set<string>();
   /** The containers that an agent itself has removed: what it knew of them it has to know without. */
   readonly #removed = new Set<string>();
   /** When the present life began, by the time that no jump of the clock changes. */
@@ -37,7 +39,7 @@ class ApiServer {
   take({ uid, namespace, name, status: sent }: StatusReport): string[] {
     const { life, deeds, podOf } = this.#watched;
     const before = this.#told.get(uid);
-    const wasForgotten = this.#isForgotten(uid);
+    const wasForgotten = this.#forgotten.delete(uid);
     this.#noteSaving(uid, sent);
     const known = before && !this.#isAnother(uid, before.status, sent) ? before : undefined;
     const status = withClass(sent, known?.status);
@@ -63,7 +65,10 @@ class ApiServer {
   /** A new agent need not have heard that a pod was not wanted for a while. */
   beginLife(): void {
     const { deeds, host } = this.#watched;
-    for (const [uid, { pod }] of this.#told) if (deeds.isRebornSince(pod, this.#lifeBegan)) this.forget(uid);
+    for (const [uid, { pod }] of this.#told) {
+      if (deeds.isRebornSince(pod, this.#lifeBegan)) this.forget(uid);
+      if (this.#isForgotten(uid)) this.#forgotten.add(uid);
+    }
     this.#lifeBegan = host.clock.elapsed;
   }
 
@@ -73,10 +78,13 @@ class ApiServer {
     for (const { id, sandbox } of this.#watched.host.containers()) if (sandbox.id === about) this.#removed.add(id);
   }
 
-  /** Its end was told although the disk did not answer, and the runtime has nothing of it: nobody is left who knows. */
+  /** Its end was told although the disk did not answer, and nobody is left who knows it. */
   #isForgotten(uid: string): boolean {
-    const { host } = this.#watched;
-    return this.#unsaved.has(uid) && !this.#isSaved(uid) && host.containers().every(({ podUid }) => podUid !== uid);
+    if (!this.#unsaved.has(uid) || this.#isSaved(uid)) return false;
+    const { host, deeds } = this.#watched;
+    // The runtime tells of no deadline, and the clock not of one that was set back.
+    const hadDeadline = this.#told.get(uid)?.status.reason === 'DeadlineExceeded';
+    return (hadDeadline && deeds.clockJumped) || host.containers().every(({ podUid }) => podUid !== uid);
   }
 
   #isSaved(uid: string): boolean {

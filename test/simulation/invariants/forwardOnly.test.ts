@@ -119,18 +119,20 @@ test('a new agent begins a pod anew that was not wanted for a while, which none 
 });
 
 test('an end that was told, and that neither the disk nor the runtime has, no later agent has to know', async () => {
-  const { node, report, said, restart } = await watchedNode();
+  const { node, following, report, said, restart } = await watchedNode();
   const [pod] = node.pods();
   const saved = `${PLACES.root}/statelet/statuses/${pod?.metadata.uid}.json`;
   report({ phase: 'Failed' });
   for (const { id } of node.host.sandboxes()) node.host.runtime.removeSandbox(id);
   restart();
+  following.onLifeBegan?.();
   report({ phase: 'Pending' });
   expect(said()).toEqual([]);
   await node.host.files.mkdir(dirname(saved), { recursive: true });
   await node.host.files.writeFile(saved, '');
   report({ phase: 'Failed' });
   restart();
+  following.onLifeBegan?.();
   report({ phase: 'Pending' });
   expect(said()).toEqual(['phase Failed became Pending']);
 });
