@@ -26,9 +26,12 @@ const takeImage = assign<ContainerContext, DoneActorEvent<{ imageRef: string }>,
 );
 
 const guards = {
-  /** The runtime has nothing of it: what it was before only its logs may tell. */
-  hasNoPast: ({ context: { id, run, earlierRun, restarts } }: ContainerArgs) =>
-    (id ?? run ?? earlierRun ?? restarts) === undefined,
+  /**
+   * The runtime has nothing of it: what it was before only its logs may tell. They would count one that was made, and that
+   * the call of an earlier agent starts only now, as a run that is over.
+   */
+  hasNoPast: ({ context: { id, run, earlierRun, restarts, isCounted } }: ContainerArgs) =>
+    (id ?? run ?? earlierRun ?? restarts) === undefined && isCounted !== true,
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
   lacksVolume: ({ context }: ContainerArgs) => lacksVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,

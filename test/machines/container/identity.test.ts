@@ -162,8 +162,8 @@ describe('adoption', () => {
 
 describe('a container that the runtime has nothing of', () => {
   /** One whose logs tell of four runs, once that is answered. */
-  const lostContainer = (...options: Parameters<typeof containerStory>) => {
-    const story = containerStory({ ...options[0], hold: ['countRestarts'] });
+  const lostContainer = () => {
+    const story = containerStory({ hold: ['countRestarts'] });
     story.begin();
     expect(story.state()).toBe('pending.countingRestarts');
     return story;
@@ -187,8 +187,12 @@ describe('a container that the runtime has nothing of', () => {
   });
 
   test('C23: keeps the number of one that was made and never started', () => {
-    const story = lostContainer({ before: (world, pod) => world.run(pod, 'main', { state: 'created', attempt: 2 }) });
-    story.ports.answer('countRestarts', { restarts: { main: 0 } });
+    const story = containerStory({
+      before: (world, pod) => world.run(pod, 'main', { state: 'created', attempt: 2 }),
+    });
+    story.begin();
+    // A start that an earlier agent asked for may be under way: its log is that of the same number.
+    expect(story.ports.asked('countRestarts')).toEqual([]);
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 2 }]);
   });
 
