@@ -143,7 +143,7 @@ function decisionOn(context: AdmissionContext, request: Request, ahead: readonly
   const others = occupants(context, (uid) => uid !== request.uid && !before.some((each) => each.uid === uid));
   const staying = others.filter(({ preempted }) => !preempted);
   const room = { ...context, occupants: staying, reserved: requestsOf(before) };
-  const decision = isUpdate(context, request) ? ofUpdate(decideUpdate(requests, room)) : decide(request, room);
+  const decision = isOfAdmitted(context, request) ? ofUpdate(decideUpdate(requests, room)) : decide(request, room);
   // Nobody is ending to make room: all there are stay.
   if (decision.kind !== 'admitted' || staying.length === others.length) return decision;
   const all = [...requestsOf(others), ...room.reserved];
@@ -153,24 +153,33 @@ function decisionOn(context: AdmissionContext, request: Request, ahead: readonly
 /** What is known when a step is taken. */
 export function afterStep(context: AdmissionContext, { request, decision }: Step): AdmissionContext {
   if (decision.kind === 'preempting') return { ...context, entries: preempted(context.entries, decision.uids) };
-  const { uid, requests, adopted } = request;
+  const { uid } = request;
   const entry = entryOf(context, uid);
   if (entry === undefined) return context;
-  const isUpdate = entry.allocated !== null;
-  const isAdmitted = decision.kind === 'admitted';
-  const allocated = isAdmitted && !(adopted && isUpdate) ? requests : entry.allocated;
+  const isUpdate = isOfAdmitted(context, request);
+  const allocated = decision.kind === 'admitted' ? grantedTo(request, entry) : isUpdate ? entry.allocated : null;
   const waiting = drop(context.waiting, uid);
   const left = withEntry({ ...context, waiting }, { ...entry, allocated, holdsName: allocated !== null });
-  if (!isUpdate) return left;
-  return isAdmitted ? reopened(left, uid) : { ...left, refused: put(left.refused, request) };
+  if (isUpdate && decision.kind !== 'admitted') return { ...left, refused: put(left.refused, request) };
+  return entry.allocated === null ? left : reopened(left, uid);
 }
+
+/** One that runs already keeps what it was admitted with. */
+const grantedTo = ({ adopted, requests }: Request, { allocated }: AdmissionEntry): PodRequests =>
+  (adopted ? allocated : null) ?? requests;
 
 /** The entries, with these marked as ending for others. */
 const preempted = (entries: readonly AdmissionEntry[], uids: readonly string[]): AdmissionEntry[] =>
   entries.map((entry) => (uids.includes(entry.uid) ? { ...entry, preempted: true } : entry));
 
-/** Whether a pod that was admitted already asks to be another. */
-const isUpdate = (context: AdmissionContext, { uid }: Request): boolean => entryOf(context, uid)?.allocated != null;
+/**
+ * Whether a pod that was admitted already asks to be another. What it was granted before a restart of the agent keeps room
+ * for it, but it is decided once more as any other.
+ */
+function isOfAdmitted(context: AdmissionContext, { uid }: Request): boolean {
+  const entry = entryOf(context, uid);
+  return entry !== undefined && entry.holdsName && entry.allocated !== null;
+}
 
 const requestsOf = (those: readonly { readonly requests: PodRequests }[]): PodRequests[] =>
   those.map(({ requests }) => requests);

@@ -102,6 +102,17 @@ describe('what a pod asks for, and what it was admitted with', () => {
     expect(ask(of, 'b', { requests: requests({ cpuMillis: 1_500 }) }).answers()).toEqual(['admitted']);
   });
 
+  test('C24: a pod that was admitted before a restart and runs no more is refused as any other, and its room is free', () => {
+    const of = admission(small);
+    ask(of, 'a');
+    const other = ask(of, 'b', { requests: requests({ cpuMillis: 500 }) });
+    const known = { requests: requests({ cpuMillis: 1_500 }), allocated: requests({ cpuMillis: 300 }) };
+    expect(ask(of, 'c', known).answers()).toEqual(['OutOfcpu']);
+    expect(allocatedOf(of, 'c')).toBeUndefined();
+    other.again({ requests: requests({ cpuMillis: 1_000 }) });
+    expect(other.answers()).toEqual(['admitted', 'admitted']);
+  });
+
   test('an update is admitted or refused against the others; refused, what was admitted stays', () => {
     const of = admission(small);
     const pod = ask(of, 'a');
