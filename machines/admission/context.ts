@@ -177,8 +177,8 @@ const preempted = (entries: readonly AdmissionEntry[], uids: readonly string[]):
  * for it, but it is decided once more as any other.
  */
 function isOfAdmitted(context: AdmissionContext, { uid }: Request): boolean {
-  const entry = entryOf(context, uid);
-  return entry !== undefined && entry.holdsName && entry.allocated !== null;
+  const { holdsName = false, allocated = null } = entryOf(context, uid) ?? {};
+  return holdsName && allocated !== null;
 }
 
 const requestsOf = (those: readonly { readonly requests: PodRequests }[]): PodRequests[] =>
