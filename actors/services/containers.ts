@@ -202,6 +202,8 @@ async function runsOf(cri: Cri, pod: Pod, name: string, options: CallOptions): P
 /** What is no word against the start of a container: it may run, or be about to. */
 const NOT_REFUSED: ReadonlySet<FailureReason> = new Set(['RuntimeUnavailable', 'AlreadyStarting']);
 
+const MAY_RUN: ReadonlySet<ObservedContainer['state']> = new Set(['running', 'unknown']);
+
 /** Starts a container that is only created; one that was started by a call whose answer was lost is left as it is. */
 async function start(
   { cri, files }: { readonly cri: Cri; readonly files: FileSystem },
@@ -213,8 +215,10 @@ async function start(
   } catch (error) {
     if (error instanceof NodeFailure && NOT_REFUSED.has(error.reason)) throw error;
     const shown = await readContainer({ cri, files }, { id: containerId }, options);
-    // The answer of a call that worked was lost; a start that failed shows as an end with its own reason.
-    if (shown?.state === 'running' || (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError'))) return;
+    // The answer of a call that worked was lost; a start that failed shows as an end with its own reason. One in a
+    // state that the runtime does not know may run.
+    if (shown && MAY_RUN.has(shown.state)) return;
+    if (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError')) return;
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
     throw new NodeFailure('RunContainerError', message, { cause: error });
   }

@@ -4,7 +4,13 @@ import { namespacedName } from '../../../pod/show/shownName.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { failureOf, retryAfter } from '../../shared/failure.ts';
 import { identityOf, sizeOf, slotKey } from '../context.ts';
-import { launchFailed, recordCreationEvent, recordStartEvent, recordStopEvent } from '../recordedEvents.ts';
+import {
+  launchFailed,
+  recordCreationEvent,
+  recordStartEvent,
+  recordStopEvent,
+  recordUnknownStateEvent,
+} from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { failedStart, terminatedRun } from '../terminatedRun.ts';
 import { createFailed, refusedStart } from '../waitingReason.ts';
@@ -122,6 +128,18 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
                 ...{ failure: undefined, waitingReason: undefined },
               })),
               recordStartEvent,
+            ],
+          },
+          // Whatever it is, it must not run beside the next one.
+          {
+            guard: { type: 'isUnknown', params: ({ event }) => event.output },
+            target: '#container.stopping',
+            actions: [
+              assign(({ event: { output } }) => ({
+                ...{ startedAt: output.startedAt, made: output.made },
+                ...{ failure: undefined, waitingReason: undefined },
+              })),
+              recordUnknownStateEvent,
             ],
           },
           {

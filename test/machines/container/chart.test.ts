@@ -168,6 +168,19 @@ describe('start', () => {
     expect(story.ports.asked('startContainer').map(({ id }) => id)).toEqual(['main-0-0', 'main-0-0']);
   });
 
+  test('one that the runtime cannot tell the state of when it was to start is stopped before another is made', () => {
+    const story = containerStory();
+    for (const port of ['startContainer', 'stopContainer'] as const) story.ports.hold(port);
+    story.begin();
+    story.ports.answer('startContainer', story.world.change('main-0-0', { state: 'unknown' }));
+    expect(story.state()).toBe('stopping.killing.graceful');
+    expect(story.ports.asked('createContainer')).toHaveLength(1);
+    story.ports.answer('stopContainer');
+    story.ports.answer('startContainer');
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().attempt).toBe(1);
+  });
+
   test('a stop while it is queued again after a start without an answer stops what may run', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');

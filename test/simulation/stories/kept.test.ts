@@ -121,6 +121,14 @@ const kept: Readonly<Record<string, Story>> = {
       ),
       seed: 6,
     },
+  'a container that the runtime came back with in a state unknown, just when it had started, is stopped before another':
+    {
+      ...told(
+        { at: 0, deed: { kind: 'apply', pod: manifest('web') } },
+        { at: 300, deed: { kind: 'runtimeDown', downMs: SECOND, keepContainers: true, hasUnknown: true } },
+      ),
+      seed: 15,
+    },
   'restarts are counted on over a clock that was set back': told(
     { at: 0, deed: { kind: 'apply', pod: crashing } },
     { at: 20 * SECOND, deed: { kind: 'jump', ms: -3_600 * SECOND } },
