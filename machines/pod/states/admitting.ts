@@ -57,11 +57,12 @@ export const awaitingOthers = admittingSetup.createStateConfig({
 
 /**
  * The runtime may not have the last runs of some of its containers: how often these were restarted their logs tell, before anybody is
- * told a lower number (C23).
+ * told a lower number (C23). It asks for admission before and after: what runs of it holds its name meanwhile (C24).
  */
 export const recalling = admittingSetup.createStateConfig({
   tags: ['working', 'settingUp', 'recalling'],
   meta: { waitsFor: 'its previous restarts to be counted' },
+  entry: 'askAdmission',
   invoke: {
     src: 'countRestarts',
     input: ({ context }) => ({ pod: context.allocated, containers: forgotten(context) }),
@@ -72,7 +73,7 @@ export const recalling = admittingSetup.createStateConfig({
     },
     onError: 'admitting',
   },
-  on: { 'pod.update': { actions: 'replaceDesired' } },
+  on: { 'pod.update': { actions: 'replaceDesired' }, 'admission.admitted': {}, 'admission.refused': {} },
 });
 
 export const admitting = admittingSetup.createStateConfig({

@@ -77,6 +77,11 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 60 * SECOND, deed: { kind: 'killAgent', downMs: 5 * SECOND } },
     { at: 61 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
   ),
+  'C24: a pod whose restarts are counted after a restart of the agent keeps its name from another': told(
+    { at: 0, deed: { kind: 'apply', pod: pulled } },
+    { at: 3 * SECOND, deed: { kind: 'copyManifest', pod: 'default/web-node-1', file: 'other.json' } },
+    { at: 5 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+  ),
   'C23: restarts are counted of a container whose last sandbox is gone, and an earlier one is not': told(
     { at: 0, deed: { kind: 'apply', pod: crashing } },
     { at: 12 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
