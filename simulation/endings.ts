@@ -17,9 +17,11 @@ export class Endings {
     if (room === 'runtime' && ENDINGS.has(name)) this.#asked.add(about);
   }
 
-  /** Whether something has ended that no agent had asked to end; what is gone is forgotten. */
+  /** Whether something has ended that no agent had asked to end; what is gone, or is used again, is forgotten. */
   isByOthers({ kind, container, sandbox }: RuntimeEffect): boolean {
     const isAsked = this.#asked.has(sandbox.id) || (container !== undefined && this.#asked.has(container.id));
+    // A sandbox that it could not stop may be wanted again: what an agent starts in it ends without that call.
+    if (kind === 'started') this.#asked.delete(sandbox.id);
     if (kind === 'removed') this.#asked.delete(container?.id ?? sandbox.id);
     return kind === 'ended' && !isAsked;
   }

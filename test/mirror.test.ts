@@ -13,7 +13,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
-    simulation: 'deeds endings gatedFiles gatedRuntime host life onDisk outside random schedule trace users',
+    simulation: 'deeds gatedFiles gatedRuntime host life onDisk outside random schedule trace users',
     'simulation/invariants':
       'all askedStops explained invariant notOurs nothingLeft oneLiveContainer startOrder toldOnce watch',
     'simulation/stories': 'drawnStory manifests play shortStories',

@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import type { RuntimeEffect } from '../../cri/simulated/views.ts';
+import { Endings } from '../../simulation/endings.ts';
+
+/** What becomes of a container in its sandbox, and who did it. */
+function story() {
+  const endings = new Endings();
+  const sandbox = { id: 'sandbox' };
+  const container = { id: 'main' };
+  // As far as it is looked at.
+  const effect = (kind: RuntimeEffect['kind']) => ({ kind, sandbox, container }) as unknown as RuntimeEffect;
+  return {
+    asks: (name: string, about: string) => endings.note({ room: 'runtime', name, about, writes: true }),
+    start: () => endings.isByOthers(effect('started')),
+    end: () => endings.isByOthers(effect('ended')),
+  };
+}
+
+test('what ends that no agent has asked to end was ended by others', () => {
+  const { start, end } = story();
+  start();
+  expect(end()).toBe(true);
+});
+
+test.each([
+  ['stopContainer', 'main'],
+  ['stopPodSandbox', 'sandbox'],
+])('what ends after a %s was ended by an agent', (name, about) => {
+  const { asks, start, end } = story();
+  start();
+  asks(name, about);
+  expect(end()).toBe(false);
+});
+
+test('what an agent starts in a sandbox that it could not stop before ends without that', () => {
+  const { asks, start, end } = story();
+  asks('stopPodSandbox', 'sandbox');
+  start();
+  expect(end()).toBe(true);
+});
