@@ -105,9 +105,11 @@ class ApiServer {
     return isAnother;
   }
 
-  /** How runs have ended that somebody else has removed from the runtime no later agent knows. */
+  /** How runs have ended that somebody else has removed from the runtime, or that no list has shown, no later agent knows. */
   #withoutLost(before: PodStatus): PodStatus {
-    const there = new Set(this.#watched.host.containers().map(({ id }) => id));
+    const { host } = this.#watched;
+    const shown = host.containers().filter(({ id }) => !host.troubles.hasStrayed(id));
+    const there = new Set(shown.map(({ id }) => id));
     const isKnown = ({ state }: ContainerStatus) => {
       const id = state?.terminated?.containerID?.split('//')[1];
       return id === undefined || there.has(id) || this.#removed.has(id);

@@ -22,6 +22,10 @@ const restartingAll = manifest('web', {
     container('helper', { command: ['sh', '-c', 'sleep 3; exit 1'], restartPolicy: 'Never', restartPolicyRules }),
   ],
 });
+const endsWell = manifest('web', {
+  restartPolicy: 'OnFailure',
+  containers: [container('main'), container('helper', { command: ['sh', '-c', 'exit 0'] })],
+});
 const stubbornlyRestarting = manifest('web', {
   containers: [
     container('main', { restartPolicy: 'Never', restartPolicyRules }),
@@ -170,6 +174,11 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 8 * SECOND, deed: { kind: 'lists', show: 'stale', forMs: 15 * SECOND } },
     { at: 9 * SECOND, deed: { kind: 'exit', which: 0, exitCode: 1 } },
     { at: 14 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+  ),
+  'no agent can tell of an end that no list shows': told(
+    { at: 0, deed: { kind: 'lists', show: 'stale', forMs: 15 * SECOND } },
+    { at: 500, deed: { kind: 'apply', pod: endsWell } },
+    { at: 7 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
   ),
   'a pod may be Pending whose sidecar never gets past its startup probe': told({
     at: 0,
