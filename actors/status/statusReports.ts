@@ -174,11 +174,12 @@ export class StatusReports {
 }
 
 /**
- * Whether less is known of the pod than sinks have been told: until its containers are, and of one that no source wants
- * any more, of which there is but what the runtime and the disk have. As in a kubelet, which tells nothing of those.
+ * Whether less is known of the pod than sinks have been told: until its containers are, and of one that ends before, or
+ * after, any source tells of it, of which there is but what the runtime and the disk have. As in a kubelet, which tells
+ * nothing of those.
  */
 const isUnknown = ({ unsettled, termination }: PodView): boolean =>
-  unsettled === true || termination?.reason === 'Orphaned';
+  unsettled === true || termination?.isUnheard === true;
 
 /** Whether what is now known of the pod would take back what sinks have been told. */
 function isSilent(

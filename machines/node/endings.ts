@@ -20,7 +20,7 @@ const NOTHING_KNOWN: PodRequests = {
 };
 
 /** A pod known only from the runtime, as it ends where it was not meant to stay without its manifest: in its own grace. */
-export const podWithOwnGrace = (observed: ObservedPod): Pod => {
+const podWithOwnGrace = (observed: ObservedPod): Pod => {
   const pod = podOfOrphan(observed);
   const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
   const graces = observed.containers.flatMap(({ podGraceSeconds = [] }) => podGraceSeconds);
@@ -67,6 +67,16 @@ export const terminationOf = (pod: Pod, reason: TerminationReason, at: number): 
   graceSeconds: Math.max(1, pod.spec.terminationGracePeriodSeconds ?? 30),
   at,
 });
+
+/** A pod of which no source has told, as far as the runtime knows it, and the command that ends it. */
+export function endingOfUnheard(
+  observed: ObservedPod,
+  { isOrphan, at }: { readonly isOrphan: boolean; readonly at: number },
+): { readonly pod: Pod; readonly termination: Termination } {
+  const pod = isOrphan ? podOfOrphan(observed) : podWithOwnGrace(observed);
+  const termination = terminationOf(pod, isOrphan ? 'Orphaned' : 'NodeShutdown', at);
+  return { pod, termination: { ...termination, isUnheard: true } };
+}
 
 /**
  * The command for a pod that its source says is being deleted, within the grace that goes with that (C10); undefined for

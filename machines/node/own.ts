@@ -4,7 +4,7 @@ import type { ForeignPod, ObservedPod } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { PodInput } from '../pod/context.ts';
 import { type NodeContext, nothingOf, observedOf } from './context.ts';
-import { podOfOrphan, podWithOwnGrace, terminationOf } from './endings.ts';
+import { endingOfUnheard, terminationOf } from './endings.ts';
 import { haveSourcesSpoken, isWanted, podInput, wantedPod } from './wanted.ts';
 
 /**
@@ -36,10 +36,10 @@ export function stranded(context: NodeContext): PodInput[] {
   const others = markedPods(context).filter((observed) => !isBroken(observed));
   const unmet = others.map((observed) => {
     const wanted = wantedPod(context, observed.uid);
-    const isOrphan = wanted === undefined && haveSourcesSpoken(context) && !context.endsAll;
-    // Of a pod whose source has not spoken the runtime tells the grace.
-    const pod = wanted ?? (isOrphan ? podOfOrphan(observed) : podWithOwnGrace(observed));
-    const termination = terminationOf(pod, isOrphan ? 'Orphaned' : 'NodeShutdown', at);
+    const isOrphan = haveSourcesSpoken(context) && !context.endsAll;
+    const { pod, termination } = wanted
+      ? { pod: wanted, termination: terminationOf(wanted, 'NodeShutdown', at) }
+      : endingOfUnheard(observed, { isOrphan, at });
     return { ...podInput(context, pod, observed), termination };
   });
   return [...again, ...unmet];
@@ -53,8 +53,7 @@ export function orphans(context: NodeContext, uids?: readonly string[]): PodInpu
     ({ uid }) => !isWanted(context, uid),
   );
   return unwanted.map((observed) => {
-    const pod = context.endsAll ? podWithOwnGrace(observed) : podOfOrphan(observed);
-    const termination = terminationOf(pod, context.endsAll ? 'NodeShutdown' : 'Orphaned', context.heardAt);
+    const { pod, termination } = endingOfUnheard(observed, { isOrphan: !context.endsAll, at: context.heardAt });
     return { ...podInput(context, pod, observed), termination };
   });
 }

@@ -87,6 +87,8 @@ export interface Termination {
   readonly phase?: 'Failed' | 'Succeeded';
   /** When it was asked for. */
   readonly at: number;
+  /** No source has told of the pod: there is but what the runtime and the disk have of it. */
+  readonly isUnheard?: boolean;
   /** Its sources may go on wanting it: it stays, as one that has ended, until they do not. */
   readonly stays?: boolean;
   /** What the condition DisruptionTarget says of it; absent where the pod was not disrupted. */

@@ -143,6 +143,16 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
       },
     ],
   },
+  'nothing is told of a pod that a shutdown ends before its manifest has been read': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: burstable } },
+      { at: 8 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+      { at: 11 * SECOND, deed: { kind: 'stopAgent', drains: true, downMs: SECOND } },
+    ],
+    struck: [
+      { call: { room: 'disk', name: 'readdirBytes', about: PLACES.manifests }, fate: { kind: 'hang' }, after: 1 },
+    ],
+  },
 };
 
 test.each(Object.entries(kept))('%s', async (_, { moments, struck }) => {
