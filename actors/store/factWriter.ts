@@ -3,6 +3,7 @@ import type { Probed } from '../../machines/container/context.ts';
 import { probeOf } from '../../machines/probe/context.ts';
 import { allocationOf } from '../../pod/resources/allocation.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
+import { isUndecided } from '../../pod/status/status.ts';
 import type { PodView } from '../../pod/status/view.ts';
 import type { Clock } from '../clock.ts';
 import type { PersistFacts, StatusChange } from '../status/statusBoard.ts';
@@ -106,7 +107,7 @@ function keepAllocations({ allocations }: Pick<DurableFacts, 'allocations'>, wri
       // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
       const known = admitted.get(uid);
       const isKept = known?.pod.spec === view.pod.spec && known.resizing === view.resizing;
-      if (isKept || view.termination || view.refused || view.tags.includes('admitting')) return undefined;
+      if (isKept || view.termination || view.refused || isUndecided(view)) return undefined;
       admitted.set(uid, view);
       const kept = write('allocations', uid, allocationOf(view));
       return known === undefined && saved.has(uid) ? undefined : kept;

@@ -51,11 +51,14 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
 }
 
 /** Decided when the node takes the pod: until then an edit may change it, and an API server would refuse that (C15). */
-function ownClass({ pod, tags }: PodView, previous?: PodStatus): Pick<PodStatus, 'qosClass'> {
+function ownClass(view: PodView, previous?: PodStatus): Pick<PodStatus, 'qosClass'> {
   const known = previous?.qosClass;
-  if (known === undefined && UNDECIDED.some((tag) => tags.includes(tag))) return {};
-  return { qosClass: known ?? qosClass(pod.spec) };
+  if (known === undefined && isUndecided(view)) return {};
+  return { qosClass: known ?? qosClass(view.pod.spec) };
 }
+
+/** Whether the node has yet to take the pod: it is shown as it is wanted, not as it was admitted. */
+export const isUndecided = ({ tags }: PodView): boolean => UNDECIDED.some((tag) => tags.includes(tag));
 
 const UNDECIDED = ['awaitingNode', 'ofOthers', 'admitting'];
 

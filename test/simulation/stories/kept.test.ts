@@ -104,6 +104,13 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
     { at: 20.5 * SECOND, deed: { kind: 'runtimeDown', downMs: 5 * SECOND, keepContainers: true } },
   ),
+  'nor does it lose it where the runtime is not ready for two agents in turn': told(
+    { at: 0, deed: { kind: 'apply', pod: burstable } },
+    { at: 10 * SECOND, deed: { kind: 'apply', pod: guaranteed } },
+    { at: 20 * SECOND, deed: { kind: 'runtimeDown', downMs: 20 * SECOND, keepContainers: true } },
+    { at: 21 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+    { at: 30 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+  ),
   'C5: one that exits well when its probe ends it is not told to have ended for good': told({
     at: 0,
     deed: { kind: 'apply', pod: exitsWell },
