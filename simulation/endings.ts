@@ -1,6 +1,8 @@
 /** Which containers and sandboxes an agent has asked to be ended: what else ends was ended by somebody else. */
 import type { RuntimeEffect } from '../cri/simulated/views.ts';
-import type { OutsideCall } from './outside.ts';
+import type { Deeds } from './deeds.ts';
+import { fullName, type SimulatedHost } from './host.ts';
+import type { Fate, OutsideCall } from './outside.ts';
 
 const ENDINGS: ReadonlySet<string> = new Set([
   'stopContainer',
@@ -9,12 +11,24 @@ const ENDINGS: ReadonlySet<string> = new Set([
   'removePodSandbox',
 ]);
 
+/** A container whose start is refused has ended. */
+const isRefusal = ({ room, name }: OutsideCall, fate: Fate | undefined): boolean =>
+  room === 'runtime' && name === 'startContainer' && (fate?.kind === 'fail' || fate?.kind === 'lostReply');
+
+interface Around {
+  readonly host: SimulatedHost;
+  readonly deeds: Deeds;
+}
+
 export class Endings {
   readonly #asked = new Set<string>();
 
-  /** Notes what a call asks for. */
-  note({ room, name, about }: OutsideCall): void {
+  /** Notes what a call asks for; with a container that is not started whatever else of its pod runs may end. */
+  note({ host, deeds }: Around, call: OutsideCall, fate?: Fate): void {
+    const { room, name, about } = call;
     if (room === 'runtime' && ENDINGS.has(name)) this.#asked.add(about);
+    const refused = isRefusal(call, fate) ? host.containers().find(({ id }) => id === about) : undefined;
+    if (refused) deeds.touch(fullName(refused), host.clock.elapsed);
   }
 
   /** Whether something has ended that no agent had asked to end; what is gone, or is used again, is forgotten. */

@@ -266,7 +266,7 @@ export class Simulation {
   }
 
   #called(call: OutsideCall, fate: Fate | undefined): void {
-    this.#endings.note(call);
+    this.#endings.note(this, call, fate);
     this.#trace?.add('call', [this.elapsed, call, fate]);
     this.#watch.tell('onCall', call);
   }

@@ -5,12 +5,14 @@ import { Endings } from '../../simulation/endings.ts';
 /** What becomes of a container in its sandbox, and who did it. */
 function story() {
   const endings = new Endings();
+  // No start is refused here.
+  const simulation = {} as Parameters<Endings['note']>[0];
   const sandbox = { id: 'sandbox' };
   const container = { id: 'main' };
   // As far as it is looked at.
   const effect = (kind: RuntimeEffect['kind']) => ({ kind, sandbox, container }) as unknown as RuntimeEffect;
   return {
-    asks: (name: string, about: string) => endings.note({ room: 'runtime', name, about, writes: true }),
+    asks: (name: string, about: string) => endings.note(simulation, { room: 'runtime', name, about, writes: true }),
     start: () => endings.isByOthers(effect('started')),
     end: () => endings.isByOthers(effect('ended')),
   };

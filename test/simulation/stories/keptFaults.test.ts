@@ -21,6 +21,12 @@ const once = manifest('web', {
   containers: [container('main')],
 });
 
+const onceBesideSidecar = manifest('web', {
+  restartPolicy: 'Never',
+  initContainers: [container('sidecar', { restartPolicy: 'Always' })],
+  containers: [container('main')],
+});
+
 const UID = '00000000-0000-4000-8000-000000000001';
 /** One pod, whatever it asks for. */
 function sized(resources: object) {
@@ -140,6 +146,16 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
       {
         call: { room: 'disk', name: 'rename', about: `${PLACES.root}/statelet/allocations` },
         fate: { kind: 'late', ms: 2 * SECOND },
+      },
+    ],
+  },
+  'C9: a sidecar ends with its pod where the only other container could not be started': {
+    moments: [{ at: 0, deed: { kind: 'apply', pod: onceBesideSidecar } }],
+    struck: [
+      {
+        call: { room: 'runtime', name: 'startContainer' },
+        fate: { kind: 'fail', code: 'UNKNOWN' },
+        after: 1,
       },
     ],
   },
