@@ -13,8 +13,11 @@ type Taken = Readonly<Record<'actors' | 'timers' | 'bytes of contexts', number>>
 /** So much more is no growth: a call that is just under way, a warning that stands until its cause is looked at again. */
 const SLACK: Taken = { actors: 0, timers: 2, 'bytes of contexts': 160 };
 
-/** What the last of many looks has come to, of which no more is kept than that: what was found, what is not as it should be. */
-const LATEST: ReadonlySet<string> = new Set(['found', 'failure', 'warnings']);
+/**
+ * What the last of many looks has come to, of which no more is kept than that: what was found, what is not as it should
+ * be. And what a call that is just under way was given, which may be all that is there.
+ */
+const LATEST: ReadonlySet<string> = new Set(['found', 'failure', 'warnings', 'input']);
 const withoutLatest = (key: string, value: unknown): unknown => (LATEST.has(key) ? undefined : value);
 
 function takenBy({ root, agent, timers }: Watched): Taken | undefined {
