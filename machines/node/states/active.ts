@@ -28,6 +28,14 @@ const actions = {
       enqueue.sendTo('admission', entryOfEnding(context, podOfOrphan(observed), observed));
     }
   }),
+  /** Of what it was held for the runtime has nothing any more. */
+  freePlaces: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
+    if (event.type !== 'runtime.podsObserved') return;
+    for (const { uid } of event.pods) {
+      if (Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid)) continue;
+      enqueue.sendTo('admission', { type: 'admission.release', uid });
+    }
+  }),
   endUnwanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     const found = unwanted(context, scope?.uids);
     if (found.length === 0) return;
@@ -73,7 +81,7 @@ export const partial = activeSetup.createStateConfig({
   on: {
     'config.podsListed': { actions: [...sourceChanged, startIt] },
     'config.podChanged': { actions: [...sourceChanged, startIt] },
-    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces'] },
+    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces', 'freePlaces'] },
     'node.ticked': { actions: ['recordFact', 'startNewPods'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },

@@ -72,6 +72,20 @@ describe('a source that cannot be read at the start', () => {
     expect(story.pod('web-uid')).toBe(RUNS);
   });
 
+  test('C24: a new version waits no longer once nothing of the old one is left at the runtime', () => {
+    const story = nodeOfTwo();
+    const edited = namedPod('db', {}, 'edited-uid');
+    story.want([edited]);
+    story.tell(unread);
+    expect(story.pod('edited-uid')).toBe('admitting');
+    story.tell({
+      type: 'runtime.podsObserved',
+      at: 0,
+      pods: [{ ...story.world.observed(db), sandboxes: [], containers: [] }],
+    });
+    expect(story.pod('edited-uid')).toBe(RUNS);
+  });
+
   test('C24: until then what runs keeps its full name: a new version waits for it', () => {
     const story = nodeOfTwo();
     const edited = namedPod('db', {}, 'edited-uid');
