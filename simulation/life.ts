@@ -93,6 +93,11 @@ export class Life {
     return this.#agent;
   }
 
+  /** It has stopped by itself, and may still have something to write: its actors are no more. */
+  get hasStopped(): boolean {
+    return this.#root?.getSnapshot().status === 'stopped';
+  }
+
   get root(): AnyActorRef | undefined {
     return this.#root;
   }

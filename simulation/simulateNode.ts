@@ -112,7 +112,7 @@ export class Simulation {
   /** Plays what entered the present agent again; throws an `InvariantViolated` where that comes to something else. */
   async checkReplay(): Promise<void> {
     const [agent, recording] = [this.#life?.agent, this.recording()];
-    if (agent === undefined || recording === undefined) return;
+    if (agent === undefined || recording === undefined || this.#life?.hasStopped) return;
     const difference = await differenceOfReplay(agent, recording);
     if (difference !== undefined) this.#watch.violated(8, `the recording replays to something else: ${difference}`);
     this.#watch.throwFirst();

@@ -47,6 +47,20 @@ test('a replay that comes to something else breaks invariant 8', async () => {
   node.kill();
 });
 
+test('an agent that has stopped, and waits for its disk, has no actors to compare with', async () => {
+  const node = await simulateNode({
+    ...{ seed: 1, records: true },
+    faults: ({ name, about }) => (name === 'rename' && about.includes('/allocations/') ? { kind: 'hang' } : undefined),
+  });
+  node.apply(manifest('web'));
+  await node.advance(20_000);
+  void node.stopAgent({ drains: false, downMs: 1_000 });
+  await node.advance(1_000);
+  await node.checkReplay();
+  expect(node.pods()).toHaveLength(1);
+  node.kill();
+});
+
 test.each([
   ['that is told once it is on disk', { call: 'rename', about: '/statuses/' }],
   ['that cannot be saved', { call: 'writeFile', about: '/statuses/' }],
