@@ -37,23 +37,28 @@ export interface Failure {
   readonly message: string;
   /** When it happened, in milliseconds since the epoch. */
   readonly at: number;
+  /** Of a stop: how many seconds it gave. */
+  readonly graceSeconds?: number;
 }
 
 /** The one error that services throw: its reason is what a user reads, its cause what a developer reads. */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
   readonly reason: FailureReason;
+  readonly graceSeconds: number | undefined;
 
-  constructor(reason: FailureReason, message: string, options: { cause?: unknown } = {}) {
+  constructor(reason: FailureReason, message: string, options: { cause?: unknown; graceSeconds?: number } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.reason = reason;
+    this.graceSeconds = options.graceSeconds;
   }
 }
 
 /** Makes plain data of whatever a service threw; an error that is no `NodeFailure` is reported under `fallback`. */
 export function toFailure(error: unknown, at: number, fallback: FailureReason = 'InternalError'): Failure {
   if (error instanceof NodeFailure) {
-    return { reason: error.reason, message: error.message, at };
+    const { reason, message, graceSeconds } = error;
+    return { reason, message, at, ...(graceSeconds === undefined ? {} : { graceSeconds }) };
   }
   return { reason: fallback, message: messageOf(error), at };
 }

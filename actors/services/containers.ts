@@ -75,8 +75,12 @@ export function containerServices(parts: ContainerParts): ContainerServices {
       // The clock may have been set back since the deadline was: the grace is none the longer for that (C10).
       const seconds = Math.max(LEAST_GRACE_SECONDS, Math.min(graceSeconds, left));
       const options = { signal, timeoutMs: seconds * 1_000 + STOP_SLACK_MS };
-      await cri.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options).catch(unlessGone);
-      return readContainer({ cri, files }, { id }, { signal });
+      try {
+        await cri.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options).catch(unlessGone);
+        return await readContainer({ cri, files }, { id }, { signal });
+      } catch (cause) {
+        throw failedStop(cause, seconds);
+      }
     },
     removeContainers: async ({ ids }, options) => {
       await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(unlessGone)));
@@ -222,6 +226,12 @@ async function start(
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
     throw new NodeFailure('RunContainerError', message, { cause: error });
   }
+}
+
+/** Until it is tried again the clock may be set: what was given then is known only here. */
+function failedStop(cause: unknown, graceSeconds: number): unknown {
+  if (!(cause instanceof NodeFailure)) return cause;
+  return new NodeFailure(cause.reason, cause.message, { cause, graceSeconds });
 }
 
 /** What the runtime says when it does not make a container. */

@@ -110,7 +110,7 @@ export interface PortTypes {
   startContainer: { input: { pod: Pod; container: string; id: string }; output: ObservedContainer };
   /**
    * Stops a container: SIGTERM, then SIGKILL at the deadline or, without one, when the grace is over; at least 2 s are
-   * given (C10). The answer is its last status, null when the runtime does not have it.
+   * given (C10). The answer is its last status, null when the runtime does not have it; a failure tells what was given.
    */
   stopContainer: {
     input: { id: string; graceSeconds: number; deadline: number | undefined };

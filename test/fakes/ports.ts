@@ -87,8 +87,8 @@ export class FakePorts implements Provider {
     this.fail(name, 'RuntimeUnavailable', 'the answer was lost');
   }
 
-  fail(name: PortName, reason: FailureReason, message = `${name} failed`): void {
-    this.#take(name).ref.send({ type: 'fake.failure', failure: this.#failure(reason, message) });
+  fail(name: PortName, reason: FailureReason, message = `${name} failed`, over: Partial<Failure> = {}): void {
+    this.#take(name).ref.send({ type: 'fake.failure', failure: { ...this.#failure(reason, message), ...over } });
   }
 
   /** Moves time on by `ms` milliseconds, each wait ending at its own moment. */

@@ -30,6 +30,10 @@ const KILL_LIMIT_MS = 122_000;
 const actions = {
   /** A restart of the whole pod grants none (C5), whatever it is told to stop within from now on. */
   limitGrace: containerSetup.assign(({ context: { onEnd } }) => (onEnd === 'reset' ? { stopWithin: 0 } : {})),
+  /** What has failed is tried again with no more grace than it gave, whatever the clock is set to meanwhile (C10). */
+  giveNoMore: containerSetup.assign(({ context, event }) => ({
+    stopWithin: sooner(context.stopWithin, failureOf(event).graceSeconds),
+  })),
   /** While it stops, its readiness still tells whether it does its work. */
   endStartupAndLiveness: containerSetup.enqueueActions(({ enqueue }) => {
     enqueue.stopChild('probe/startup');
@@ -162,7 +166,11 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         ],
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordCallFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
+          actions: [
+            'recordCallFailure',
+            'giveNoMore',
+            { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) },
+          ],
         },
       },
     },

@@ -59,6 +59,15 @@ const withOwnUid = (resources: object) => {
   const { metadata, ...rest } = manifest('web', { containers: [container('main', { resources })] });
   return { ...rest, metadata: { ...metadata, uid: '00000000-0000-4000-8000-000000000001' } };
 };
+const slowlyStubborn = manifest('web', {
+  terminationGracePeriodSeconds: 10,
+  containers: [
+    container('main', {
+      command: ['sh', '-c', 'trap "" TERM; sleep 1d'],
+      lifecycle: { preStop: { sleep: { seconds: 4 } } },
+    }),
+  ],
+});
 const amounts = { cpu: '100m', memory: '16Mi' };
 const burstable = withOwnUid({ requests: amounts });
 const guaranteed = withOwnUid({ requests: amounts, limits: amounts });
@@ -128,6 +137,12 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 0, deed: { kind: 'apply', pod: stubbornlyRestarting } },
     { at: 10 * SECOND, deed: { kind: 'exit', which: 0, exitCode: 1 } },
     { at: 11 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+  ),
+  'C10: a stop that failed after a hook gives no longer when it is tried again on a clock that was set back': told(
+    { at: 0, deed: { kind: 'apply', pod: slowlyStubborn } },
+    { at: 8 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+    { at: 13 * SECOND, deed: { kind: 'runtimeDown', downMs: 3 * SECOND, keepContainers: true } },
+    { at: 14 * SECOND, deed: { kind: 'jump', ms: -10 * SECOND } },
   ),
   'a start that outlives the agent that asked for it is no start that was refused: no second container runs beside it':
     {
