@@ -1,7 +1,7 @@
 /** What a story has broken, as short as it can be told. */
 import { InvariantViolated, type Violation } from '../invariants/invariant.ts';
 import type { Recording } from '../recording.ts';
-import { type PlayOptions, play } from './play.ts';
+import { asksUrl, type PlayOptions, play } from './play.ts';
 import { shrink } from './shrink.ts';
 import type { Story } from './story.ts';
 
@@ -19,16 +19,17 @@ export interface Found extends Violation {
 export async function whatItBreaks(story: Story, options: PlayOptions): Promise<Found | undefined> {
   const { violation: first, elapsed, calls } = await play(story, options);
   if (first === undefined) return undefined;
+  const whole = { ...story, hasUrl: asksUrl(story) };
   // What came after it had no part in it.
   const begun = {
-    ...story,
+    ...whole,
     moments: story.moments.filter(({ at }) => at <= elapsed),
     faults: story.faults.filter(({ call }) => call < calls),
   };
   const until = performance.now() + SHRINKS_MS;
   const stillBreaks = async (shorter: Story) =>
     performance.now() < until && (await play(shorter, options)).violation?.number === first.number;
-  const shortest = await shrink((await stillBreaks(begun)) ? begun : story, stillBreaks);
+  const shortest = await shrink((await stillBreaks(begun)) ? begun : whole, stillBreaks);
   const { violation = first, explanations = [], simulation } = await play(shortest, { ...options, records: true });
   return { ...violation, explanations, story: shortest, recording: simulation.lastRecording };
 }

@@ -69,11 +69,12 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
   }
 }
 
-/** A node asks a URL only where there is one. */
-const sourcesOf = ({ moments }: Story) =>
-  moments.some(({ deed }) => deed.kind === 'url' || (deed.kind === 'apply' && deed.by === 'url'))
-    ? { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 20_000 } }
-    : {};
+/** Whether there is a URL that lists manifests; a story that has been shortened says that it had one. */
+export const asksUrl = ({ moments, hasUrl }: Story): boolean =>
+  hasUrl ?? moments.some(({ deed }) => deed.kind === 'url' || (deed.kind === 'apply' && deed.by === 'url'));
+
+const sourcesOf = (story: Story) =>
+  asksUrl(story) ? { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 20_000 } } : {};
 
 const explanationsOf = (simulation: Simulation): string[] =>
   simulation.pods().flatMap(({ metadata }) => {

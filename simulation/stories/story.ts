@@ -71,4 +71,6 @@ export interface Story {
   readonly lastsMs: number;
   /** Whether calls to the disk and the kernel overtake each other, which at other times are answered as they come. */
   readonly overtakes?: boolean;
+  /** Whether there is a URL that lists manifests; absent: where a moment needs one. */
+  readonly hasUrl?: boolean;
 }

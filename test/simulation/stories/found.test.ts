@@ -28,6 +28,21 @@ test('a story that breaks an invariant is told with no more than it takes, and c
   expect(found && foundText(found)).toMatch(/^seed 3: invariant 5, step \d+, [1-9]\d* ms: a sandbox was made/);
 });
 
+test('a story that is made shorter keeps the URL that its node asks', async () => {
+  const asksUrl: Invariant = {
+    number: 5,
+    says: 'No URL is ever asked.',
+    follow: (_watched, violated) => ({
+      onCall: ({ room, name }) => {
+        if (room === 'network' && name === 'fetch') violated('a URL was asked');
+      },
+    }),
+  };
+  const late = { at: 20_000, deed: { kind: 'url', trouble: 'silent', forMs: 1 } } as const;
+  const found = await whatItBreaks({ ...story, faults: [], moments: [late] }, { invariants: [asksUrl] });
+  expect(found).toMatchObject({ message: 'a URL was asked', story: { moments: [], hasUrl: true } });
+});
+
 test('of a story that breaks nothing there is nothing to tell', async () => {
   expect(
     await whatItBreaks({ ...story, faults: [] }, { invariants: [{ ...noSandbox, follow: () => ({}) }] }),
