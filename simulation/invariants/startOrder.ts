@@ -5,14 +5,15 @@ import type { OutsideCall } from '../outside.ts';
 import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
-/** What sandboxes have seen of their containers: those that have started, and those that have ended well. */
+/** What sandboxes have seen of their containers: those that were to start, that have started, and that have ended well. */
 class Seen {
+  readonly #asked = new Map<string, Set<string>>();
   readonly #started = new Map<string, Set<string>>();
   readonly #succeeded = new Map<string, Set<string>>();
 
   note({ kind, sandbox, container }: RuntimeEffect): void {
     if (container === undefined) {
-      if (kind === 'removed') for (const each of [this.#started, this.#succeeded]) each.delete(sandbox.id);
+      if (kind === 'removed') for (const each of [this.#asked, this.#started, this.#succeeded]) each.delete(sandbox.id);
       return;
     }
     const { containerName, exitCode } = container;
@@ -20,6 +21,11 @@ class Seen {
     if (kind === 'ended' && exitCode === 0) add(this.#succeeded, sandbox.id, containerName);
   }
 
+  noteAsked({ sandbox, containerName }: SimulatedContainer): void {
+    add(this.#asked, sandbox.id, containerName);
+  }
+
+  wasAsked = (sandboxId: string, name: string): boolean => this.#asked.get(sandboxId)?.has(name) === true;
   hasStarted = (sandboxId: string, name: string): boolean => this.#started.get(sandboxId)?.has(name) === true;
   hasSucceeded = (sandboxId: string, name: string): boolean => this.#succeeded.get(sandboxId)?.has(name) === true;
 }
@@ -40,6 +46,23 @@ function missingBefore({ sandbox, containerName: name }: SimulatedContainer, { s
   });
 }
 
+/** As long as it shows one of these, nothing has become of a container yet. */
+const STILL_TO_COME: ReadonlySet<string | undefined> = new Set(['ContainerCreating', 'PodInitializing']);
+
+/** The containers that come before in the spec, and have neither had their turn in this sandbox nor failed (C9). */
+function passedOver({ agent }: Watched, started: SimulatedContainer, { spec, status }: Pod, seen: Seen): string[] {
+  const { sandbox, podUid, containerName: name } = started;
+  const own = spec.containers.findIndex((each) => each.name === name);
+  const waiting = new Map(status?.containerStatuses?.map((each) => [each.name, each.state?.waiting?.reason]));
+  const before = spec.containers.slice(0, Math.max(0, own)).map((each) => each.name);
+  const unasked = before.filter((each) => STILL_TO_COME.has(waiting.get(each)) && !seen.wasAsked(sandbox.id, each));
+  if (unasked.length === 0) return [];
+  // Not each failure is one that a status shows.
+  const actors = agent?.trees().get(podUid)?.children ?? [];
+  const lastFailureOf = (each: string) => actors.find(({ id }) => id === `container/${each}`)?.lastFailure;
+  return unasked.filter((each) => lastFailureOf(each) === undefined);
+}
+
 /** What of a container's volumes is not there. */
 function missingVolumes({ host }: Watched, { mounts }: SimulatedContainer): string[] {
   const paths = mounts.map(({ hostPath }) => hostPath);
@@ -50,7 +73,7 @@ export const startOrder: Invariant = {
   number: 2,
   says:
     'No container is started without its volumes mounted, after its stop was asked for, ' +
-    'or before the init containers that come before it have succeeded.',
+    'before the init containers that come before it have succeeded, or before its turn has come.',
   follow: (watched, violated) => {
     const { host } = watched;
     const seen = new Seen();
@@ -62,7 +85,9 @@ export const startOrder: Invariant = {
       if (stopped.has(container)) violated(`${what}: started after its stop was asked for`);
       for (const path of missingVolumes(watched, container)) violated(`${what}: started without its volume at ${path}`);
       const pod = watched.podOf(container.podUid);
-      const missing = pod === undefined ? [] : missingBefore(container, pod, seen);
+      const missing =
+        pod === undefined ? [] : [...missingBefore(container, pod, seen), ...passedOver(watched, container, pod, seen)];
+      seen.noteAsked(container);
       if (missing.length > 0) violated(`${what}: started before ${missing.join(', ')}`);
     };
     return {

@@ -48,6 +48,13 @@ export const seededFaults: readonly SeededFault[] = [
     put: "(lifecycle === 'running' && roleOf(context, last) !== undefined)",
   },
   {
+    name: 'turn',
+    breaks: 'containers of a pod are started without waiting for their turn',
+    file: 'machines/pod/launchOrder.ts',
+    find: "lookUp(context.containers, first) === 'readyToCreate' && launching(context) === undefined;",
+    put: "lookUp(context.containers, first) === 'readyToCreate';",
+  },
+  {
     name: 'event',
     breaks: 'the creation of a container is told twice',
     file: 'machines/container/states/making.ts',
