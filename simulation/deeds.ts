@@ -8,6 +8,7 @@ export class Deeds {
   readonly #uids = new Map<string, string | undefined>();
   readonly #touched = new Map<string, number>();
   readonly #ending = new Set<string>();
+  readonly #resting = new Set<string>();
   readonly #reborn = new Map<string, number>();
   #allTouched = Number.NEGATIVE_INFINITY;
   /** Whether the wall clock was set: moments from before and after do not compare. */
@@ -68,9 +69,14 @@ export class Deeds {
     this.#ending.add(pod);
   }
 
+  /** Notes that containers of a pod end by themselves: each such end is told, but when the next one runs is not. */
+  expectRests(pod: string): void {
+    this.#resting.add(pod);
+  }
+
   /** Whether it need not run at any moment, as its containers end again and again. */
   mayRest(pod: string): boolean {
-    return this.#ending.has(pod);
+    return this.#ending.has(pod) || this.#resting.has(pod);
   }
 
   /** Notes that somebody else than the agent did something to a pod, at a time or until then, which no jump changes. */

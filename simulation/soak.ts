@@ -10,7 +10,7 @@ import type { Story } from './stories/story.ts';
 
 const TELLS_EVERY_MS = 10_000;
 
-/** What the agents of the first story are recorded with is played again, and so with every so manieth of all sizes. */
+/** The recordings of the first story are played again, and those of each so many stories on, which have all sizes. */
 const REPLAYS_EVERY = 21;
 
 interface Soaked {

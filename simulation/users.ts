@@ -1,7 +1,7 @@
 /** Those who write manifests, and what they want because of that. */
 import type { Deeds } from './deeds.ts';
 import type { SimulatedHost } from './host.ts';
-import { endsContainers, type Manifest, staticPodName } from './stories/manifests.ts';
+import { endsContainers, type Manifest, mayEndByItself, staticPodName } from './stories/manifests.ts';
 
 export class Users {
   readonly #host: SimulatedHost;
@@ -91,8 +91,7 @@ export class Users {
     const file = by === 'url' ? {} : { file: `${pod.metadata.name}.json` };
     this.#deeds.want(full, { ...file, uid: pod.metadata.uid });
     if (endsContainers(pod)) this.#deeds.expectEnds(full);
-    // It may take the place of any other.
-    if ((pod.spec.priority ?? 0) > 0) this.#deeds.touchAll(this.#host.clock.elapsed);
+    if (mayEndByItself(pod)) this.#deeds.expectRests(full);
     this.#touch(full);
     return full;
   }

@@ -1,6 +1,9 @@
-import type { RuntimeEffect } from '../../cri/simulated/views.ts';
+import type { PodChange } from '../../actors/status/statusBoard.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/views.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
 import { OF_ITS_MANIFEST } from '../deeds.ts';
 import { fullName } from '../host.ts';
+import type { OutsideCall } from '../outside.ts';
 import type { Invariant } from './invariant.ts';
 
 /** A container that runs. */
@@ -12,12 +15,21 @@ interface Known {
   readonly since: number;
 }
 
-/** Since when each pod is at the runtime, by its UID. */
+/** Since when each pod is at the runtime, by its UID, and each start was asked for. */
 class Presence {
   readonly #since = new Map<string, number>();
   readonly #sandboxes = new Map<string, Set<string>>();
+  readonly #asked = new Map<string, number>();
 
-  note({ kind, sandbox: { id, podUid } }: RuntimeEffect, at: number): void {
+  noteCall({ room, name, about }: OutsideCall, at: number): void {
+    if (room === 'runtime' && name === 'startContainer') this.#asked.set(about, at);
+  }
+
+  note({ kind, sandbox: { id, podUid }, container }: RuntimeEffect, at: number): void {
+    if (container !== undefined) {
+      if (kind === 'removed') this.#asked.delete(container.id);
+      return;
+    }
     const sandboxes = this.#sandboxes.get(podUid) ?? new Set();
     if (kind === 'created') sandboxes.add(id);
     if (kind === 'removed') sandboxes.delete(id);
@@ -30,7 +42,24 @@ class Presence {
     if (!this.#since.has(podUid)) this.#since.set(podUid, at);
   }
 
-  since = (uid: string): number | undefined => this.#since.get(uid);
+  /** A container may start late, and one of a pod that has another manifest by now. */
+  sinceOf({ id, podUid }: SimulatedContainer): number | undefined {
+    return (OF_ITS_MANIFEST.test(podUid) ? this.#since.get(podUid) : undefined) ?? this.#asked.get(id);
+  }
+}
+
+/** Whether a pod of a higher priority takes its place. */
+const isPreempted = ({ status }: Pod): boolean =>
+  status?.conditions?.some(({ type, status: holds }) => type === 'DisruptionTarget' && holds === 'True') === true;
+
+/** The pods that make room for others, by their UIDs. */
+function preemptions() {
+  const uids = new Set<string>();
+  const note = ({ uid, pod, removed }: PodChange) => {
+    if (!removed && isPreempted(pod)) uids.add(uid);
+    else uids.delete(uid);
+  };
+  return { note, has: (uid: string) => uids.has(uid) };
 }
 
 export const untouched: Invariant = {
@@ -40,18 +69,17 @@ export const untouched: Invariant = {
     const known = new Map<string, Known>();
     /** Those that have ended in this step: who touched them may say so after it. */
     const ended = new Map<string, Known>();
-    const pods = new Presence();
+    const [pods, preempted] = [new Presence(), preemptions()];
     const onEffect = (effect: RuntimeEffect) => {
       const { kind, container } = effect;
       const { elapsed } = host.clock;
-      if (container === undefined) return pods.note(effect, elapsed);
+      pods.note(effect, elapsed);
+      if (container === undefined) return;
       const pod = fullName(container);
       const name = `${pod} ${container.containerName}`;
       const before = known.get(name);
       if (kind === 'started') {
-        // A container may start late, and one of a pod that has another manifest by now.
-        const podSince = OF_ITS_MANIFEST.test(container.podUid) ? pods.since(container.podUid) : undefined;
-        known.set(name, { id: container.id, pod, uid: container.podUid, since: podSince ?? elapsed });
+        known.set(name, { id: container.id, pod, uid: container.podUid, since: pods.sinceOf(container) ?? elapsed });
       } else if (before?.id === container.id) {
         known.delete(name);
         ended.set(name, before);
@@ -60,11 +88,12 @@ export const untouched: Invariant = {
     const afterStep = () => {
       for (const [name, { pod, uid, since }] of ended) {
         // A pod that another has taken the place of ends whenever its agent hears of that, in whichever run it is then.
-        if (deeds.mayBeWanted(pod, uid) && !deeds.isTouchedSince(pod, since))
-          violated(`${name} was ended, and nothing had touched it`);
+        const isWanted = deeds.mayBeWanted(pod, uid) && !preempted.has(uid);
+        if (isWanted && !deeds.isTouchedSince(pod, since)) violated(`${name} was ended, and nothing had touched it`);
       }
       ended.clear();
     };
-    return { onEffect, afterStep };
+    const onCall = (call: OutsideCall) => pods.noteCall(call, host.clock.elapsed);
+    return { onEffect, onStatus: preempted.note, onCall, afterStep };
   },
 };

@@ -66,10 +66,16 @@ export const container = (name: string, more: Partial<ManifestContainer> = {}): 
   ...more,
 });
 
-/** Whether the pod gives its node a reason to end its containers, or they end again and again by themselves. */
-export const endsContainers = ({ spec }: Manifest): boolean =>
-  spec.activeDeadlineSeconds !== undefined ||
-  [...spec.containers, ...(spec.initContainers ?? [])].some(
-    ({ livenessProbe, startupProbe, lifecycle, command }) =>
-      (livenessProbe ?? startupProbe ?? lifecycle?.postStart ?? command) !== undefined,
+const containersIn = ({ spec }: Manifest) => [...spec.containers, ...(spec.initContainers ?? [])];
+
+/** Whether the pod gives its node a reason to end its containers. */
+export const endsContainers = (pod: Manifest): boolean =>
+  pod.spec.activeDeadlineSeconds !== undefined ||
+  containersIn(pod).some(
+    ({ livenessProbe, startupProbe, lifecycle }) =>
+      (livenessProbe ?? startupProbe ?? lifecycle?.postStart) !== undefined,
   );
+
+/** Whether containers of the pod may end again and again by themselves. */
+export const mayEndByItself = (pod: Manifest): boolean =>
+  containersIn(pod).some(({ command }) => command !== undefined);

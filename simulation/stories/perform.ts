@@ -44,7 +44,8 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
     void simulation.stopAgent({ drains, downMs });
   },
   runtimeDown: ({ host, deeds, elapsed }, down) => {
-    deeds.touchAll(elapsed);
+    // One that comes back as it was is no reason for anything to end.
+    if (!down.keepContainers || down.forgets || down.recalls || down.hasUnknown) deeds.touchAll(elapsed);
     host.stopRuntime(down);
   },
   stall: ({ host }, { forMs }) => host.troubles.stall(forMs),

@@ -1,8 +1,12 @@
 import { expect, test } from '@jest/globals';
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
 import { Deeds } from '../../../simulation/deeds.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 import { untouched } from '../../../simulation/invariants/untouched.ts';
+import { Simulation } from '../../../simulation/simulateNode.ts';
+import { container, manifest } from '../../../simulation/stories/manifests.ts';
+import { Users } from '../../../simulation/users.ts';
 
 const OF_ITS_MANIFEST = 'c3e092f30f36536cf70640bc87963462';
 const POD = 'default/web-node-1';
@@ -13,7 +17,10 @@ function story(uid: string) {
   deeds.want(POD, { file: 'web.json', ...(uid === OF_ITS_MANIFEST ? {} : { uid }) });
   // As far as it is looked at.
   const watched = { host: { clock }, deeds } as unknown as Watched;
-  const { onEffect, afterStep } = untouched.follow(watched, (message) => void violations.push(message));
+  const { onEffect, onStatus, onCall, afterStep } = untouched.follow(
+    watched,
+    (message) => void violations.push(message),
+  );
   const sandbox = { id: 's', podUid: uid, namespace: 'default', podName: 'web-node-1' };
   const main = { ...sandbox, id: 'c', containerName: 'main', sandbox };
   const effect = (second: number, kind: RuntimeEffect['kind'], container?: typeof main) => {
@@ -23,9 +30,17 @@ function story(uid: string) {
   };
   return {
     sandbox: (second: number) => effect(second, 'created'),
+    ask: (second: number) => {
+      clock.elapsed = second * 1_000;
+      onCall?.({ room: 'runtime', name: 'startContainer', about: main.id, writes: true });
+    },
     start: (second: number) => effect(second, 'started', main),
     end: (second: number) => effect(second, 'ended', main),
     touch: (second: number) => deeds.touch(POD, second * 1_000),
+    preempt: () => {
+      const status = { conditions: [{ type: 'DisruptionTarget', status: 'True' }] };
+      onStatus?.({ uid, removed: false, pod: { status } } as unknown as PodChange);
+    },
     want: (next: string) => deeds.want(POD, { uid: next }),
     violations,
   };
@@ -38,6 +53,46 @@ test.each([OF_ITS_MANIFEST, 'of-the-user'])('what ends that nobody has touched i
   start(2);
   end(3);
   expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
+});
+
+test.each([
+  ['a command, which ends it by itself', { command: ['sh', '-c', 'exit 1'] }, false],
+  ['a probe, by which its agent ends it', { livenessProbe: { exec: { command: ['false'] } } }, true],
+])('a pod may rest whose container has %s', (_, more, mayEnd) => {
+  const { host } = new Simulation({ seed: 1 });
+  const deeds = new Deeds();
+  new Users(host, deeds).apply(manifest('web', { containers: [container('main', more)] }));
+  expect(deeds.mayRest(POD)).toBe(true);
+  expect(deeds.isTouchedSince(POD, 1)).toBe(mayEnd);
+});
+
+test.each([
+  [{ keepContainers: true }, false],
+  [{ keepContainers: true, forgets: 1 }, true],
+  [{ keepContainers: false }, true],
+])('a runtime that goes away is a reason to end only where it comes back with less: %j', (how, mayEnd) => {
+  const node = new Simulation({ seed: 1 });
+  node.perform({ kind: 'runtimeDown', downMs: 1, ...how });
+  expect(node.deeds.isTouchedSince(POD, 0)).toBe(mayEnd);
+});
+
+test('what has to make room for a pod of a higher priority may end', () => {
+  const { sandbox, start, end, preempt, violations } = story('of-the-user');
+  sandbox(1);
+  start(2);
+  preempt();
+  end(3);
+  expect(violations).toEqual([]);
+});
+
+test('what was touched while its start was under way may end', () => {
+  const { sandbox, ask, start, end, touch, violations } = story('of-the-user');
+  sandbox(1);
+  ask(2);
+  touch(3);
+  start(4);
+  end(5);
+  expect(violations).toEqual([]);
 });
 
 test('what was touched while it ran may end', () => {
