@@ -83,9 +83,13 @@ export function drawnStory(seed: number, size: StorySize): Story {
   return { seed, moments, faults: struck, lastsMs, overtakes: true };
 }
 
-/** The story of a seed, small or large. */
+/** In every fourth story of a size so much is crowded. */
+const CROWDED = 0.6;
+
+/** The story of a seed, small or large, crowded or not. */
 export function storyOfAnySize(seed: number): Story {
   const size = SIZES[seed % SIZES.length];
   if (size === undefined) throw new RangeError(`${seed} is no seed`);
-  return drawnStory(seed, size);
+  const isCrowded = Math.floor(seed / SIZES.length) % 4 === 3;
+  return drawnStory(seed, isCrowded ? { ...size, crowded: CROWDED } : size);
 }
