@@ -83,7 +83,7 @@ const explanationsOf = (simulation: Simulation): string[] =>
   });
 
 /** Kinds of deeds that end an agent's life. */
-const ENDS: ReadonlySet<string> = new Set(['killAgent', 'powerCut']);
+const ENDS: ReadonlySet<string> = new Set(['killAgent', 'stopAgent', 'powerCut']);
 
 /** `beforeEnd` is done before an agent's life ends. */
 async function tell(
