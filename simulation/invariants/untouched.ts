@@ -1,10 +1,9 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/views.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
 import { OF_ITS_MANIFEST } from '../deeds.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
-import type { Invariant } from './invariant.ts';
+import type { Invariant, Watched } from './invariant.ts';
 
 /** A container that runs. */
 interface Known {
@@ -48,28 +47,30 @@ class Presence {
   }
 }
 
-/** Whether a pod of a higher priority takes its place. */
-const isPreempted = ({ status }: Pod): boolean =>
-  status?.conditions?.some(({ type, status: holds }) => type === 'DisruptionTarget' && holds === 'True') === true;
-
-/** The pods that make room for others, by their UIDs. */
-function preemptions() {
+/** The pods that are ended to make room for others, by their UIDs. */
+function preemptions(watched: Watched) {
   const uids = new Set<string>();
-  const note = ({ uid, pod, removed }: PodChange) => {
-    if (!removed && isPreempted(pod)) uids.add(uid);
-    else uids.delete(uid);
+  return {
+    noteCall: ({ name, about }: OutsideCall) => {
+      const uid = name === 'stopContainer' ? watched.host.container(about)?.podUid : undefined;
+      if (uid && watched.agent?.trees().get(uid)?.termination?.reason === 'Preempting') uids.add(uid);
+    },
+    forget: ({ uid, removed }: PodChange) => {
+      if (removed) uids.delete(uid);
+    },
+    has: (uid: string) => uids.has(uid),
   };
-  return { note, has: (uid: string) => uids.has(uid) };
 }
 
 export const untouched: Invariant = {
   number: 4,
   says: 'What ran and was not touched goes on in the same container, whatever becomes of the agent, the sources or the store.',
-  follow: ({ host, deeds }, violated) => {
+  follow: (watched, violated) => {
+    const { host, deeds } = watched;
     const known = new Map<string, Known>();
     /** Those that have ended in this step: who touched them may say so after it. */
     const ended = new Map<string, Known>();
-    const [pods, preempted] = [new Presence(), preemptions()];
+    const [pods, preempted] = [new Presence(), preemptions(watched)];
     const onEffect = (effect: RuntimeEffect) => {
       const { kind, container } = effect;
       const { elapsed } = host.clock;
@@ -93,7 +94,10 @@ export const untouched: Invariant = {
       }
       ended.clear();
     };
-    const onCall = (call: OutsideCall) => pods.noteCall(call, host.clock.elapsed);
-    return { onEffect, onStatus: preempted.note, onCall, afterStep };
+    const onCall = (call: OutsideCall) => {
+      pods.noteCall(call, host.clock.elapsed);
+      preempted.noteCall(call);
+    };
+    return { onEffect, onStatus: preempted.forget, onCall, afterStep };
   },
 };

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
 import { Deeds } from '../../../simulation/deeds.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
@@ -16,11 +15,10 @@ function story(uid: string) {
   const [deeds, clock, violations] = [new Deeds(), { elapsed: 0 }, [] as string[]];
   deeds.want(POD, { file: 'web.json', ...(uid === OF_ITS_MANIFEST ? {} : { uid }) });
   // As far as it is looked at.
-  const watched = { host: { clock }, deeds } as unknown as Watched;
-  const { onEffect, onStatus, onCall, afterStep } = untouched.follow(
-    watched,
-    (message) => void violations.push(message),
-  );
+  const trees = new Map<string, object>();
+  const host = { clock, container: () => ({ podUid: uid }) };
+  const watched = { host, deeds, agent: { trees: () => trees } } as unknown as Watched;
+  const { onEffect, onCall, afterStep } = untouched.follow(watched, (message) => void violations.push(message));
   const sandbox = { id: 's', podUid: uid, namespace: 'default', podName: 'web-node-1' };
   const main = { ...sandbox, id: 'c', containerName: 'main', sandbox };
   const effect = (second: number, kind: RuntimeEffect['kind'], container?: typeof main) => {
@@ -38,8 +36,8 @@ function story(uid: string) {
     end: (second: number) => effect(second, 'ended', main),
     touch: (second: number) => deeds.touch(POD, second * 1_000),
     preempt: () => {
-      const status = { conditions: [{ type: 'DisruptionTarget', status: 'True' }] };
-      onStatus?.({ uid, removed: false, pod: { status } } as unknown as PodChange);
+      trees.set(uid, { termination: { reason: 'Preempting' } });
+      onCall?.({ room: 'runtime', name: 'stopContainer', about: 'c', writes: true });
     },
     want: (next: string) => deeds.want(POD, { uid: next }),
     violations,
