@@ -17,7 +17,6 @@ const WRITABLE = 'every simulated node may write to its cgroups; tested on its m
 const ENFORCED = 'every simulated node limits its pods; tested on its machine';
 const SHARED =
   'pods of other agents are in the cgroups from the start and stay there, or never come; tested on its machine';
-const NOT_TAKEN_OUT = 'an API server lets no update take a container out of a pod; tested on its machine';
 const RARE = 'drawn stories come by it now and then, as much has to fall together; tested on its machine';
 
 const probeErrors = (['unknown', 'passing', 'failing'] as const).flatMap((state) =>
@@ -87,7 +86,6 @@ export const unreached: readonly Unreached[] = [
     ...{ machine: 'pod', from: 'sandboxing.creatingSandbox.running', event: 'pod.deadlineExceeded', index: 1 },
     reason: 'its timer would have to elapse just as it is told to end, which stops it; tested on its machine',
   },
-  { machine: 'pod', from: 'active', event: '', index: 0, reason: NOT_TAKEN_OUT },
   {
     ...{ machine: 'pod', from: 'active', event: '', index: 1 },
     reason: 'ephemeral containers come from an API server, and there is none; tested on its machine',
@@ -115,9 +113,6 @@ export const unreached: readonly Unreached[] = [
     ...{ machine: 'container', from: 'ended.failed', event: 'container.start' },
     reason: 'defensive: with an init container that fails for good its pod ends; tested on its machine',
   },
-  { machine: 'container', from: 'stopped', event: '', reason: NOT_TAKEN_OUT },
-  { machine: 'container', from: 'removing.asking', reason: NOT_TAKEN_OUT },
-  { machine: 'container', from: 'removing.awaitingRetry', reason: NOT_TAKEN_OUT },
   {
     ...{ machine: 'limiter', from: '', event: 'slot.request', index: 0 },
     reason: 'defensive: who asks for a slot gives back the one before; tested on its machine',

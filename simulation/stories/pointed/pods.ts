@@ -127,6 +127,18 @@ export const removals: Readonly<Record<string, PointedStory>> = {
 
 /** What an API server would let nobody change of a pod. */
 export const edits: Readonly<Record<string, PointedStory>> = {
+  'a container is taken out of a pod, and cannot be removed at first': told(
+    [apply(0, same('web', { containers: [main(), container('helper')] })), apply(8, same('web', {}))],
+    [strike('runtime', 'removeContainer', UNKNOWN)],
+  ),
+  'a container is taken out of a pod, and the runtime goes away before it is removed': told(
+    [
+      apply(0, same('web', { containers: [main(), container('helper')] })),
+      apply(8, same('web', {})),
+      runtimeDown(8.5, 2),
+    ],
+    [strike('runtime', 'removeContainer', UNKNOWN, { times: 3 })],
+  ),
   'a container comes to a pod that runs': told([
     apply(0, same('web', {})),
     apply(6, same('web', { containers: [main(), container('more')] })),
