@@ -63,8 +63,8 @@ export function pageOf(coverage: Coverage, machines: readonly AnyStateMachine[],
   const parts = [
     '# What simulations reach',
     `Of the states and transitions of each machine, those that were entered and taken in ${drawn} drawn stories, in the ` +
-      'short stories with single faults, and in stories that lead to what is rarely come by. Written by ' +
-      '`npm run soak -- --coverage`.',
+      'short stories with single faults, and in pointed stories, which lead to situations that drawn ones rarely reach. ' +
+      'Written by `npm run soak -- --coverage`.',
     ['| Machine | States | Transitions |', '|---|---|---|', ...all.map(row)].join('\n'),
     'Below are the transitions that were not taken, each with the reason why that stays so.',
     ...all.filter(({ missed }) => missed.length > 0).map(missedOf),

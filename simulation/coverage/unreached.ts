@@ -5,7 +5,7 @@ import type { KnownTransition } from './transitions.ts';
 interface Unreached extends Partial<Pick<KnownTransition, 'from' | 'event' | 'index'>> {
   readonly machine: string;
   readonly reason: string;
-  /** Drawn stories come by it now and then. */
+  /** Drawn stories take it now and then. */
   readonly isRare?: boolean;
 }
 
@@ -17,7 +17,7 @@ const WRITABLE = 'every simulated node may write to its cgroups; tested on its m
 const ENFORCED = 'every simulated node limits its pods; tested on its machine';
 const SHARED =
   'pods of other agents are in the cgroups from the start and stay there, or never come; tested on its machine';
-const RARE = 'drawn stories come by it now and then, as much has to fall together; tested on its machine';
+const RARE = 'drawn stories take it only when several events coincide; tested on its machine';
 
 const probeErrors = (['unknown', 'passing', 'failing'] as const).flatMap((state) =>
   (['spreading', 'probing'] as const).map((step) => ({
@@ -45,6 +45,7 @@ const errorIn = (machine: string, from: string) => ({
 const ofPod = (from: string, event: string) => ({ machine: 'pod', from, event });
 const ofContainer = (from: string, event: string, index = 0) => ({ machine: 'container', from, event, index });
 const rare = [
+  ofPod('recalling', 'admission.refused'),
   ofPod('resetting.awaitingRetry', 'runtime.returned'),
   ...['pod.update', 'admission.admitted', ''].map((event) => ofPod('terminating', event)),
   ofPod('finished', ''),
@@ -52,6 +53,7 @@ const rare = [
   ofContainer('adopting.deciding', '', 2),
   ofContainer('pending.waiting', '', 1),
   { ...errorIn('container', 'launching.making.starting'), index: 0 },
+  ofContainer('launching.making.starting', 'xstate.done.actor.0.container.launching.making.starting', 2),
   ofContainer('running', 'runtime.containerObserved', 1),
   ofContainer('ended.startFailed', 'sandbox.lost', 1),
   { machine: 'volume', from: 'awaitingRetry', event: 'runtime.returned' },

@@ -1,4 +1,4 @@
-/** Stories that lead to what is rarely come by: what happens in them has to fall together. */
+/** Stories that lead to situations which drawn stories rarely reach: several events have to coincide. */
 import { launches } from './pointed/launches.ts';
 import { beginnings, edits, removals, sandboxes } from './pointed/pods.ts';
 import type { PointedStory } from './pointed/pointedStory.ts';

@@ -1,4 +1,4 @@
-/** What stories are told with that lead to what is rarely come by. */
+/** The parts of stories that lead to situations which drawn stories rarely reach. */
 import type { Fate, Room } from '../../outside.ts';
 import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from '../manifests.ts';
 import type { Deed, Moment } from '../story.ts';

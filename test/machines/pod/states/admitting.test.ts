@@ -84,6 +84,14 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     expect(story.ports.asked('createContainer')).toMatchObject([{ container: 'helper', attempt: 2 }]);
   });
 
+  test('is decided when they are counted, whatever the node answers meanwhile', () => {
+    const story = formerPod();
+    story.send({ type: 'admission.refused', reason: 'OutOfcpu', message: 'too little cpu' });
+    expect(story.state()).toBe('recalling');
+    story.ports.answer('countRestarts', { restarts: { main: 3 } });
+    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+  });
+
   test('goes on where they cannot be counted', () => {
     const story = formerPod();
     story.ports.fail('countRestarts', 'RuntimeError');
