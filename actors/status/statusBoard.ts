@@ -67,6 +67,10 @@ interface Posted {
   readonly view: PodView;
 }
 
+type Seen = Pick<Posted, 'pod' | 'shown'>;
+
+const seenOf = (shown: PodRef): Seen => ({ shown, pod: podView(shown).pod });
+
 const isActor = (shown: PodRef | ActorNode): shown is PodRef => 'getSnapshot' in shown;
 
 export interface StatusBoardOptions {
@@ -160,7 +164,8 @@ class Board implements StatusBoard {
   }
 
   of(uid: string): SeenPod | undefined {
-    const found = this.#posted.get(uid) ?? this.#seen().find(({ pod }) => pod.metadata.uid === uid);
+    const adopted = this.#adopted.get(uid);
+    const found = this.#posted.get(uid) ?? (adopted && seenOf(adopted));
     return found && this.#present(found);
   }
 
@@ -192,9 +197,9 @@ class Board implements StatusBoard {
     }
   }
 
-  #seen(): Pick<Posted, 'pod' | 'shown'>[] {
-    const adopted = [...this.#adopted].filter(([uid]) => !this.#posted.has(uid));
-    return [...this.#posted.values(), ...adopted.map(([, shown]) => ({ shown, pod: podView(shown).pod }))];
+  #seen(): Seen[] {
+    const adopted = [...this.#adopted].flatMap(([uid, ref]) => (this.#posted.has(uid) ? [] : seenOf(ref)));
+    return [...this.#posted.values(), ...adopted];
   }
 
   #post(view: PodView, shown: Posted['shown']): void {
@@ -254,7 +259,7 @@ class Board implements StatusBoard {
   }
 
   /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
-  #present({ shown, pod }: Pick<Posted, 'pod' | 'shown'>): SeenPod {
+  #present({ shown, pod }: Seen): SeenPod {
     return { pod, tree: this.#shownTree(pod.metadata.uid, shown) };
   }
 

@@ -1,10 +1,9 @@
 /** Which statuses may follow which: what an API server would refuse is not reported (C5). */
 import { containersOf } from '../api/containers.ts';
-import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../api/schema/status.ts';
 import { mayLeaveTerminated } from '../lifecycle/restart.ts';
-import type { ContainerRole, PodView } from './view.ts';
+import type { PodView } from './view.ts';
 
 const statusesOf = (status: PodStatus): ContainerStatus[] => [
   ...(status.initContainerStatuses ?? []),
@@ -23,7 +22,7 @@ export function isTransitionIllegal(pod: Pod, before: PodStatus, now: PodStatus)
   const left = new Set(statusesOf(now).flatMap(({ name, state }) => (state?.terminated ? [] : [name])));
   return containersOf(pod.spec).some((part) => {
     const exitCode = ends.get(part.container.name);
-    return exitCode !== undefined && left.has(part.container.name) && !mayLeave(pod, part, exitCode);
+    return exitCode !== undefined && left.has(part.container.name) && !mayLeaveTerminated({ pod, ...part }, exitCode);
   });
 }
 
@@ -33,12 +32,6 @@ export function isInitRepeated({ pod, containers }: PodView): boolean {
   return containersOf(pod.spec).some((part) => {
     const { now, last } = seen.get(part.container.name) ?? {};
     if (part.role !== 'init' || last === undefined || now?.kind === 'terminated') return false;
-    return !mayLeave(pod, part, last.exitCode);
+    return !mayLeaveTerminated({ pod, ...part }, last.exitCode);
   });
 }
-
-const mayLeave = (
-  pod: Pod,
-  { container, role }: { readonly container: Container; readonly role: ContainerRole },
-  exitCode: number,
-): boolean => mayLeaveTerminated({ pod, container, role }, exitCode);

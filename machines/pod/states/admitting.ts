@@ -56,8 +56,9 @@ export const awaitingOthers = admittingSetup.createStateConfig({
 });
 
 /**
- * The runtime may not have the last runs of some of its containers: how often these were restarted their logs tell, before anybody is
- * told a lower number (C23). It asks for admission before and after: what runs of it holds its name meanwhile (C24).
+ * The runtime may not have the last runs of some of its containers: how often these were restarted their logs tell, before
+ * anybody is told a lower number (C23). It asks for admission before and after: what runs of it holds its name meanwhile
+ * (C24).
  */
 export const recalling = admittingSetup.createStateConfig({
   tags: ['working', 'settingUp', 'recalling'],

@@ -1,4 +1,3 @@
-/** A container on its way. */
 import { PRESENT_IMAGE } from '../../host.ts';
 import type { Fate } from '../../outside.ts';
 import { manifest } from '../manifests.ts';

@@ -1,4 +1,3 @@
-/** All containers of a pod restart for the end of one. */
 import { container, type ManifestContainer, type ManifestSpec, manifest } from '../manifests.ts';
 import {
   apply,

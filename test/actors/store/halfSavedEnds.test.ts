@@ -31,6 +31,15 @@ async function killHalfSaved(node: SimulatedNode): Promise<void> {
   for (const { id } of node.runtime.sandboxes()) node.runtime.removeSandbox(id);
 }
 
+/** It is wanted again when the next agent starts, and runs. */
+async function expectRunsAgain(node: SimulatedNode): Promise<void> {
+  node.killAgent();
+  node.apply(podWith('job', { restartPolicy: 'Never' }));
+  await node.startAgent();
+  await node.advance('10s');
+  expect(node.pod('job').phase).toBe('Running');
+}
+
 test('a pod does not run again whose end only a sink still waits for (C2)', async () => {
   const { sink, sent } = closedSink();
   const node = await simulatedNode({ pods: [job], parts: { sinks: [sink] } });
@@ -53,11 +62,7 @@ test('but it does if it was removed since', async () => {
   await node.advance('20s');
   node.remove('job');
   await node.advance('40s');
-  node.killAgent();
-  node.apply(podWith('job', { restartPolicy: 'Never' }));
-  await node.startAgent();
-  await node.advance('10s');
-  expect(node.pod('job').phase).toBe('Running');
+  await expectRunsAgain(node);
 });
 
 test('also if it was not wanted while no agent lived', async () => {
@@ -68,9 +73,5 @@ test('also if it was not wanted while no agent lived', async () => {
   node.remove('job');
   await node.startAgent();
   await node.advance('40s');
-  node.killAgent();
-  node.apply(podWith('job', { restartPolicy: 'Never' }));
-  await node.startAgent();
-  await node.advance('10s');
-  expect(node.pod('job').phase).toBe('Running');
+  await expectRunsAgain(node);
 });
