@@ -261,6 +261,7 @@ export class Simulation {
 
   #entered(entry: Entry): void {
     this.#steps.entered();
+    this.users.noteHeard(entry);
     this.#trace?.add('entry', entry);
     if (this.#options.records) this.#entries.push(entry);
   }
@@ -279,8 +280,7 @@ export class Simulation {
   }
 
   #watched(): Watched {
-    const life = () => this.#life;
-    const lives = () => this.#lives;
+    const [life, lives] = [() => this.#life, () => this.#lives];
     return {
       ...{ host: this.host, deeds: this.deeds, podOf: (uid) => this.#told.get(uid) },
       get agent() {

@@ -1,4 +1,6 @@
 /** Those who write manifests, and what they want because of that. */
+import type { Entry } from '../actors/boundary.ts';
+import type { NodeFact } from '../machines/shared/events.ts';
 import type { Deeds } from './deeds.ts';
 import type { SimulatedHost } from './host.ts';
 import { endsContainers, type Manifest, mayEndByItself, staticPodName } from './stories/manifests.ts';
@@ -8,6 +10,8 @@ export class Users {
   readonly #deeds: Deeds;
   /** The manifests that are there now, by the full names of their pods. */
   readonly #pods = new Map<string, Manifest>();
+  /** The full names of the pods of whose last change no source has told the agent yet. */
+  readonly #unheard = new Set<string>();
 
   constructor(host: SimulatedHost, deeds: Deeds) {
     this.#host = host;
@@ -73,6 +77,20 @@ export class Users {
     this.#begunAnew(pod);
   }
 
+  /** Notes what enters the agent: it may hear of a change long after that was made, and does then what follows from it. */
+  noteHeard({ kind, source, value }: Entry): void {
+    if (this.#unheard.size === 0 || kind !== 'fact' || source !== 'sources') return;
+    // What enters from a feed is what that has sent.
+    const fact = value as NodeFact;
+    const isList = fact.type === 'config.podsListed';
+    for (const pod of this.#unheard) {
+      if (!isList && !this.#isOf(pod, fact)) continue;
+      this.#deeds.touch(pod, this.#host.clock.elapsed);
+      // A list may be older than the change.
+      if (!isList) this.#unheard.delete(pod);
+    }
+  }
+
   /** The agent is to end all pods: they begin anew when it starts again. */
   drain(): void {
     for (const pod of this.#deeds.wanted.keys()) this.#begunAnew(pod);
@@ -103,11 +121,20 @@ export class Users {
   /** `at`: until when that lasts, where it does. */
   #begunAnew(pod: string, at = this.#host.clock.elapsed): void {
     this.#deeds.beginAnew(pod, at);
-    this.#deeds.touch(pod, at);
+    this.#touch(pod, at);
   }
 
-  #touch(pod: string): void {
-    this.#deeds.touch(pod, this.#host.clock.elapsed);
+  #touch(pod: string, at = this.#host.clock.elapsed): void {
+    this.#deeds.touch(pod, at);
+    this.#unheard.add(pod);
+  }
+
+  /** Whether a source tells of this pod; of one that is gone it tells the UID alone. */
+  #isOf(pod: string, fact: NodeFact): boolean {
+    if (fact.type !== 'config.podChanged') return false;
+    if (fact.change === 'removed') return this.#deeds.mayBeWanted(pod, fact.uid);
+    const { namespace, name } = fact.pod.metadata;
+    return `${namespace}/${name}` === pod;
   }
 }
 

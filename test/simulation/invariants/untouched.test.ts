@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Entry } from '../../../actors/boundary.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
 import { Deeds } from '../../../simulation/deeds.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
@@ -62,6 +63,35 @@ test.each([
   new Users(host, deeds).apply(manifest('web', { containers: [container('main', more)] }));
   expect(deeds.mayRest(POD)).toBe(true);
   expect(deeds.isTouchedSince(POD, 1)).toBe(mayEnd);
+});
+
+const told = (value: object): Entry => ({ at: 0, actor: 'sources', kind: 'fact', source: 'sources', value });
+const named = { metadata: { namespace: 'default', name: 'web-node-1', uid: 'of-the-user' } };
+
+test.each([
+  ['of the change', told({ type: 'config.podChanged', change: 'updated', pod: named }), true],
+  ['that it is gone', told({ type: 'config.podChanged', change: 'removed', uid: 'of-the-user' }), true],
+  ['all there is', told({ type: 'config.podsListed', pods: [] }), true],
+  ['of another pod', told({ type: 'config.podChanged', change: 'removed', uid: 'another' }), false],
+  ['that it gets on', told({ type: 'config.sourceChanged' }), false],
+])('what is changed may have its consequences when a source tells: %s', (_, entry, isTouched) => {
+  const { host, deeds, users } = new Simulation({ seed: 1 });
+  const { metadata, ...rest } = manifest('web', { containers: [container('main')] });
+  users.apply({ ...rest, metadata: { ...metadata, uid: 'of-the-user' } }, 'url');
+  host.clock.setTimeout(() => users.noteHeard(entry), 20_000);
+  expect(deeds.isTouchedSince(POD, 10_000)).toBe(false);
+  host.clock.take(20_000);
+  expect(deeds.isTouchedSince(POD, 10_000)).toBe(isTouched);
+});
+
+test('a change is heard of once', () => {
+  const { host, deeds, users } = new Simulation({ seed: 1 });
+  users.apply(manifest('web', { containers: [container('main')] }));
+  const hear = () => users.noteHeard(told({ type: 'config.podChanged', change: 'updated', pod: named }));
+  hear();
+  host.clock.setTimeout(hear, 20_000);
+  host.clock.take(20_000);
+  expect(deeds.isTouchedSince(POD, 10_000)).toBe(false);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { invariants } from '../../../simulation/invariants/all.ts';
-import { container, manifest } from '../../../simulation/stories/manifests.ts';
+import { container, type ManifestContainer, manifest } from '../../../simulation/stories/manifests.ts';
 import { play } from '../../../simulation/stories/play.ts';
 import type { Moment, Story } from '../../../simulation/stories/story.ts';
 
@@ -55,8 +55,8 @@ const stubborn = manifest('web', {
   terminationGracePeriodSeconds: 10,
   containers: [container('main', { command: ['sh', '-c', 'trap "" TERM; sleep 1d'] })],
 });
-const withOwnUid = (resources: object) => {
-  const { metadata, ...rest } = manifest('web', { containers: [container('main', { resources })] });
+const withOwnUid = (main: Partial<ManifestContainer>) => {
+  const { metadata, ...rest } = manifest('web', { containers: [container('main', main)] });
   return { ...rest, metadata: { ...metadata, uid: '00000000-0000-4000-8000-000000000001' } };
 };
 const slowlyStubborn = manifest('web', {
@@ -69,8 +69,8 @@ const slowlyStubborn = manifest('web', {
   ],
 });
 const amounts = { cpu: '100m', memory: '16Mi' };
-const burstable = withOwnUid({ requests: amounts });
-const guaranteed = withOwnUid({ requests: amounts, limits: amounts });
+const burstable = withOwnUid({ resources: { requests: amounts } });
+const guaranteed = withOwnUid({ resources: { requests: amounts, limits: amounts } });
 const otherImage = manifest('web', { containers: [container('main', { image: 'registry.local/other:1' })] });
 
 /** What drawn stories have broken, as short as it can be told. */
@@ -89,6 +89,11 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 20 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
     { at: 60 * SECOND, deed: { kind: 'killAgent', downMs: 5 * SECOND } },
     { at: 61 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
+  ),
+  'what is started of a version that its URL does not list any more may end when that is heard of': told(
+    { at: 0, deed: { kind: 'apply', pod: withOwnUid({}), by: 'url' } },
+    { at: 41 * SECOND, deed: { kind: 'apply', pod: withOwnUid({ image: 'registry.local/other:1' }), by: 'url' } },
+    { at: 42 * SECOND, deed: { kind: 'runtimeDown', downMs: 0, keepContainers: false } },
   ),
   'C24: a pod whose restarts are counted after a restart of the agent keeps its name from another': told(
     { at: 0, deed: { kind: 'apply', pod: pulled } },
