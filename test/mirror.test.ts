@@ -8,7 +8,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // A whole node.
   'test/actors/podLife.test.ts': {
     actors: 'checkNode createNode nodeAgent nodeAgentConfig nodeFeeds nodeServices nextTurn',
-    'actors/services': 'containerStatus containers logs mounts resizing sandboxes',
+    'actors/services': 'containerStatus containers mounts resizing sandboxes',
     'actors/status': 'actorsOfPods podTrees since',
   },
   // A whole node in simulation.

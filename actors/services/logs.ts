@@ -5,6 +5,7 @@ import { restartsByLogs } from '../../host/pods/loggedRuns.ts';
 import { tendLog } from '../../host/pods/logRotation.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import { withinLimit } from './timeLimit.ts';
 
 /** How large a container's log gets, and how many files there are of it. */
 export interface LogPolicy {
@@ -26,15 +27,20 @@ interface LogParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
+/** A pod that has to end waits for the count of its restarts, whatever its disk does. */
+const COUNT_LIMIT_MS = 5_000;
+
 type LogServices = Pick<Services, 'countRestarts' | 'rotateLogs'>;
 
 export function logServices({ cri, layout, clock, policy, onError }: LogParts): LogServices {
   const { maxBytes, maxFiles, workers } = policy;
   return {
-    countRestarts: async ({ pod, containers }) => {
+    countRestarts: async ({ pod, containers }, { signal }) => {
+      const limit = { clock, timeoutMs: COUNT_LIMIT_MS, signal };
       const count = async (container: string): Promise<[string, number]> => {
         try {
-          return [container, await restartsByLogs(layout.files, layout.containerLogDir(pod.metadata, container))];
+          const directory = layout.containerLogDir(pod.metadata, container);
+          return [container, await withinLimit(orAborted(restartsByLogs(layout.files, directory)), limit)];
         } catch (error) {
           onError('countRestarts', error);
           return [container, 0];
@@ -63,3 +69,12 @@ export function logServices({ cri, layout, clock, policy, onError }: LogParts): 
     },
   };
 }
+
+/** What a look comes to that cannot be called off; once the signal aborts nobody waits for it any more. */
+const orAborted =
+  <T>(look: Promise<T>) =>
+  (signal: AbortSignal): Promise<T> =>
+    new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('its logs were not listed in time')), { once: true });
+      look.then(resolve, reject);
+    });

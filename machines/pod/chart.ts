@@ -11,7 +11,7 @@ import { facts } from './facts.ts';
 import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
 import { containerId, podSetup, volumeId } from './setup.ts';
 import { active, activeImplementations } from './states/active.ts';
-import { admitting, admittingImplementations, awaitingOthers, recalling } from './states/admitting.ts';
+import { admitting, admittingImplementations, awaitingOthers, recalled, recalling } from './states/admitting.ts';
 import { creatingSandboxImplementations } from './states/creatingSandbox.ts';
 import { preparing, preparingImplementations } from './states/preparing.ts';
 import { resetting, resettingImplementations } from './states/resetting.ts';
@@ -143,6 +143,7 @@ export const podMachine = chartSetup.createMachine({
       ],
     },
     recalling,
+    recalled,
     awaitingOthers,
     admitting,
     /** The node does not take it: Failed, and so it stays until no source wants it. */

@@ -4,7 +4,7 @@ import { containersOf } from '../../../pod/api/containers.ts';
 import { resourcesOf, sameResources } from '../../../pod/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { mayRun, type PodContext } from '../context.ts';
-import { asFailed, refusal } from '../recordedEvents.ts';
+import { asFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from '../recordedEvents.ts';
 import { wish } from '../resizing.ts';
 import { isRunByOthers, othersFailure } from '../sandbox.ts';
 import { admissionRequest, type PodArgs, podSetup } from '../setup.ts';
@@ -68,13 +68,26 @@ export const recalling = admittingSetup.createStateConfig({
     src: 'countRestarts',
     input: ({ context }) => ({ pod: context.allocated, containers: forgotten(context) }),
     onDone: {
-      target: 'admitting',
+      target: 'recalled',
       // What the runtime has shown and lost meanwhile is counted already.
       actions: assign(({ context, event }) => ({ restarts: { ...event.output.restarts, ...context.restarts } })),
     },
-    onError: 'admitting',
+    onError: 'recalled',
   },
-  on: { 'pod.update': { actions: 'replaceDesired' }, 'admission.admitted': {}, 'admission.refused': {} },
+  on: {
+    'pod.update': { actions: 'replaceDesired' },
+    'admission.admitted': {},
+    'admission.refused': {},
+    // Its end, too, tells how often its containers were restarted.
+    'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
+    'pod.deadlineExceeded': { actions: ['exceedDeadline', recordDeadlineEvent] },
+  },
+});
+
+/** What was asked of it while its restarts were counted is done now. */
+export const recalled = admittingSetup.createStateConfig({
+  tags: ['working', 'settingUp'],
+  always: [{ guard: 'mustEnd', target: 'terminating' }, { target: 'admitting' }],
 });
 
 export const admitting = admittingSetup.createStateConfig({

@@ -98,11 +98,32 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     expect(story.state()).toBe('sandboxing.creatingSandbox.running');
   });
 
-  test('ends, or is another, meanwhile as it is told', () => {
-    const ending = formerPod();
-    ending.terminate();
-    expect(ending.state()).toBe('terminated');
+  test.each([
+    ['answer', 2],
+    ['fail', 0],
+  ] as const)('that is to end meanwhile ends when they are counted, or could not be: %s', (how, restarts) => {
+    const story = formerPod();
+    story.terminate();
+    expect(story.state()).toBe('recalling');
+    if (how === 'answer') story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
+    else story.ports.fail('countRestarts', 'RuntimeError');
+    expect(story.state()).toBe('terminated');
+    expect(told(story)).toContainEqual(['main', restarts, 'terminated', undefined]);
+  });
 
+  test('whose deadline passes meanwhile ends with the number', () => {
+    const story = formerPod({ pod: { ...two, spec: { ...two.spec, activeDeadlineSeconds: 10 } } });
+    story.send({ type: 'pod.deadlineExceeded', at: 0 });
+    expect(story.state()).toBe('recalling');
+    story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
+    expect(told(story)).toEqual([
+      'Failed',
+      ['helper', 0, 'terminated', undefined],
+      ['main', 2, 'terminated', undefined],
+    ]);
+  });
+
+  test('is another meanwhile as it is told', () => {
     const edited = formerPod();
     edited.send({ type: 'pod.update', pod: aPod() });
     edited.ports.answer('countRestarts', { restarts: { main: 1 } });
