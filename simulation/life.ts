@@ -5,7 +5,6 @@ import type { Entry } from '../actors/boundary.ts';
 import { createNode } from '../actors/createNode.ts';
 import type { EventSink } from '../actors/events/eventSink.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
-import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import { createRedaction, type Redaction } from '../actors/redaction.ts';
 import { SimulatedNetwork } from '../actors/simulated/network.ts';
@@ -22,6 +21,7 @@ import { failureOf } from './failures.ts';
 import { gatedFiles } from './gatedFiles.ts';
 import { gatedRuntime } from './gatedRuntime.ts';
 import { HOST_IP, NODE_NAME, PLACES, type SimulatedHost } from './host.ts';
+import type { SimulationOptions } from './options.ts';
 import { Gate, type GateParts } from './outside.ts';
 import type { Random } from './random.ts';
 import type { MortalClock } from './schedule.ts';
@@ -41,13 +41,16 @@ interface LifeListener {
   failed(error: unknown): void;
 }
 
-const PLACE = { rootDir: PLACES.root, podLogsDir: PLACES.logs, nodeName: NODE_NAME, runtimeEndpoint: 'simulated' };
 const CGROUPS: CgroupFacts = {
   ...{ perQos: true, version: 'v2', countsSwap: false, killsWhole: true },
   ...{ cfsQuota: true, cfsPeriod: 100_000, podPids: -1, pageSizes: [] },
 };
+const PLACE = {
+  ...{ rootDir: PLACES.root, podLogsDir: PLACES.logs, nodeName: NODE_NAME, runtimeEndpoint: 'simulated' },
+  ...{ staticPodPath: PLACES.manifests, hostIps: [HOST_IP], cgroups: CGROUPS },
+};
 const NODE = {
-  ...{ staticPodPath: PLACES.manifests, fileCheckMs: 20_000, hostIps: [HOST_IP], cgroups: CGROUPS },
+  fileCheckMs: 20_000,
   capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
 };
 
@@ -66,7 +69,7 @@ type Outside = Required<Omit<NodeParts, Onlooker | Done>>;
 export interface LifeParts extends Omit<GateParts, 'clock' | 'onDeath'> {
   readonly host: SimulatedHost;
   readonly random: Random;
-  readonly config: Partial<NodeAgentConfig>;
+  readonly config: SimulationOptions['config'];
   /** Whether secrets are kept out of what leaves it: of what nobody keeps it need not be. */
   readonly isSecretive: boolean;
   readonly listener: LifeListener;
@@ -140,7 +143,7 @@ export class Life {
   }
 
   #make(): Promise<NodeAgent> {
-    return createNode({ ...PLACE, ...NODE, ...this.#parts.config }, { ...this.#outside(), ...this.#onlookers() });
+    return createNode({ ...NODE, ...this.#parts.config, ...PLACE }, { ...this.#outside(), ...this.#onlookers() });
   }
 
   /** Everything that it reaches, through its gate. */

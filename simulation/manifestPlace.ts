@@ -8,6 +8,9 @@ import { serverOf, type UrlTrouble } from './troubles.ts';
 export const MANIFEST_URL = 'http://manifests.example:80/pods';
 export const MANIFEST_HOST = 'manifests.example';
 
+/** What a manifest is called until it is whole: a node reads no file whose name begins so. */
+const NEW = '.new';
+
 export class ManifestPlace {
   readonly #disk: MemoryDisk;
   readonly #path: string;
@@ -25,8 +28,8 @@ export class ManifestPlace {
 
   /** Puts a manifest there whole and at once, as `mv` does. */
   put(file: string, text: string): void {
-    this.write(`.${file}.new`, text);
-    this.rename(`.${file}.new`, file);
+    this.write(NEW, text);
+    this.rename(NEW, file);
   }
 
   /** Writes a manifest in place, as editors do that let others see half of it. */

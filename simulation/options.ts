@@ -4,15 +4,18 @@ import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
 import type { Invariant } from './invariants/invariant.ts';
 import type { FaultPlan } from './outside.ts';
 
+/** What the simulated host is made for. */
+type Fixed = 'nodeName' | 'rootDir' | 'podLogsDir' | 'runtimeEndpoint' | 'staticPodPath' | 'hostIps' | 'cgroups';
+
 export interface SimulationOptions {
-  /** Decides everything that is left to chance. */
+  /** Decides everything that is left to chance: a whole number from 0 to 2³² - 1. */
   readonly seed: number;
   /** What becomes of the calls to the outside; absent: what was asked for. */
   readonly faults?: FaultPlan | undefined;
   /** What is checked after each step; absent: nothing. */
   readonly invariants?: readonly Invariant[];
-  /** What is to differ from a node of 64 cores with room for 500 pods. */
-  readonly config?: Partial<NodeAgentConfig>;
+  /** What is to differ from a node of 64 cores with room for 500 pods; who it is, and where it lives, is fixed. */
+  readonly config?: Partial<Omit<NodeAgentConfig, Fixed>>;
   /** Whether all that enters the actors is kept, for `recording`. */
   readonly records?: boolean;
   /** Whether a digest is made of all that happens. */

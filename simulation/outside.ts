@@ -1,5 +1,6 @@
 /** The gate through which each call to the outside passes: here it is counted, and here it meets its fault. */
 import type { Clock } from '../actors/clock.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import type { Random } from './random.ts';
 
 /** Where calls go to. */
@@ -30,6 +31,21 @@ export type Fate =
   | { readonly kind: 'late'; readonly ms: number }
   /** The agent dies with the call not made yet, in the middle of what can be done in part, or with the answer on its way. */
   | { readonly kind: 'death'; readonly when: 'before' | 'during' | 'after' };
+
+const MOMENTS: ReadonlySet<unknown> = new Set(['before', 'during', 'after']);
+
+const isWhole: { readonly [K in Fate['kind']]: (fate: Fate & { readonly kind: K }) => boolean } = {
+  ...{ fail: () => true, lostReply: () => true, hang: () => true },
+  late: ({ ms }) => Number.isFinite(ms),
+  death: ({ when }) => MOMENTS.has(when),
+};
+
+/** Whether a fate is one, as programs without types give others too. */
+export function isFate(fate: Fate): boolean {
+  // The rule of a kind takes the fates of that kind.
+  const rule = lookUp(isWhole, fate.kind) as ((fate: Fate) => boolean) | undefined;
+  return rule?.(fate) ?? false;
+}
 
 /**
  * Decides what becomes of the calls; undefined: what was asked for. `elapsed` is when a call is made, in milliseconds of

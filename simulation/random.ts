@@ -1,6 +1,15 @@
 /** Everything that is left to chance in a simulation: numbers that the seed alone decides. */
 import { seededRandom } from '../cri/simulated/ids.ts';
 
+/** So many seeds differ: the whole numbers below. */
+const SEEDS = 2 ** 32;
+
+/** Of other numbers several would be one seed. */
+export function checkSeed(seed: number): void {
+  if (Number.isInteger(seed) && seed >= 0 && seed < SEEDS) return;
+  throw new RangeError(`a seed is a whole number from 0 to ${SEEDS - 1}`);
+}
+
 export class Random {
   readonly #next: () => number;
 
@@ -29,6 +38,6 @@ export class Random {
 
   /** Numbers of their own, which nothing that is drawn elsewhere changes. */
   fork(): Random {
-    return new Random(Math.floor(this.#next() * 2 ** 32));
+    return new Random(Math.floor(this.#next() * SEEDS));
   }
 }

@@ -14,6 +14,7 @@ export class Schedule {
   readonly #timers = new Timers();
   #elapsed = 0;
   #offset: number;
+  #isPassing = false;
 
   /** `start` is what the wall clock shows first, in milliseconds since the epoch. */
   constructor(start: number) {
@@ -30,11 +31,16 @@ export class Schedule {
 
   /** Sets the wall clock forward or back; timers go on to wait as long as they were told to. */
   jump(ms: number): void {
-    this.#offset += ms;
+    const offset = this.#offset + ms;
+    if (Number.isNaN(new Date(offset + this.#elapsed).getTime())) throw new RangeError(`no clock can jump by ${ms} ms`);
+    this.#offset = offset;
   }
 
   setTimeout(fn: () => void, ms: number): number {
-    return this.#timers.set({ due: this.#elapsed + Math.max(0, ms), fn });
+    const due = this.#elapsed + Math.max(0, ms);
+    // It would never be due, and no other timer after it.
+    if (Number.isNaN(due)) throw new RangeError(`no timer waits for ${ms} ms`);
+    return this.#timers.set({ due, fn });
   }
 
   clearTimeout(id: unknown): void {
@@ -51,18 +57,28 @@ export class Schedule {
     return (this.nextDue ?? Number.POSITIVE_INFINITY) <= this.#elapsed;
   }
 
+  /** Lets so many milliseconds pass, one timer after the other; `turn` ends when all has happened that is ready. */
+  async pass(ms: number, turn: () => Promise<void>): Promise<void> {
+    checkSpan(ms);
+    if (this.#isPassing) throw new Error('time passes already: wait until it has');
+    this.#isPassing = true;
+    try {
+      const until = this.#elapsed + ms;
+      await turn();
+      while (this.#take(until)) await turn();
+      this.#elapsed = until;
+    } finally {
+      this.#isPassing = false;
+    }
+  }
+
   /** Lets the next timer elapse that is due by then; false where there is none. */
-  take(until: number): boolean {
+  #take(until: number): boolean {
     const { nextDue } = this.#timers;
     if (nextDue === undefined || nextDue > until) return false;
     this.#elapsed = Math.max(this.#elapsed, nextDue);
     this.#timers.take()?.fn();
     return true;
-  }
-
-  /** Lets the time pass until then, where no timer is due before. */
-  passUntil(until: number): void {
-    this.#elapsed = Math.max(this.#elapsed, until);
   }
 
   /** The clock of somebody who may die. */
@@ -114,3 +130,8 @@ export const nextTask = (): Promise<void> =>
     if (turns % LOOP_EVERY === 0) soon(resolve);
     else nextTick(resolve);
   });
+
+/** Throws where time would stand still, or pass for ever. */
+export function checkSpan(ms: number): void {
+  if (!Number.isFinite(ms) || ms < 0) throw new RangeError(`no time can pass of ${ms} ms`);
+}

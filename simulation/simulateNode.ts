@@ -7,22 +7,25 @@ import type { Explanation } from '../pod/show/explain.ts';
 import type { NodeExplanation } from '../pod/show/explainNode.ts';
 import { Deeds } from './deeds.ts';
 import { Endings } from './endings.ts';
+import { Faults } from './faults.ts';
 import { fullName, SimulatedHost } from './host.ts';
 import type { Watched } from './invariants/invariant.ts';
 import { InvariantWatch } from './invariants/watch.ts';
 import { Life } from './life.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Fate, OutsideCall } from './outside.ts';
-import { Random } from './random.ts';
+import { checkSeed, Random } from './random.ts';
 import type { Recording } from './recording.ts';
 import { differenceOfReplay } from './replayed.ts';
-import { nextTask, Schedule } from './schedule.ts';
+import { checkSpan, nextTask, Schedule } from './schedule.ts';
+import type { SimulatedNode } from './simulatedNode.ts';
 import { Steps } from './steps.ts';
-import { type Manifest, staticPodName } from './stories/manifests.ts';
+import { staticPodName } from './stories/manifests.ts';
 import { perform } from './stories/perform.ts';
 import type { Deed } from './stories/story.ts';
 import { Trace } from './trace.ts';
 import { Users } from './users.ts';
+import { validManifest } from './validManifest.ts';
 
 /** So often it is looked whether a node has settled. */
 const SETTLE_STEP_MS = 20_000;
@@ -40,7 +43,8 @@ export async function simulateNode(options: SimulationOptions): Promise<Simulati
   return simulation;
 }
 
-export class Simulation {
+/** A simulated node with its inside, for the tests of this project. */
+export class Simulation implements SimulatedNode {
   readonly host: SimulatedHost;
   readonly deeds = new Deeds();
   /** Those who add, change and remove pods. */
@@ -59,54 +63,50 @@ export class Simulation {
   readonly #steps = new Steps();
   #nextWhole = WHOLE_EVERY;
   readonly #endings = new Endings();
-  #faultsEnded = Promise.withResolvers<void>();
-  #areFaultsOver = false;
+  readonly #faults: Faults;
+  /** That of the agent that lived last. */
+  #lastRecording: Recording | undefined;
 
   constructor(options: SimulationOptions) {
+    checkSeed(options.seed);
     this.#options = options;
     this.#random = new Random(options.seed);
     this.host = new SimulatedHost(this.#clock, this.#random.fork(), (effect) => this.#took(effect));
     this.users = new Users(this.host, this.deeds);
+    this.#faults = new Faults(this.host, options.faults);
     this.#trace = options.traces ? new Trace() : undefined;
     const moment = () => ({ step: this.steps, elapsed: this.elapsed });
     this.#watch = new InvariantWatch(options.invariants ?? [], this.#watched(), moment);
   }
 
-  /** How often something has entered the actors that changed one. */
   get steps(): number {
     return this.#steps.count;
   }
 
-  /** Milliseconds of node time since the beginning, whatever the wall clock shows. */
   get elapsed(): number {
     return this.#clock.elapsed;
   }
 
-  /** The pods as `get` shows them. */
   pods(): readonly Pod[] {
     return this.#life?.agent?.pods() ?? [];
   }
 
-  /** Why a pod is in its state, given its name in the manifest, its full name or its UID. */
   explain(pod: string): Explanation | undefined {
     return this.#life?.agent?.explain(pod);
   }
 
-  /** Absent where no agent lives. */
   explainNode(): NodeExplanation | undefined {
     return this.#life?.agent?.explainNode();
   }
 
-  /** A digest of all that has happened so far: of two runs of one seed it is the same. */
   digest(): string {
     if (this.#trace !== undefined) return this.#trace.digest();
-    throw new Error('this simulation makes no trace');
+    throw new Error('this simulation has no `traces`');
   }
 
-  /** All that entered the present agent, to be played again. */
   recording(): Recording | undefined {
-    const input = this.#life?.agent?.input;
-    return input && { input, entries: this.#entries };
+    if (!this.#options.records) throw new Error('this simulation has no `records`');
+    return this.#life === undefined ? this.#lastRecording : this.#recordingOf(this.#life);
   }
 
   /** Plays what entered the present agent again; throws an `InvariantViolated` where that comes to something else. */
@@ -118,23 +118,23 @@ export class Simulation {
     this.#watch.throwFirst();
   }
 
-  /** That of the agent that lived last. */
-  lastRecording: Recording | undefined;
-
-  /** Starts an agent over what is there; nothing happens where one lives. */
   async startAgent(): Promise<void> {
+    this.#beginLife();
+    await this.#turn();
+  }
+
+  #beginLife(): void {
     if (this.#life !== undefined) return;
     this.#lives += 1;
     this.#entries = [];
     this.#told.clear();
     const life = new Life({
-      ...{ host: this.host, random: this.#random.fork(), config: this.#options.config ?? {} },
+      ...{ host: this.host, random: this.#random.fork(), config: this.#options.config },
       isSecretive: this.#options.records === true,
-      inspect: this.#options.inspect,
-      plan: (call, at) =>
-        this.#areFaultsOver ? undefined : (this.#options.faults?.(call, at, this.elapsed) ?? this.host.fateOf(call)),
+      inspect: (event) => this.#watch.run(() => this.#options.inspect?.(event)),
+      plan: (call, index) => this.#watch.run(() => this.#faults.fateOf(call, index)),
       overtakes: this.#options.overtakes ? this.#random.fork() : undefined,
-      faultsEnded: () => this.#faultsEnded.promise,
+      faultsEnded: () => this.#faults.ended,
       nextIndex: () => this.#calls++,
       onCall: (call, fate) => this.#called(call, fate),
       onDeath: () => this.#die(true),
@@ -144,19 +144,17 @@ export class Simulation {
         told: (change) => this.#noted(change),
         event: (event) => this.#watch.tell('onEvent', event),
         took: (event) => this.#steps.took(event),
-        failed: () => this.#die(false),
+        failed: (error) => this.#failed(error),
       },
     });
     this.#life = life;
     this.#watch.tell('onLifeBegan');
     void life.start();
-    await this.#turn();
   }
 
-  /** Ends the agent as SIGKILL does; the next one is started by `startAgent`, or by the service manager in a while. */
   kill({ cutsCalls = this.#random.chance(0.5) }: { readonly cutsCalls?: boolean } = {}): void {
     if (this.#life === undefined) return;
-    if (this.#options.records) this.lastRecording = this.recording();
+    this.#lastRecording = this.#recordingOf(this.#life);
     this.#life.end({ cutsCalls });
     this.#life = undefined;
   }
@@ -168,37 +166,31 @@ export class Simulation {
     if (life !== undefined && this.#life === life) this.#die(false, downMs);
   }
 
-  /** From now on no call meets a fault; what hangs goes on. */
   endFaults(): void {
-    this.#areFaultsOver = true;
-    this.#faultsEnded.resolve();
-    this.host.recover();
+    this.#faults.end();
   }
 
-  /** Puts the manifest of a pod there, or another in its place. */
-  apply(pod: Manifest): void {
-    this.users.apply(pod);
+  apply(pod: object): void {
+    this.users.apply(validManifest(pod, this.#options.config));
   }
 
-  /** Takes the manifest of a pod away; `pod` is its name there, or its full name. */
   remove(pod: string): void {
     this.users.remove(pod.includes('/') ? pod : staticPodName({ metadata: { name: pod } }));
   }
 
-  /** Does what a story can tell of: ends a container, stops the runtime, sets the clock. */
   perform(deed: Deed): void {
     perform(this, deed);
   }
 
   /** Starts an agent after so many milliseconds, unless one lives by then. */
   startAgentIn(ms: number): void {
-    this.#clock.setTimeout(() => void this.startAgent(), ms);
+    this.#clock.setTimeout(() => this.#beginLife(), ms);
   }
 
   /** Sets the wall clock. */
   jump(ms: number): void {
-    this.deeds.clockJumped = true;
     this.#clock.jump(ms);
+    this.deeds.clockJumped = true;
   }
 
   /** The host loses its power with its agent; it is back at once, and `startAgent` begins anew. */
@@ -213,12 +205,8 @@ export class Simulation {
     return this.#calls;
   }
 
-  /** Lets so many milliseconds pass, one timer after the other; throws an `InvariantViolated`. */
-  async advance(ms: number): Promise<void> {
-    const until = this.elapsed + ms;
-    await this.#turn();
-    while (this.#clock.take(until)) await this.#turn();
-    this.#clock.passUntil(until);
+  advance(ms: number): Promise<void> {
+    return this.#clock.pass(ms, () => this.#turn());
   }
 
   /** A look at the whole; throws an `InvariantViolated`. `isAtRest`: whatever was to come has come. */
@@ -230,12 +218,13 @@ export class Simulation {
     this.#watch.throwFirst();
   }
 
-  /** Lets time pass until the node is as it is wanted, or has had its time; then looks at the whole. */
-  async settle(withinMs: number): Promise<void> {
+  async settle(withinMs: number): Promise<boolean> {
+    checkSpan(withinMs);
     const until = this.elapsed + withinMs;
     do await this.advance(SETTLE_STEP_MS);
     while (!this.#watch.isAtRest() && this.elapsed < until);
     this.check({ isAtRest: true });
+    return this.#watch.isAtRest();
   }
 
   /** Everything happens that is ready. */
@@ -247,6 +236,16 @@ export class Simulation {
       this.#watch.tell('whole');
     }
     this.#watch.throwFirst();
+  }
+
+  #recordingOf({ agent }: Life): Recording | undefined {
+    return agent && { input: agent.input, entries: this.#entries };
+  }
+
+  #failed(error: unknown): void {
+    // No fault of the outside: it was given something that no node can be made of.
+    if (error instanceof TypeError) this.#watch.thrown(error);
+    this.#die(false);
   }
 
   #die(cutsCalls: boolean, downMs = RESTART_MS): void {

@@ -106,12 +106,20 @@ export class Users {
   #want(pod: Manifest, by?: 'url'): string {
     const full = staticPodName(pod);
     this.#pods.set(full, pod);
-    const file = by === 'url' ? {} : { file: `${pod.metadata.name}.json` };
+    const file = by === 'url' ? {} : { file: this.#freeFile(pod.metadata.name) };
     this.#deeds.want(full, { ...file, uid: pod.metadata.uid });
     if (endsContainers(pod)) this.#deeds.expectEnds(full);
     if (mayEndByItself(pod)) this.#deeds.expectRests(full);
     this.#touch(full);
     return full;
+  }
+
+  /** A file for the pod of a name: another namespace may have a pod of the same name. */
+  #freeFile(name: string): string {
+    for (let number = 1; ; number += 1) {
+      const file = `${name}${number === 1 ? '' : `_${number}`}.json`;
+      if (!this.#isTaken(file)) return file;
+    }
   }
 
   #isTaken(file: string): boolean {

@@ -1,4 +1,5 @@
 import { type Following, type Invariant, InvariantViolated, type Violation, type Watched } from './invariant.ts';
+import { nothingLeft } from './nothingLeft.ts';
 
 /** What invariants hear of, and what they are told then. */
 type Hook = keyof Following;
@@ -12,6 +13,8 @@ export class InvariantWatch {
   readonly #listeners = new Map<Hook, ((...told: never[]) => void)[]>();
   readonly #moment: () => Pick<Violation, 'step' | 'elapsed'>;
   #violations: Violation[] = [];
+  /** What invariants and fault plans have thrown. */
+  #thrown: unknown[] = [];
 
   /** `moment` is when something is violated that is found now. */
   constructor(invariants: readonly Invariant[], watched: Watched, moment: () => Pick<Violation, 'step' | 'elapsed'>) {
@@ -33,18 +36,37 @@ export class InvariantWatch {
   /** Lets all invariants hear of something. */
   tell<K extends Hook>(hook: K, ...told: Told<K>): void {
     // Each was added under the hook whose arguments it takes.
-    for (const listener of this.#listeners.get(hook) ?? []) listener(...(told as never[]));
+    for (const listener of this.#listeners.get(hook) ?? []) this.run(() => listener(...(told as never[])));
+  }
+
+  /** Runs code of whoever simulates: within a call, the agent would take what it throws for a failure of the call. */
+  run<T>(code: () => T): T | undefined {
+    try {
+      return code();
+    } catch (error) {
+      this.thrown(error);
+      return undefined;
+    }
+  }
+
+  /** Notes what is wrong with the simulation itself. */
+  thrown(error: unknown): void {
+    this.#thrown.push(error);
   }
 
   /** Whether all that is asked of a node at rest holds now; nothing is violated yet where it does not. */
   isAtRest(): boolean {
     const found: string[] = [];
-    for (const { follow } of this.#invariants) follow(this.#watched, (message) => void found.push(message)).atRest?.();
+    for (const { follow } of new Set([nothingLeft, ...this.#invariants]))
+      follow(this.#watched, (message) => void found.push(message)).atRest?.();
     return found.length === 0;
   }
 
-  /** Throws an `InvariantViolated` where one was violated. */
+  /** Throws an `InvariantViolated` where one was violated, or what was thrown where nobody could catch it. */
   throwFirst(): void {
+    const [thrown] = this.#thrown;
+    this.#thrown = [];
+    if (thrown !== undefined) throw thrown;
     const [first] = this.#violations;
     if (first === undefined) return;
     this.#violations = [];

@@ -31,7 +31,7 @@ export async function whatItBreaks(story: Story, options: PlayOptions): Promise<
     performance.now() < until && (await play(shorter, options)).violation?.number === first.number;
   const shortest = await shrink((await stillBreaks(begun)) ? begun : whole, stillBreaks);
   const { violation = first, explanations = [], simulation } = await play(shortest, { ...options, records: true });
-  return { ...violation, explanations, story: shortest, recording: simulation.lastRecording };
+  return { ...violation, explanations, story: shortest, recording: simulation.recording() };
 }
 
 /** For people: which seed, which step, what, and how to tell it again. */

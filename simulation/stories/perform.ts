@@ -1,5 +1,7 @@
 /** Does to a node what a story tells. */
+
 import type { SimulatedContainer, SimulatedSandbox } from '../../cri/simulated/views.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import type { Deeds } from '../deeds.ts';
 import { fullName, type SimulatedHost } from '../host.ts';
 import type { Users } from '../users.ts';
@@ -67,7 +69,8 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
 
 export function perform(simulation: Performed, deed: Deed): void {
   // The act of a kind takes the deeds of that kind.
-  const act = acts[deed.kind] as Act<Deed['kind']>;
+  const act = lookUp(acts, deed.kind) as Act<Deed['kind']> | undefined;
+  if (act === undefined) throw new TypeError(`there is no such deed: ${JSON.stringify(deed)}`);
   act(simulation, deed as never);
 }
 

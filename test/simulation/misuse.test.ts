@@ -1,0 +1,118 @@
+/** What a program asks of a simulation that cannot be is said at once, and in words: nothing hangs, or seems to hold. */
+import { describe, expect, test } from '@jest/globals';
+import { invariants } from '../../simulation/invariants/all.ts';
+import type { Following, Invariant } from '../../simulation/invariants/invariant.ts';
+import type { SimulationOptions } from '../../simulation/options.ts';
+import type { Fate } from '../../simulation/outside.ts';
+import { simulateNode } from '../../simulation/simulateNode.ts';
+import { manifest } from '../../simulation/stories/manifests.ts';
+import type { Deed } from '../../simulation/stories/story.ts';
+
+/** Lets one pod run for a while. */
+async function run(options: Partial<SimulationOptions>) {
+  const node = await simulateNode({ seed: 1, ...options });
+  node.apply(manifest('web'));
+  await node.advance(10_000);
+  return node;
+}
+
+/** What a program without types may give. */
+const untyped = <T>(value: unknown): T => value as T;
+
+test.each([-1, 1.5, 2 ** 32, Number.NaN, '7', undefined])('%s is no seed', async (seed) => {
+  await expect(simulateNode({ seed: untyped(seed) })).rejects.toThrow('a seed is a whole number from 0 to 4294967295');
+});
+
+test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, '60000', undefined])('no time passes of %s ms', async (ms) => {
+  const node = await run({});
+  await expect(node.advance(untyped(ms))).rejects.toThrow(`no time can pass of ${ms} ms`);
+  await expect(node.settle(untyped(ms))).rejects.toThrow(`no time can pass of ${ms} ms`);
+  expect(node.elapsed).toBe(10_000);
+});
+
+test('time passes for one at a time', async () => {
+  const node = await run({});
+  const first = node.advance(1_000);
+  await expect(node.advance(1_000)).rejects.toThrow('time passes already');
+  await first;
+  await node.advance(1_000);
+  expect(node.elapsed).toBe(12_000);
+});
+
+test('a config that no node can have is refused as `createNode` refuses it', async () => {
+  await expect(run({ config: { startSlots: -1 } })).rejects.toThrow(/^createNode: startSlots: /);
+});
+
+describe('what the code of a program throws reaches the program, not the node', () => {
+  const hooks = ['onCall', 'onStatus', 'onReport', 'onEvent', 'onEffect', 'onLifeBegan', 'afterStep'] as const;
+  const fail = () => {
+    throw new TypeError('of my own');
+  };
+  test.each(hooks satisfies readonly (keyof Following)[])('in the hook %s of an invariant', async (hook) => {
+    const own: Invariant = { number: 1, says: 'nothing', follow: () => ({ [hook]: fail }) };
+    await expect(run({ invariants: [own] })).rejects.toThrow('of my own');
+  });
+  test('in a plan of faults', () => expect(run({ faults: fail })).rejects.toThrow('of my own'));
+  test('in an inspection', () => expect(run({ inspect: fail })).rejects.toThrow('of my own'));
+});
+
+test('what an invariant throws while the next agent starts reaches whoever lets time pass', async () => {
+  let lives = 0;
+  const follow: Invariant['follow'] = (_, violated) => ({
+    onLifeBegan: () => {
+      lives += 1;
+      if (lives === 2) violated('a second life');
+    },
+  });
+  const node = await run({ invariants: [{ number: 4, says: 'one life', follow }] });
+  node.perform({ kind: 'killAgent', downMs: 1_000 });
+  await expect(node.advance(2_000)).rejects.toThrow('a second life');
+});
+
+test.each([5, {}, { kind: 'nope' }, { kind: 'constructor' }, { kind: 'late' }, { kind: 'death', when: 'later' }])(
+  'a call cannot have the fate %j',
+  async (fate) => {
+    await expect(run({ faults: () => untyped<Fate>(fate) })).rejects.toThrow('there is no such fate: ');
+  },
+);
+
+test.each([
+  [{ kind: 'constructor' }, 'there is no such deed: {"kind":"constructor"}'],
+  [{ kind: 'jump', ms: Number.NaN }, 'no clock can jump by NaN ms'],
+  [{ kind: 'jump', ms: 1e18 }, 'no clock can jump by 1000000000000000000 ms'],
+  [{ kind: 'stall' }, 'no timer waits for undefined ms'],
+])('nobody can do %j', async (deed, message) => {
+  const node = await run({ invariants });
+  expect(() => node.perform(untyped<Deed>(deed))).toThrow(message);
+  expect(await node.settle(60_000)).toBe(true);
+});
+
+test('what was not recorded is not given as if nothing had happened', async () => {
+  const node = await run({});
+  expect(() => node.recording()).toThrow('this simulation has no `records`');
+  await expect(node.checkReplay()).rejects.toThrow('this simulation has no `records`');
+  expect(() => node.digest()).toThrow('this simulation has no `traces`');
+});
+
+test('the recording of an agent that was killed is there until the next one lives', async () => {
+  const node = await run({ records: true });
+  const before = node.recording();
+  node.kill();
+  expect(node.recording()).toEqual(before);
+  await node.startAgent();
+  expect(node.recording()?.entries.length).toBeLessThan(before?.entries.length ?? 0);
+});
+
+test('a node settles without invariants too, or says that it has not', async () => {
+  const node = await simulateNode({
+    seed: 1,
+    faults: ({ name }) => (name === 'pullImage' ? { kind: 'fail' } : undefined),
+  });
+  const image = 'example.org/web:1';
+  node.apply(manifest('web', { containers: [{ name: 'main', image }] }));
+  expect(await node.settle(100_000)).toBe(false);
+  expect(node.elapsed).toBe(100_000);
+  node.endFaults();
+  expect(await node.settle(600_000)).toBe(true);
+  expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from '@jest/globals';
+import { invariants } from '../../simulation/invariants/all.ts';
+import { simulateNode } from '../../simulation/simulateNode.ts';
+import { manifest } from '../../simulation/stories/manifests.ts';
+import { validManifest } from '../../simulation/validManifest.ts';
+
+const named = (name: string, namespace = 'default') => ({ ...manifest('web'), metadata: { name, namespace } });
+
+test('a manifest that the node takes is given as it is', () => {
+  const web = manifest('web');
+  expect(validManifest(web)).toBe(web);
+});
+
+test.each([
+  [undefined, 'the node takes no such manifest: the file is empty'],
+  [null, 'the node takes no such manifest: '],
+  [[manifest('web')], 'the node takes no such manifest: '],
+  [{ ...manifest('web'), spec: null }, 'the node takes no such manifest: spec: '],
+  [named('__proto__'), 'metadata.name: Invalid value: "__proto__'],
+  [named('a\u001bb'), 'metadata.name: Invalid value: "a\\u001bb'],
+  [named('x'.repeat(247)), 'metadata.name: '],
+  [manifest('web', { volumes: [{ name: 'key', secret: { secretName: 'key' } }] }), 'spec.volumes[0]'],
+])('%# the node refuses others, and says why', (pod, message) => {
+  expect(() => validManifest(pod)).toThrow(TypeError);
+  expect(() => validManifest(pod)).toThrow(message);
+});
+
+test('what a lenient node ignores is no reason to refuse a manifest', () => {
+  const pod = manifest('web', { volumes: [{ name: 'key', secret: { secretName: 'key', optional: true } }] });
+  expect(() => validManifest(pod)).toThrow('spec.volumes[0]');
+  expect(validManifest(pod, { isLenient: true })).toBe(pod);
+});
+
+test('a node has pods of one name in two namespaces', async () => {
+  const node = await simulateNode({ seed: 1, invariants });
+  for (const namespace of ['default', 'other']) node.apply(named('web', namespace));
+  await node.settle(60_000);
+  const names = () => node.pods().map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  expect(names().toSorted()).toEqual(['default/web-node-1', 'other/web-node-1']);
+  node.remove('web');
+  await node.settle(600_000);
+  expect(names()).toEqual(['other/web-node-1']);
+  node.remove('other/web-node-1');
+  await node.settle(600_000);
+  expect(names()).toEqual([]);
+});
+
+test('the longest name that a pod may have fits into the directory of manifests', async () => {
+  const node = await simulateNode({ seed: 1 });
+  const name = 'x'.repeat(246);
+  node.apply(named(name));
+  await node.advance(60_000);
+  // The directory of its logs has its UID in its name as well.
+  expect(node.explain(name)?.answer).toMatch(/name too long/);
+});
+
+test('a manifest that the node refuses is not put there', async () => {
+  const node = await simulateNode({ seed: 1, invariants });
+  expect(() => node.apply(named('UPPER'))).toThrow('metadata.name');
+  expect(await node.settle(60_000)).toBe(true);
+});
