@@ -74,23 +74,23 @@ test.each([
   ['all there is', told({ type: 'config.podsListed', pods: [] }), true],
   ['of another pod', told({ type: 'config.podChanged', change: 'removed', uid: 'another' }), false],
   ['that it gets on', told({ type: 'config.sourceChanged' }), false],
-])('what is changed may have its consequences when a source tells: %s', (_, entry, isTouched) => {
+])('what is changed may have its consequences when a source tells: %s', async (_, entry, isTouched) => {
   const { host, deeds, users } = new Simulation({ seed: 1 });
   const { metadata, ...rest } = manifest('web', { containers: [container('main')] });
   users.apply({ ...rest, metadata: { ...metadata, uid: 'of-the-user' } }, 'url');
   host.clock.setTimeout(() => users.noteHeard(entry), 20_000);
   expect(deeds.isTouchedSince(POD, 10_000)).toBe(false);
-  host.clock.take(20_000);
+  await host.clock.pass(20_000, async () => {});
   expect(deeds.isTouchedSince(POD, 10_000)).toBe(isTouched);
 });
 
-test('a change is heard of once', () => {
+test('a change is heard of once', async () => {
   const { host, deeds, users } = new Simulation({ seed: 1 });
   users.apply(manifest('web', { containers: [container('main')] }));
   const hear = () => users.noteHeard(told({ type: 'config.podChanged', change: 'updated', pod: named }));
   hear();
   host.clock.setTimeout(hear, 20_000);
-  host.clock.take(20_000);
+  await host.clock.pass(20_000, async () => {});
   expect(deeds.isTouchedSince(POD, 10_000)).toBe(false);
 });
 
