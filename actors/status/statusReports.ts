@@ -176,7 +176,7 @@ export class StatusReports {
 /**
  * Whether less is known of the pod than sinks have been told: until its containers are, and of one that ends before, or
  * after, any source tells of it, of which there is but what the runtime and the disk have. As in a kubelet, which tells
- * nothing of those.
+ * nothing of those. Nor is anything told of what a list shows once more of a pod that has ended.
  */
 const isUnknown = ({ unsettled, termination }: PodView): boolean =>
   unsettled === true || termination?.isUnheard === true;

@@ -128,6 +128,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       health: { since: 0, ready: false, name: '', version: '', message: 'it has not answered yet' },
       tickets: 0,
       drainAt: 0,
+      drained: [],
       heardAt: 0,
       broken: [],
     };

@@ -116,6 +116,8 @@ export interface NodeContext
   readonly tickets: number;
   /** When it was told to stop, in milliseconds since the epoch; 0 before. */
   readonly drainAt: number;
+  /** The uids of the pods that have ended since then. */
+  readonly drained: readonly string[];
   /** Why the node agent cannot go on. */
   readonly failure?: Failure;
 }

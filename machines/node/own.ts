@@ -26,7 +26,7 @@ export function markedPods(
 
 /** Pods at the runtime with our mark that have no actor, as the node ends them when it stops itself. */
 export function stranded(context: NodeContext): PodInput[] {
-  const { broken, drainAt } = context;
+  const { broken, drainAt, drained } = context;
   const isBroken = ({ uid }: ObservedPod) => broken.some(({ metadata }) => metadata.uid === uid);
   const again = broken.map((pod) => {
     const termination = terminationOf(pod, 'NodeShutdown', drainAt);
@@ -40,7 +40,12 @@ export function stranded(context: NodeContext): PodInput[] {
     const { pod, termination } = wanted
       ? { pod: wanted, termination: terminationOf(wanted, 'NodeShutdown', at) }
       : endingOfUnheard(observed, { isOrphan, at });
-    return { ...podInput(context, pod, observed), termination };
+    // How it has ended was told: a list that shows it again is an old one, or shows what was left of it.
+    const isUnheard = drained.includes(observed.uid) || termination.isUnheard === true;
+    return {
+      ...podInput(context, pod, observed),
+      termination: { ...termination, ...(isUnheard ? { isUnheard } : {}) },
+    };
   });
   return [...again, ...unmet];
 }

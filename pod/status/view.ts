@@ -87,7 +87,7 @@ export interface Termination {
   readonly phase?: 'Failed' | 'Succeeded';
   /** When it was asked for. */
   readonly at: number;
-  /** No source has told of the pod: there is but what the runtime and the disk have of it. */
+  /** Of what is left of a pod nothing is told: no source has told of it, or how it ended was told before. */
   readonly isUnheard?: boolean;
   /** Its sources may go on wanting it: it stays, as one that has ended, until they do not. */
   readonly stays?: boolean;

@@ -20,6 +20,10 @@ const actions = {
     const known = lookUp(context.pods, uidOf(event) ?? '');
     return known ? { broken: [...context.broken, known.pod] } : {};
   }),
+  noteDrained: nodeSetup.assign(({ context, event }) => {
+    const uid = uidOf(event);
+    return uid === undefined ? {} : { drained: [...context.drained, uid] };
+  }),
   endAll: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
     const at = 'at' in event ? event.at : 0;
     for (const [uid, { pod }] of Object.entries(context.pods)) {
@@ -40,7 +44,7 @@ export const draining = nodeSetup.extend(drainingImplementations).createStateCon
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endStranded'] },
     'node.ticked': { actions: ['recordFact', 'endStranded'] },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen'] },
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', 'noteDrained'] },
       { actions: ['keepForEnd', 'forgetPod'] },
     ],
     'xstate.error.actor.*': [

@@ -51,10 +51,11 @@ const slowly = { postStart: { exec: { command: ['sh', '-c', 'sleep 8'] } } };
 const pulled = manifest('web', {
   containers: [container('helper', { lifecycle: slowly }), container('main', { image: 'registry.local/pulled:1' })],
 });
-const stubborn = manifest('web', {
-  terminationGracePeriodSeconds: 10,
-  containers: [container('main', { command: ['sh', '-c', 'trap "" TERM; sleep 1d'] })],
-});
+const STUBBORN = ['sh', '-c', 'trap "" TERM; sleep 1d'];
+/** One that does not end before its time. */
+const endingIn = (name: string, terminationGracePeriodSeconds: number) =>
+  manifest(name, { terminationGracePeriodSeconds, containers: [container('main', { command: STUBBORN })] });
+const stubborn = endingIn('web', 10);
 const withOwnUid = (main: Partial<ManifestContainer>) => {
   const { metadata, ...rest } = manifest('web', { containers: [container('main', main)] });
   return { ...rest, metadata: { ...metadata, uid: '00000000-0000-4000-8000-000000000001' } };
@@ -94,6 +95,12 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 0, deed: { kind: 'apply', pod: withOwnUid({}), by: 'url' } },
     { at: 41 * SECOND, deed: { kind: 'apply', pod: withOwnUid({ image: 'registry.local/other:1' }), by: 'url' } },
     { at: 42 * SECOND, deed: { kind: 'runtimeDown', downMs: 0, keepContainers: false } },
+  ),
+  'of a pod that has ended with its node nothing more is told, although an old list shows it once more': told(
+    { at: 0, deed: { kind: 'apply', pod: endingIn('slow', 30) } },
+    { at: 0, deed: { kind: 'apply', pod: endingIn('quick', 1) } },
+    { at: 20 * SECOND, deed: { kind: 'stopAgent', drains: true, downMs: 0 } },
+    { at: 22.01 * SECOND, deed: { kind: 'lists', show: 'stale', forMs: 15 * SECOND } },
   ),
   'C24: a pod whose restarts are counted after a restart of the agent keeps its name from another': told(
     { at: 0, deed: { kind: 'apply', pod: pulled } },
