@@ -80,13 +80,16 @@ export function observedContainerStatus(status: ContainerStatus, sandboxId: stri
   };
 }
 
-/** All that two lists show, by the uid of the pod, the newest first; what is of no pod is left out. */
+/**
+ * All that two lists show, by the uid of the pod, the newest first, and before those the containers that run; what is of
+ * no pod is left out.
+ */
 export function observedPods(
   sandboxes: readonly PodSandbox[],
   containers: readonly Container[],
 ): Map<string, ObservedPod> {
   const sandboxesOf = Map.groupBy(newestFirst(sandboxes).map(observedSandbox).filter(isOfAPod), ({ podUid }) => podUid);
-  const labelled = newestFirst(containers).filter(({ labels }) => labels[POD_UID_LABEL]);
+  const labelled = runningFirst(newestFirst(containers)).filter(({ labels }) => labels[POD_UID_LABEL]);
   const containersOf = Map.groupBy(labelled, ({ labels }) => labels[POD_UID_LABEL] ?? '');
   const pods = new Map<string, ObservedPod>();
   for (const uid of new Set([...sandboxesOf.keys(), ...containersOf.keys()])) {
@@ -177,6 +180,13 @@ function newestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[]
     if (later !== 0 || a.createdAt === b.createdAt) return later;
     return a.createdAt > b.createdAt ? -1 : 1;
   });
+}
+
+/** What a runtime had lost and found again may have a higher attempt than what has run since. */
+function runningFirst(containers: readonly Container[]): Container[] {
+  const [running, others] = [new Array<Container>(), new Array<Container>()];
+  for (const each of containers) (each.state === ContainerState.CONTAINER_RUNNING ? running : others).push(each);
+  return [...running, ...others];
 }
 
 function isOfAPod<T>(item: T | undefined): item is T {

@@ -27,7 +27,7 @@ export interface ContainerInput {
   readonly sandbox: ObservedSandbox | undefined;
   /** The size that it has at the runtime, where that is not the one of its spec. */
   readonly size?: ContainerSize | undefined;
-  /** What the runtime already has of it, the newest first. */
+  /** What the runtime already has of it, what runs first, then the newest. */
   readonly observed: readonly ObservedContainer[];
   /** How often it was restarted, counting the run to come, where only its logs tell: the runtime has lost its last run (C23). */
   readonly restarts?: number | undefined;

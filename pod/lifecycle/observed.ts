@@ -83,7 +83,7 @@ export interface ForeignPod extends PodIdentity {
   readonly sandboxes: readonly string[];
 }
 
-/** Everything the runtime shows of one pod, the newest first in each list. */
+/** Everything the runtime shows of one pod, the newest first in each list, and before those the containers that run. */
 export interface ObservedPod {
   readonly uid: string;
   readonly namespace: string;

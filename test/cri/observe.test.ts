@@ -47,6 +47,16 @@ describe('lists', () => {
     expect(pods.get('u1')?.containers.map(({ id }) => id)).toEqual(['c2', 'c1']);
   });
 
+  test('a container that runs goes before one with a higher attempt that has ended', () => {
+    const running = { state: ContainerState.CONTAINER_RUNNING };
+    const exited = { state: ContainerState.CONTAINER_EXITED };
+    const pods = observedPods(
+      [sandbox('s1', 0, NS)],
+      [container('c1', 0, NS, exited), container('c2', 1, NS, running), container('c3', 2, NS, exited)],
+    );
+    expect(pods.get('u1')?.containers.map(({ id }) => id)).toEqual(['c2', 'c3', 'c1']);
+  });
+
   test('each field where the machines expect it', () => {
     const pods = observedPods(
       [sandbox('s1', 3, NS, { state: PodSandboxState.SANDBOX_NOTREADY, annotations: { 'statelet.io/owner': '/r@n' } })],
