@@ -184,9 +184,8 @@ function newestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[]
 
 /** What a runtime had lost and found again may have a higher attempt than what has run since. */
 function runningFirst(containers: readonly Container[]): Container[] {
-  const [running, others] = [new Array<Container>(), new Array<Container>()];
-  for (const each of containers) (each.state === ContainerState.CONTAINER_RUNNING ? running : others).push(each);
-  return [...running, ...others];
+  const rank = ({ state }: Container) => (state === ContainerState.CONTAINER_RUNNING ? 0 : 1);
+  return containers.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function isOfAPod<T>(item: T | undefined): item is T {
