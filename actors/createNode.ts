@@ -26,7 +26,7 @@ import { type DurableFacts, type NodeStore, openNodeStore } from './store/durabl
 import { createFactWriter, type FactWriter } from './store/factWriter.ts';
 import { type FoundAtStart, makerOf, podsLeftOnDisk } from './store/leftOnDisk.ts';
 import { createOwnership } from './store/ownership.ts';
-import { type StoreFailure, storeEvent } from './store/storeBatches.ts';
+import { type StoreFailure, storeEvent } from './store/unwrittenFacts.ts';
 
 type FullConfig = ReturnType<typeof completeConfig>;
 

@@ -51,4 +51,6 @@ fi
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
 export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"
 export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-16384}"
+# Nothing takes its thread from a file system call that hangs: with twice as many as usual, more of them may.
+export UV_THREADPOOL_SIZE="${UV_THREADPOOL_SIZE:-8}"
 exec "$node" --v8-pool-size=1 "$root/cli/bin.mjs" "$@"

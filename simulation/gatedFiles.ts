@@ -36,6 +36,7 @@ export function gatedFiles(files: FileSystem, gate: Gate): FileSystem {
   const gated = Object.fromEntries(methods) as FileSystem;
   return {
     ...gated,
+    threads: files.threads,
     open: async (path, flags, mode) => {
       const isRead = flags === 'r' || (typeof flags === 'number' && (flags & 0o3) === 0);
       const call = { room: 'disk', name: 'open', about: path, writes: !isRead } as const;

@@ -4,8 +4,9 @@ import type * as z from 'zod/mini';
 import { expectDirectory } from '../../host/files/expectDirectory.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { systemClock } from '../clock.ts';
-import { batchWriter, type Retrying, type StoreFailure } from './storeBatches.ts';
+import { StoreBatches } from './storeBatches.ts';
 import { type FactFolder, type ReadFact, readFacts, removeHalfWritten, syncDirectory } from './storeFiles.ts';
+import type { Retrying, StoreFailure } from './unwrittenFacts.ts';
 
 /** The kinds of facts, each with the schema that reads them; reading again what was read must change nothing. */
 type FactSchemas = Readonly<Record<string, z.ZodMiniType>>;
@@ -68,7 +69,7 @@ export async function openStore<Schemas extends FactSchemas>(
     }),
   );
   await syncFolders(files, directory, made.flat());
-  const writer = batchWriter(folderOf, { clock, ...retrying });
+  const writer = new StoreBatches(folderOf, files.threads, { clock, ...retrying });
   return {
     read: async () => {
       await writer.flush();

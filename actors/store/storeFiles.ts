@@ -29,14 +29,30 @@ export function factFileName(key: string): string {
   return (plain ? key : HASHED + createHash('sha256').update(key).digest('hex')) + SUFFIX;
 }
 
+export const factFile = ({ directory }: FactFolder, key: string): string => path.join(directory, factFileName(key));
+
+/** What tells one call that writes a fact from others that write the same fact. */
+interface Writing {
+  /** Of the temporary file: no two that are under way have the same. */
+  readonly number: number;
+  /** Whether the file may still be put in its place: asked when it has been written, however long that took. */
+  readonly mayReplace: () => boolean;
+}
+
 /** Writes a fact whole or not at all, also when this process dies: durable once the directory is synced as well. */
-export async function writeFact({ files, directory }: FactFolder, key: string, value: unknown): Promise<void> {
-  const file = path.join(directory, factFileName(key));
+export async function writeFact(
+  folder: FactFolder,
+  { key, value }: { readonly key: string; readonly value?: unknown },
+  { number, mayReplace }: Writing,
+): Promise<void> {
+  const { files } = folder;
+  const file = factFile(folder, key);
   const text = `${JSON.stringify({ key, value })}\n`;
   if (textOf(files, file) === text) return;
-  const temporary = file + TEMPORARY;
+  const temporary = `${file}${number === 0 ? '' : `.${number}`}${TEMPORARY}`;
   try {
     await writeDurably(files, temporary, text);
+    if (!mayReplace()) throw new Error('it is not wanted any more');
     await files.rename(temporary, file);
   } catch (error) {
     // On a full disk half a file is in the way of all others; and nobody else would remove it before the next start.
@@ -56,8 +72,8 @@ async function writeDurably(files: FileSystem, file: string, text: string): Prom
 }
 
 /** Deletes a fact; one that is not there is deleted already. */
-export async function removeFact({ files, directory }: FactFolder, key: string): Promise<void> {
-  await files.rm(path.join(directory, factFileName(key)), { force: true });
+export async function removeFact(folder: FactFolder, key: string): Promise<void> {
+  await folder.files.rm(factFile(folder, key), { force: true });
 }
 
 /** Makes the renames and deletions in a directory durable. */

@@ -69,6 +69,8 @@ export interface WriteOptions {
 
 /** What of `node:fs` is used on the files of a node. Modes, flags and options mean what they mean there. */
 export interface FileSystem {
+  /** So many calls can be under way at a time, of all who make any: nothing takes its thread from one that hangs. */
+  readonly threads: number;
   chmod(path: string, mode: number): Promise<void>;
   lstat(path: string): Promise<FileStats>;
   stat(path: string): Promise<FileStats>;
@@ -115,8 +117,12 @@ export interface FileSystem {
 /** Opens what may be a device or a pipe for reading, without waiting for whoever writes it. */
 export const NON_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK;
 
+/** As many as libuv has where nobody says otherwise. */
+const THREADS = 4;
+
 /** The host's own. */
 export const hostFiles: FileSystem = {
+  threads: Number(process.env.UV_THREADPOOL_SIZE) || THREADS,
   ...{
     chmod,
     lstat,

@@ -14,6 +14,8 @@ import { mountsUnder } from './memoryMounts.ts';
 
 /** A file system as the agent uses one, over a disk in memory. Each call is answered in a turn of its own. */
 export class MemoryFiles implements FileSystem {
+  /** As many as the command line gives its process. */
+  readonly threads: number = 8;
   readonly #disk: MemoryDisk;
   readonly #calls: FaultyCalls;
 

@@ -50,14 +50,20 @@ test('a replay that comes to something else breaks invariant 8', async () => {
 test('an agent that has stopped, and waits for its disk, has no actors to compare with', async () => {
   const node = await simulateNode({
     ...{ seed: 1, records: true },
-    faults: ({ name, about }) => (name === 'rename' && about.includes('/allocations/') ? { kind: 'hang' } : undefined),
+    faults: ({ name, about }, _, elapsed) =>
+      name === 'rename' && about.includes('/allocations/') && elapsed >= 20_000 ? { kind: 'hang' } : undefined,
   });
   node.apply(manifest('web'));
   await node.advance(20_000);
-  void node.stopAgent({ drains: false, downMs: 1_000 });
+  node.apply(manifest('db'));
+  await node.advance(1_000);
+  void node.stopAgent({ drains: false, downMs: 60_000 });
   await node.advance(1_000);
   await node.checkReplay();
   expect(node.pods()).toHaveLength(1);
+  // For a call that hangs it waits no longer than for one that is slow.
+  await node.advance(10_000);
+  expect(node.pods()).toHaveLength(0);
   node.kill();
 });
 

@@ -43,6 +43,14 @@ const probed = manifest('web', {
   containers: [container('main', { readinessProbe: { exec: { command: ['true'] }, periodSeconds: 1 } })],
 });
 
+const MANIFESTS = `${PLACES.root}/statelet/manifests`;
+/** It ends well, but too late. */
+const overdue = manifest('web', {
+  restartPolicy: 'OnFailure',
+  activeDeadlineSeconds: 5,
+  containers: [container('main', { command: ['sh', '-c', 'trap "exit 0" TERM; sleep 1d'] })],
+});
+
 /** What drawn stories and faults at every call have broken, as short as it can be told. */
 const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; readonly struck: readonly Struck[] }>> = {
   'nothing that runs is ended for a manifest that cannot be read at the start, and whose last good version was not saved':
@@ -127,6 +135,28 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
         fate: { kind: 'hang' },
       },
     ],
+  },
+  'C2: how a pod has ended is saved although calls about other facts hang': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: overdue } },
+      { at: 30 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+    ],
+    struck: [
+      { call: { room: 'disk', name: 'writeFile', about: MANIFESTS }, fate: { kind: 'hang' } },
+      {
+        call: { room: 'disk', name: 'sync', about: `${PLACES.root}/statelet/statuses` },
+        fate: { kind: 'hang' },
+        after: 1,
+      },
+    ],
+  },
+  'a QoS class is saved although a call about another fact hangs': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: guaranteed } },
+      { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+      { at: 20.5 * SECOND, deed: { kind: 'apply', pod: burstable } },
+    ],
+    struck: [{ call: { room: 'disk', name: 'rename', about: MANIFESTS }, fate: { kind: 'hang' } }],
   },
   'the link to a log is not made for a pod that is gone by then': {
     moments: [
