@@ -9,6 +9,7 @@
  */
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -19,31 +20,73 @@ import { node24, root } from './setup/places.mjs';
 /** So many stories are told at most for one fault. */
 const STORIES = 150;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    minutes: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    each: { type: 'boolean', default: false },
-    pairs: { type: 'boolean', default: false },
-    part: { type: 'string', default: '0/1' },
-    faulty: { type: 'boolean', default: false },
-    coverage: { type: 'boolean', default: false },
-    stories: { type: 'string', default: '300' },
-  },
-});
+const { values, positionals } = given();
 
-const seed = values.seed === undefined ? {} : { seed: Number(values.seed) };
-if (values.coverage) process.exitCode = await writeCoverage(Number(values.stories));
+/** Aborted by the first signal, with its name. */
+const asked = new AbortController();
+
+if (values.coverage) process.exitCode = await writeCoverage(values.stories);
 else if (values.faulty) process.exitCode = await showFaults(positionals);
-else if (values.each || values.pairs) {
+else {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => asked.abort(name));
+  const hasHeld = await tellStories();
+  // Whatever is under way is given up.
+  process.exit(asked.signal.aborted ? 128 + constants.signals[asked.signal.reason] : hasHeld ? 0 : 1);
+}
+
+/** What is to be done; says what is wrong with it, and ends with 2. */
+function given() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        minutes: { type: 'string', default: '1' },
+        seed: { type: 'string' },
+        each: { type: 'boolean', default: false },
+        pairs: { type: 'boolean', default: false },
+        part: { type: 'string', default: '0/1' },
+        faulty: { type: 'boolean', default: false },
+        coverage: { type: 'boolean', default: false },
+        stories: { type: 'string', default: '300' },
+      },
+    });
+    return checked(values, positionals);
+  } catch (error) {
+    console.error(`soak: ${error.message}`);
+    process.exit(2);
+  }
+}
+
+function checked({ minutes, seed, part, stories, ...modes }, positionals) {
+  const chosen = Object.keys(modes).filter((mode) => modes[mode]);
+  if (chosen.length > 1) throw new Error(`--${chosen[0]} and --${chosen[1]} do not go together`);
+  const known = seededFaults.map(({ name }) => name);
+  const strange = positionals.find((name) => !modes.faulty || !known.includes(name));
+  if (strange !== undefined) throw new Error(modes.faulty ? `no fault is called ${strange}` : `what is ${strange}?`);
+  const [, number, of] = /^(\d+)\/(\d+)$/.exec(part) ?? [];
+  if (!(Number(number) < Number(of))) throw new Error(`--part ${part}: the first half is 0/2, the second 1/2`);
+  const values = {
+    minutes: numberOf('minutes', minutes, /^\d+(\.\d+)?$/),
+    stories: numberOf('stories', stories, /^[1-9]\d*$/),
+    ...(seed === undefined ? {} : { seed: numberOf('seed', seed, /^\d+$/) }),
+    ...{ part: Number(number), of: Number(of) },
+  };
+  if (values.seed >= 2 ** 32) throw new Error(`--seed ${seed}: at most ${2 ** 32 - 1}`);
+  return { values: { ...values, ...modes }, positionals };
+}
+
+function numberOf(option, text, pattern) {
+  if (!pattern.test(text)) throw new Error(`--${option} ${text}: expected a number`);
+  return Number(text);
+}
+
+/** Whether all invariants held. */
+async function tellStories() {
+  const { minutes, seed, part, of, each, pairs } = values;
+  const known = { ...(seed === undefined ? {} : { seed }), signal: asked.signal };
+  if (!each && !pairs) return (await import('../simulation/soak.ts')).soak({ ...known, minutes });
   const { soakFaults } = await import('../simulation/soakFaults.ts');
-  const [part, of] = values.part.split('/').map(Number);
-  const hasHeld = await soakFaults({ faults: values.each ? 'each' : 'pairs', part, of, ...seed });
-  process.exitCode = hasHeld ? 0 : 1;
-} else {
-  const { soak } = await import('../simulation/soak.ts');
-  process.exitCode = (await soak({ minutes: Number(values.minutes), ...seed })) ? 0 : 1;
+  return soakFaults({ ...known, faults: each ? 'each' : 'pairs', part, of });
 }
 
 /** Writes the page that says what of the machines simulations reach. The exit code: 0 where there is a reason for the rest. */

@@ -1,13 +1,15 @@
 /** Tells drawn stories to simulated nodes for as long as it is asked to, and stops at the first that breaks an invariant. */
 import { randomInt } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { printable } from '../pod/show/printable.ts';
-import { invariants } from './invariants/all.ts';
+import { invariants as all } from './invariants/all.ts';
+import { type Invariant, InvariantViolated, type Violation } from './invariants/invariant.ts';
+import { keepFound } from './keepFound.ts';
 import { storyOfAnySize } from './stories/drawnStory.ts';
 import { foundText, whatItBreaks } from './stories/found.ts';
 import { type PlayOptions, play } from './stories/play.ts';
 import type { Story } from './stories/story.ts';
 
+const MINUTE = 60_000;
 const TELLS_EVERY_MS = 10_000;
 
 /** The recordings of the first story are played again, and those of each so many stories on, which have all sizes. */
@@ -21,37 +23,80 @@ interface Soaked {
   lived: number;
 }
 
-/** Gives whether all invariants held. */
-export async function soak({
-  minutes,
-  seed: first = randomInt(2 ** 31),
-}: {
+interface Soaking {
+  readonly invariants: readonly Invariant[];
+  readonly first: number;
+  readonly isOver: () => boolean;
+  readonly soaked: Soaked;
+  readonly tell: (end: string) => void;
+}
+
+/** A story that has broken something, and how it was told. */
+interface Broken {
+  readonly story: Story;
+  readonly options: PlayOptions;
+  readonly violation: Violation;
+}
+
+export interface SoakOptions {
   readonly minutes: number;
+  /** That of the first story; the others have those that follow. */
   readonly seed?: number;
-}): Promise<boolean> {
+  /** What has to hold; absent: all that is known. */
+  readonly invariants?: readonly Invariant[];
+  /** Where what is found is kept. */
+  readonly directory?: string;
+  /** Ends it at once. */
+  readonly signal?: AbortSignal;
+}
+
+/** Gives whether all invariants held. */
+export async function soak(given: SoakOptions): Promise<boolean> {
+  const { minutes, seed: first = randomInt(2 ** 31), invariants = all, directory = '.', signal } = given;
   const began = performance.now();
   const soaked: Soaked = { stories: 0, replayed: 0, steps: 0, lived: 0 };
-  let toldAt = began;
+  const tell = (end: string) => console.log(`${progress(soaked, began)}${end}`);
   console.log(`seeds from ${first}`);
-  for (let seed = first; performance.now() < began + minutes * 60_000; seed += 1) {
+  const isOver = () => signal?.aborted === true || performance.now() >= began + minutes * MINUTE;
+  const stopped = untilAborted(signal);
+  const broken = await Promise.race([stopped, firstBroken({ invariants, first, isOver, soaked, tell })]);
+  if (broken === undefined) {
+    const told =
+      soaked.stories === 0 ? 'no story told' : `no violation with seeds ${first} to ${first + soaked.stories - 1}`;
+    tell(`, ${told}${signal?.aborted ? `, stopped by ${signal.reason}` : ''}`);
+    return true;
+  }
+  const { story, violation } = broken;
+  console.log(
+    printable(`seed ${story.seed}: ${new InvariantViolated(violation).message}\nmaking the story shorter …\n`),
+  );
+  await Promise.race([stopped, show(broken, directory)]);
+  tell(`, an invariant was broken with seed ${story.seed}`);
+  return false;
+}
+
+const untilAborted = (signal: AbortSignal | undefined): Promise<undefined> =>
+  new Promise((resolve) => signal?.addEventListener('abort', () => resolve(undefined), { once: true }));
+
+/** Tells one story after the other; gives the first that breaks an invariant. */
+async function firstBroken({ invariants, first, isOver, soaked, tell }: Soaking): Promise<Broken | undefined> {
+  let toldAt = performance.now();
+  for (let seed = first; !isOver(); seed += 1) {
     const story = storyOfAnySize(seed);
     const options = { invariants, replays: soaked.stories % REPLAYS_EVERY === 0 };
-    const { steps, elapsed, violation } = await play(story, options);
+    const { steps, elapsed, violation } = await play(story, options).catch((error: unknown) => {
+      throw new Error(`the simulation of seed ${seed} cannot go on`, { cause: error });
+    });
     soaked.stories += 1;
     soaked.replayed += options.replays ? 1 : 0;
     soaked.steps += steps;
     soaked.lived += elapsed;
-    if (violation !== undefined) {
-      await show(story, options);
-      console.log(`${progress(soaked, began)}, an invariant was broken with seed ${seed}`);
-      return false;
-    }
+    if (violation !== undefined) return { story, options, violation };
     if (performance.now() - toldAt < TELLS_EVERY_MS) continue;
     toldAt = performance.now();
-    console.log(progress(soaked, began));
+    tell('');
   }
-  console.log(`${progress(soaked, began)}, no violation with seeds ${first} to ${first + soaked.stories - 1}`);
-  return true;
+  return undefined;
 }
 
 function progress({ stories, replayed, steps, lived }: Soaked, began: number): string {
@@ -61,9 +106,13 @@ function progress({ stories, replayed, steps, lived }: Soaked, began: number): s
 }
 
 /** Shows what a story breaks, as short as it can be told, and keeps it in a file. */
-async function show(story: Story, options: PlayOptions): Promise<void> {
+async function show({ story, options }: Broken, directory: string): Promise<void> {
   const found = await whatItBreaks(story, options);
-  if (found === undefined) return;
-  console.log(printable(foundText(found)));
-  await writeFile(`soak-${story.seed}.json`, `${JSON.stringify(found)}\n`);
+  if (found === undefined) return console.log('told once more, it breaks nothing');
+  console.log(`${printable(foundText(found))}\n`);
+  const kept = await keepFound(found, directory).then(
+    (file) => `kept in ${file}: \`createReplay\` plays the input and the entries of its recording`,
+    (error: Error) => `it could not be kept in a file: ${error.message}`,
+  );
+  console.log(kept);
 }

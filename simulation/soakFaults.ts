@@ -18,11 +18,13 @@ export interface SoakFaultsOptions {
   /** Several processes can share the stories: this one tells each `of`-th from `part` on. */
   readonly part?: number;
   readonly of?: number;
+  /** Ends it after the story that is being told. */
+  readonly signal?: AbortSignal;
 }
 
 /** Gives whether all invariants held; what broke one is printed, and the next story is told. */
 export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
-  const { faults, seed = randomInt(2 ** 31), part = 0, of = 1 } = options;
+  const { faults, seed = randomInt(2 ** 31), part = 0, of = 1, signal } = options;
   console.log(`seed ${seed}, part ${part} of ${of}`);
   let [stories, steps, broken, number] = [0, 0, 0, 0];
   const began = performance.now();
@@ -38,6 +40,10 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
     for (const each of all) {
       number += 1;
       if (number % of !== part) continue;
+      if (signal?.aborted) {
+        tell(`stopped by ${signal.reason} in '${title}'`);
+        return broken === 0;
+      }
       const outcome = await play(each, { invariants });
       stories += 1;
       steps += outcome.steps;

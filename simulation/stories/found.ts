@@ -1,4 +1,5 @@
 /** What a story has broken, as short as it can be told. */
+import { stringify } from 'yaml';
 import { InvariantViolated, type Violation } from '../invariants/invariant.ts';
 import type { Recording } from '../recording.ts';
 import { asksUrl, type PlayOptions, play } from './play.ts';
@@ -41,10 +42,23 @@ export function foundText(found: Found): string {
   return [`seed ${story.seed}: ${new InvariantViolated(found).message}`, ...about, storyText(story)].join('\n');
 }
 
-/** One line a moment and a fault. */
+/** What a terminal has room for. */
+const COLUMNS = 100;
+
+/** Each moment and each fault on its line, or as YAML below it where that is too short. */
 const storyText = ({ seed, lastsMs, moments, faults }: Story): string =>
   [
     `story: seed ${seed}, lasts ${lastsMs} ms`,
-    ...moments.map(({ at, deed }) => `  ${at} ms: ${JSON.stringify(deed)}`),
-    ...faults.map(({ call, fate }) => `  call ${call}: ${JSON.stringify(fate)}`),
+    ...moments.map(({ at, deed: { kind, ...rest } }) => valueText(`${at} ms: ${kind}`, rest)),
+    ...faults.map(({ call, fate: { kind, ...rest } }) => valueText(`call ${call}: ${kind}`, rest)),
   ].join('\n');
+
+function valueText(title: string, value: object): string {
+  const isEmpty = Object.keys(value).length === 0;
+  const line = `  ${title}${isEmpty ? '' : ` ${JSON.stringify(value)}`}`;
+  if (line.length <= COLUMNS) return line;
+  const yaml = stringify(value, { lineWidth: COLUMNS - INDENT.length, aliasDuplicateObjects: false }).trimEnd();
+  return [`  ${title}`, ...yaml.split('\n').map((each) => `${INDENT}${each}`)].join('\n');
+}
+
+const INDENT = ' '.repeat(4);

@@ -1,18 +1,91 @@
-import { expect, jest, test } from '@jest/globals';
-import { soak } from '../../simulation/soak.ts';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Invariant } from '../../simulation/invariants/invariant.ts';
+import { type SoakOptions, soak } from '../../simulation/soak.ts';
 
-test('a soak tells which seeds it has used, and what it has come to', async () => {
+/** What a soak says, and what comes of it. */
+async function soaked(options: SoakOptions) {
   const said: string[] = [];
   const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
   try {
-    expect(await soak({ minutes: 1 / 60_000, seed: 5 })).toBe(true);
+    return { hasHeld: await soak(options), said };
   } finally {
     log.mockRestore();
   }
+}
+
+test('a soak tells which seeds it has used, and what it has come to', async () => {
+  const { hasHeld, said } = await soaked({ minutes: 1 / 60_000, seed: 5 });
+  expect(hasHeld).toBe(true);
   expect(said).toEqual([
     'seeds from 5',
     expect.stringMatching(
       /^1 stories, 1 of them replayed, \d+ steps, \d+ a second, \d+\.\d hours of node time, no violation with seeds 5 to 5$/,
     ),
   ]);
+});
+
+test('a soak that is stopped tells how far it has come', async () => {
+  const asked = new AbortController();
+  setImmediate(() => asked.abort('SIGINT'));
+  const { hasHeld, said } = await soaked({ minutes: 60, seed: 5, signal: asked.signal });
+  expect(hasHeld).toBe(true);
+  expect(said.at(-1)).toMatch(/^0 stories, .*, no story told, stopped by SIGINT$/);
+});
+
+describe('a soak that finds something', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'statelet-soak-'));
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  /** Holds until a sandbox is made. */
+  const noSandbox: Invariant = {
+    number: 5,
+    says: 'No sandbox is ever made.',
+    follow: (_watched, violated) => ({
+      onCall: ({ name }) => {
+        if (name === 'runPodSandbox') violated('a sandbox was made');
+      },
+    }),
+  };
+  const options = () => ({ minutes: 1, seed: 5, invariants: [noSandbox], directory });
+
+  test('shows it, and keeps it in a file of its own', async () => {
+    await writeFile(join(directory, 'soak-5.json'), "somebody else's");
+    const { hasHeld, said } = await soaked(options());
+    expect(hasHeld).toBe(false);
+    const [, first, shorter = '', kept, end] = said;
+    expect(first).toMatch(/^seed 5: invariant 5, step \d+, \d+ ms: a sandbox was made\n/);
+    expect(shorter).toMatch(/\n {2}\d+ ms: apply\n {4}pod:\n {6}apiVersion: v1\n/);
+    expect(Math.max(...shorter.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(100);
+    const file = join(directory, 'soak-5-2.json');
+    expect(kept).toBe(`kept in ${file}: \`createReplay\` plays the input and the entries of its recording`);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ story: { seed: 5 }, recording: { input: {} } });
+    expect(await readFile(join(directory, 'soak-5.json'), 'utf8')).toBe("somebody else's");
+    expect(end).toMatch(/, an invariant was broken with seed 5$/);
+  });
+
+  test('shows it also where it cannot be kept', async () => {
+    const { hasHeld, said } = await soaked({ ...options(), directory: join(directory, 'nowhere') });
+    expect(hasHeld).toBe(false);
+    expect(said.at(-2)).toMatch(/^it could not be kept in a file: ENOENT: /);
+    expect(said.at(-1)).toMatch(/, an invariant was broken with seed 5$/);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  test('says with which seed the simulation itself has failed', async () => {
+    const follow = () => ({
+      onCall: () => {
+        throw new TypeError('of my own');
+      },
+    });
+    await expect(soak({ ...options(), invariants: [{ ...noSandbox, follow }] })).rejects.toMatchObject({
+      message: 'the simulation of seed 5 cannot go on',
+      cause: new TypeError('of my own'),
+    });
+  });
 });

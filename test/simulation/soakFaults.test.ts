@@ -19,3 +19,17 @@ test.each(['each', 'pairs'] as const)(
     expect(said.at(-1)).toMatch(/: [1-9]\d* stories, \d{2,} steps, \d+ a second, 0 broke an invariant$/);
   },
 );
+
+test('a soak of faults that is stopped tells how far it has come', async () => {
+  const said: string[] = [];
+  const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  try {
+    expect(await soakFaults({ faults: 'each', seed: 5, signal: AbortSignal.abort('SIGTERM') })).toBe(true);
+  } finally {
+    log.mockRestore();
+  }
+  const [story] = Object.keys(shortStories);
+  expect(said.slice(1)).toEqual([
+    `stopped by SIGTERM in '${story}': 0 stories, 0 steps, 0 a second, 0 broke an invariant`,
+  ]);
+});
