@@ -1,5 +1,6 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../actors/status/statusReports.ts';
+import type { RuntimeEffect } from '../../cri/simulated/views.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { PLACES, type SimulatedHost } from '../host.ts';
@@ -72,6 +73,13 @@ class ApiServer {
     this.#lifeBegan = host.clock.elapsed;
   }
 
+  /** What somebody else removes before the agent of this life has told of it, it may not have seen. */
+  noteEffect({ kind, sandbox: { podUid: uid }, container }: RuntimeEffect): void {
+    const isTold = this.#told.get(uid)?.life === this.#watched.life;
+    if (kind !== 'removed' || container === undefined || this.#removed.has(container.id) || isTold) return;
+    if (this.#isForgotten(uid)) this.#forgotten.add(uid);
+  }
+
   noteRemoval({ name, about }: OutsideCall): void {
     if (name === 'removeContainer') this.#removed.add(about);
     if (name !== 'removePodSandbox') return;
@@ -81,10 +89,9 @@ class ApiServer {
   /** Its end was told although the disk did not answer, and nobody is left who knows it. */
   #isForgotten(uid: string): boolean {
     if (!this.#unsaved.has(uid) || this.#isSaved(uid)) return false;
-    const { host, deeds } = this.#watched;
-    // The runtime tells of no deadline, and the clock not of one that was set back.
+    // The runtime tells of no deadline; nor of when that began to run, which may have been long before the first sandbox.
     const hadDeadline = this.#told.get(uid)?.status.reason === 'DeadlineExceeded';
-    return (hadDeadline && deeds.clockJumped) || host.containers().every(({ podUid }) => podUid !== uid);
+    return hadDeadline || this.#watched.host.containers().every(({ podUid }) => podUid !== uid);
   }
 
   #isSaved(uid: string): boolean {
@@ -161,6 +168,7 @@ export const forwardOnly: Invariant = {
     const onCall = (call: OutsideCall) => {
       if (call.room === 'runtime' && call.writes) server.noteRemoval(call);
     };
-    return { onReport, onStatus, onCall, onLifeBegan: () => server.beginLife() };
+    const onEffect = (effect: RuntimeEffect) => server.noteEffect(effect);
+    return { onReport, onStatus, onCall, onEffect, onLifeBegan: () => server.beginLife() };
   },
 };

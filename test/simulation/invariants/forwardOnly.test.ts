@@ -136,3 +136,30 @@ test('an end that was told, and that neither the disk nor the runtime has, no la
   report({ phase: 'Pending' });
   expect(said()).toEqual(['phase Failed became Pending']);
 });
+
+test.each([
+  ['somebody else', false, []],
+  ['itself', true, ['phase Failed became Pending']],
+])('nor one of which %s has removed what the runtime had before it told of the pod', async (_, isOwn, told) => {
+  const { node, following, report, said, restart } = await watchedNode();
+  report({ phase: 'Failed' });
+  restart();
+  following.onLifeBegan?.();
+  for (const sandbox of node.host.sandboxes()) {
+    const containers = node.host.containers();
+    if (isOwn) following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about: sandbox.id, writes: true });
+    node.host.runtime.removeSandbox(sandbox.id);
+    for (const container of containers) following.onEffect?.({ kind: 'removed', sandbox, container });
+  }
+  report({ phase: 'Pending' });
+  expect(said()).toEqual(told);
+});
+
+test('nor that it had its deadline, which the runtime does not tell of', async () => {
+  const { following, report, said, restart } = await watchedNode();
+  report({ phase: 'Failed', reason: 'DeadlineExceeded' });
+  restart();
+  following.onLifeBegan?.();
+  report({ phase: 'Succeeded' });
+  expect(said()).toEqual([]);
+});

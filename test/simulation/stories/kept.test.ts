@@ -96,6 +96,16 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 41 * SECOND, deed: { kind: 'apply', pod: withOwnUid({ image: 'registry.local/other:1' }), by: 'url' } },
     { at: 42 * SECOND, deed: { kind: 'runtimeDown', downMs: 0, keepContainers: false } },
   ),
+  'what runs is adopted although the runtime has found an older run again that has a higher number': told(
+    { at: 0, deed: { kind: 'apply', pod: withOwnUid({}) } },
+    { at: 8 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
+    { at: 14 * SECOND, deed: { kind: 'killSandbox', which: 1 } },
+    { at: 20 * SECOND, deed: { kind: 'runtimeDown', downMs: 0, keepContainers: false, forgets: 1 } },
+    { at: 20.1 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+    { at: 40 * SECOND, deed: { kind: 'apply', pod: withOwnUid({}) } },
+    { at: 50 * SECOND, deed: { kind: 'runtimeDown', downMs: 0, keepContainers: false, recalls: true } },
+    { at: 60 * SECOND, deed: { kind: 'killAgent', downMs: 100 } },
+  ),
   'of a pod that has ended with its node nothing more is told, although an old list shows it once more': told(
     { at: 0, deed: { kind: 'apply', pod: endingIn('slow', 30) } },
     { at: 0, deed: { kind: 'apply', pod: endingIn('quick', 1) } },
