@@ -29,6 +29,8 @@ if (values.coverage) process.exitCode = await writeCoverage(values.stories);
 else if (values.faulty) process.exitCode = await showFaults(positionals);
 else {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => asked.abort(name));
+  // Whoever has read may have gone: what is found is kept all the same.
+  process.stdout.on('error', () => {});
   const hasHeld = await tellStories();
   // Whatever is under way is given up.
   process.exit(asked.signal.aborted ? 128 + constants.signals[asked.signal.reason] : hasHeld ? 0 : 1);

@@ -38,3 +38,11 @@ test.each([
   expect(await once(child, 'close')).toEqual([status, null]);
   expect(said).toMatch(new RegExp(`, stopped by ${signal}\\n$`));
 });
+
+test('a soak that nobody listens to any more goes on', async () => {
+  const child = spawn(process.execPath, [...soak, '--each', '--part', '0/5000'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  expect(await once(child, 'close')).toEqual([0, null]);
+});
