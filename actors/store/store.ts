@@ -19,7 +19,7 @@ interface StoreContent<Schemas extends FactSchemas> {
 
 /**
  * The port to the durable facts. A write that fails rejects with reason `StoreFailed`; it is kept and tried again until it
- * succeeds, or another takes its place.
+ * succeeds, or another takes its place. One that the disk does not answer waits on, and is tried again as well.
  */
 export interface Store<Schemas extends FactSchemas> {
   /** Reads all facts after what was written before; a file that holds none is set aside, not fatal. */
@@ -32,7 +32,7 @@ export interface Store<Schemas extends FactSchemas> {
   ) => Promise<void>;
   /** Resolves when the key is durably gone, or rewritten. */
   readonly remove: (kind: keyof Schemas, key: string) => Promise<void>;
-  /** Resolves when nothing is left to write, whether it succeeded or not. */
+  /** Resolves when nothing is left to write but what the disk does not answer, whether it succeeded or not. */
   readonly flush: () => Promise<void>;
   /** As `flush`, for the last time: what cannot be written then is not tried again, and no timer is left. */
   readonly close: () => Promise<void>;
