@@ -93,6 +93,7 @@ guard(Math, ['random'], 'Math.');
 guard(AbortSignal, ['timeout'], 'AbortSignal.');
 guard(Date, ['now'], 'Date.');
 guard(performance, ['now'], 'performance.');
+guard(globalThis.crypto, ['randomUUID', 'getRandomValues'], 'crypto.');
 hideEnvironment();
 Object.defineProperty(globalThis, 'Date', { value: guardedDate, writable: true, configurable: true });
 syncBuiltinESMExports();
