@@ -11,8 +11,6 @@ export class Deeds {
   readonly #resting = new Set<string>();
   readonly #reborn = new Map<string, number>();
   #allTouched = Number.NEGATIVE_INFINITY;
-  /** Whether the wall clock was set: moments from before and after do not compare. */
-  clockJumped = false;
 
   /** The full names of the pods whose manifests are there. */
   get wanted(): ReadonlyMap<string, unknown> {

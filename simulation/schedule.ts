@@ -15,6 +15,9 @@ export class Schedule {
   #elapsed = 0;
   #offset: number;
   #isPassing = false;
+  /** What the wall clock showed from when it was set until it was set again. */
+  readonly #shown: { readonly from: number; readonly to: number }[] = [];
+  #setAt = 0;
 
   /** `start` is what the wall clock shows first, in milliseconds since the epoch. */
   constructor(start: number) {
@@ -33,7 +36,20 @@ export class Schedule {
   jump(ms: number): void {
     const offset = this.#offset + ms;
     if (Number.isNaN(new Date(offset + this.#elapsed).getTime())) throw new RangeError(`no clock can jump by ${ms} ms`);
+    this.#shown.push({ from: this.#offset + this.#setAt, to: this.now() });
+    this.#setAt = this.#elapsed;
     this.#offset = offset;
+  }
+
+  /** Whether the wall clock may have shown one second before another, or when it did: also where it was set back between. */
+  mayShowInTurn(first: number, then: number): boolean {
+    if (first <= then) return true;
+    const all = [...this.#shown, { from: this.#offset + this.#setAt, to: this.now() }];
+    // What is told in seconds is from somewhere in them.
+    const isIn = (at: number) => (shown: { readonly from: number; readonly to: number }) =>
+      shown.from < at + 1_000 && at <= shown.to;
+    const earliest = all.findIndex(isIn(first));
+    return earliest >= 0 && all.findLastIndex(isIn(then)) > earliest;
   }
 
   setTimeout(fn: () => void, ms: number): number {

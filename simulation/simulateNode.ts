@@ -189,8 +189,8 @@ export class Simulation implements SimulatedNode {
 
   /** Sets the wall clock. */
   jump(ms: number): void {
+    this.#watch.tell('beforeJump');
     this.#clock.jump(ms);
-    this.deeds.clockJumped = true;
   }
 
   /** The host loses its power with its agent; it is back at once, and `startAgent` begins anew. */

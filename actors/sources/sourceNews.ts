@@ -1,21 +1,37 @@
 /** What a source tells of itself and of its manifests: each thing once, for as long as it stands. */
-import { nextSourceState, type SourceState, type SourceStep } from '../../machines/node/source.ts';
+import { nextSourceState, type SourceState, type SourceStep, whileLooking } from '../../machines/node/source.ts';
 import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
 import type { Clock } from '../clock.ts';
 import type { NodeParts } from '../nodeParts.ts';
 import { placeOf } from './changes.ts';
 
-/** Tells how a source gets on, where that is news. */
+interface Telling {
+  readonly place: string;
+  readonly everyMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Tells how a source gets on, where that is news; and when its wait is over, as what it does then may take long. */
 export function tellingState(
   send: (fact: NodeFact) => void,
   source: string,
-  { clock, ...own }: { readonly place: string; readonly everyMs: number; readonly clock: Clock },
+  { clock, signal, ...own }: Telling,
 ): (step: SourceStep) => void {
   let reported: SourceState | undefined;
-  return (step) => {
-    const state = nextSourceState(reported, step, { ...own, now: clock.now() });
+  let timer: unknown;
+  const tell = (state: SourceState) => {
+    clock.clearTimeout(timer);
     if (state !== reported) send({ type: 'config.sourceChanged', source, state });
     reported = state;
+  };
+  signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
+  return (step) => {
+    const now = clock.now();
+    const state = nextSourceState(reported, step, { ...own, now });
+    tell(state);
+    if (state.until === undefined || signal.aborted) return;
+    timer = clock.setTimeout(() => tell(whileLooking(state)), state.until - now);
   };
 }
 

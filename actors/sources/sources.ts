@@ -72,7 +72,7 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
   const { durable, store, files, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError } = parts;
   return async (send, { signal }) => {
     if (path === undefined) return;
-    const { common, onState } = following('file', parts, { place: path, everyMs: fileCheckMs, send });
+    const { common, onState } = following('file', parts, { place: path, everyMs: fileCheckMs, send, signal });
     const watching = watchManifests({
       ...{ ...common, files, readManifests, signal, path },
       listEveryMs: fileCheckMs,
@@ -95,7 +95,7 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
     const key = keyOf(url);
     const keep = (kept: Promise<void>) => void kept.catch((error) => onError('store', error));
     for (const other of durable.fetched.keys()) if (other !== key) keep(store.remove('fetched', other));
-    const { common, onState, tell } = following('http', parts, { place: withoutSecrets(url), everyMs, send });
+    const { common, onState, tell } = following('http', parts, { place: withoutSecrets(url), everyMs, send, signal });
     const watching = watchManifestUrl({
       ...{ ...common, ...manifestUrl, network, readManifests, signal },
       lastGood: durable.fetched.get(key),
@@ -110,7 +110,7 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
 function following(
   source: string,
   parts: SourceParts,
-  { send, ...own }: { readonly place: string; readonly everyMs: number; readonly send: (fact: NodeFact) => void },
+  { send, ...own }: Omit<Parameters<typeof tellingState>[2], 'clock'> & { readonly send: (fact: NodeFact) => void },
 ) {
   const { clock, nodeName, nextTurn = nextTurnOfHost, isLenient, readClasses } = parts;
   const changes = changesOf(source, clock);

@@ -16,7 +16,7 @@ export interface SourceState {
   readonly place: string;
   /** How often it is looked at, in milliseconds. */
   readonly everyMs: number;
-  /** When the wait is over, in milliseconds since the epoch; absent: nobody can tell. */
+  /** When the wait is over, in milliseconds since the epoch; absent: nobody can tell, as while it is being looked at. */
   readonly until?: number;
   readonly failure?: Failure;
 }
@@ -40,6 +40,9 @@ export function nextSourceState(
   };
 }
 
+/** The state of a source whose wait is over, until it has looked again: nobody can tell how long that takes. */
+export const whileLooking = ({ until: _, ...state }: SourceState): SourceState => state;
+
 const WAITS: Readonly<Partial<Record<SourceState['state'], string>>> = {
   reading: 'its pods to be read',
   settling: 'empty files to be written',
@@ -58,17 +61,24 @@ const TAGS: Readonly<Record<SourceState['state'], StateTag>> = {
 };
 const INOTIFY = 'inotify, retried at each poll';
 
+function waitOf({ state, until, failure }: Pick<SourceState, 'state' | 'until' | 'failure'>): string | undefined {
+  if (state === 'polling' && failure) return INOTIFY;
+  // It is being read again.
+  return state === 'failing' && until === undefined ? WAITS.reading : WAITS[state];
+}
+
 /** The source as it is shown; one that tells no state of its own only lists its pods, or has yet to. */
 export function sourceView(
   source: string,
   told: SourceState | undefined,
   node: { readonly begun: number; readonly hasListed: boolean },
 ): FeedView {
-  const { state, since, until, failure } = told ?? {
-    state: node.hasListed ? ('watching' as const) : ('reading' as const),
+  const known: Pick<SourceState, 'state' | 'since' | 'until' | 'failure'> = told ?? {
+    state: node.hasListed ? 'watching' : 'reading',
     since: node.begun,
   };
-  const waitingFor = state === 'polling' && failure ? INOTIFY : WAITS[state];
+  const { state, since, until, failure } = known;
+  const waitingFor = waitOf(known);
   return {
     ...{ name: `${source} source`, path: `sources/${source}`, state, tags: [TAGS[state]], since },
     ...(told ? { facts: [`reads ${told.place} every ${goDuration(told.everyMs)}`] } : {}),

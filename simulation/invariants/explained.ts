@@ -1,5 +1,6 @@
 import type { ActorNode } from '../../pod/show/actorNode.ts';
 import { formatExplanation } from '../../pod/show/formatExplanation.ts';
+import type { Schedule } from '../schedule.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
 /** A wait may be over for so long before the actor has heard of it: a timer of the same moment comes first. */
@@ -8,19 +9,58 @@ const SLACK_MS = 50;
 /** Whether the actor, or one below it, waits for the answer to a call. */
 const isCalling = ({ kind, children }: ActorNode): boolean => kind === 'call' || children.some(isCalling);
 
+/**
+ * When the waits that are shown end, by the time that no jump of the clock changes: what is shown is what the wall clock
+ * was to show then as the wait began, and the timer goes on as it was set.
+ */
+class Deadlines {
+  readonly #clock: Schedule;
+  /** Those of the last look. */
+  #ends: ReadonlyMap<string, number> = new Map();
+  #looked = new Map<string, number>();
+  #jumpedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Schedule) {
+    this.#clock = clock;
+  }
+
+  beginLook(): void {
+    this.#ends = this.#looked;
+    this.#looked = new Map();
+  }
+
+  noteJump(): void {
+    this.#jumpedAt = this.#clock.elapsed;
+  }
+
+  /** For how long a wait is over by now, in milliseconds; less than nothing where it goes on. */
+  overdue({ path, state, since }: ActorNode, until: number): number {
+    const { elapsed, now } = this.#clock;
+    const offset = now() - elapsed;
+    const key = `${path} ${state} ${since} ${until}`;
+    const known = this.#ends.get(key);
+    // One of the same length that began when a clock that was set back showed the same once more.
+    const isAnother = since - offset >= this.#jumpedAt && since - offset <= elapsed;
+    const end = known === undefined || isAnother ? until - offset : known;
+    this.#looked.set(key, end);
+    return elapsed - end;
+  }
+}
+
 /** What is wrong with an actor or one below it: it neither rests nor works nor says what it waits for. */
-function unexplained(node: ActorNode, now: number): string[] {
+function unexplained(node: ActorNode, deadlines: Deadlines): string[] {
   const { path, state, tags, waitingFor, until, children } = node;
   const [tag] = tags;
   const rests = tag === 'steady' || tag === 'done' || tag === 'failed';
   const works = isCalling(node);
+  const overdue = until === undefined ? 0 : deadlines.overdue(node, until);
   const waits = waitingFor !== undefined || children.some((child) => child.waitingFor !== undefined);
   return [
     ...(tag === undefined ? [`${path} in ${state} has no tag`] : []),
     ...(tag === 'broken' ? [`${path} is broken`] : []),
     ...(rests || works || waits ? [] : [`${path} in ${state} (${tag}) waits for nothing that has a name`]),
-    ...(until !== undefined && until < now - SLACK_MS ? [`${path} in ${state} waits until ${now - until} ms ago`] : []),
-    ...children.flatMap((child) => unexplained(child, now)),
+    ...(overdue > SLACK_MS ? [`${path} in ${state} waits until ${overdue} ms ago`] : []),
+    ...children.flatMap((child) => unexplained(child, deadlines)),
   ];
 }
 
@@ -42,6 +82,7 @@ export const explained: Invariant = {
     'passed, and there is an explanation of each state that a pod is in.',
   follow: (watched, violated) => {
     const explainedStates = new Set<string>();
+    const deadlines = new Deadlines(watched.host.clock);
     const explain = ({ agent }: Watched, uid: string, tree: ActorNode) => {
       const states = statesOf(tree);
       if (explainedStates.has(states)) return;
@@ -51,16 +92,23 @@ export const explained: Invariant = {
       const text = formatExplanation(explanation);
       for (const each of badLines(text)) violated(each);
     };
-    return {
-      whole: () => {
-        const { agent, host, deeds } = watched;
-        if (agent === undefined) return;
-        const now = deeds.clockJumped ? Number.NEGATIVE_INFINITY : host.clock.now();
-        for (const [uid, tree] of agent.trees()) {
-          for (const each of unexplained(tree, now)) violated(each);
-          explain(watched, uid, tree);
-        }
-      },
+    const look = () => {
+      const { agent } = watched;
+      if (agent === undefined) return;
+      deadlines.beginLook();
+      const { children, ...node } = agent.explainNode().node;
+      // Of a pod this shows only what is asked of the node.
+      const own = children.filter(({ machine }) => machine !== 'pod');
+      const trees = agent.trees();
+      for (const tree of [{ ...node, children: own }, ...trees.values()]) {
+        for (const each of unexplained(tree, deadlines)) violated(each);
+      }
+      for (const [uid, tree] of trees) explain(watched, uid, tree);
     };
+    const beforeJump = () => {
+      look();
+      deadlines.noteJump();
+    };
+    return { whole: look, beforeJump };
   },
 };

@@ -38,7 +38,7 @@ class ApiServer {
 
   /** What is wrong with a report. */
   take({ uid, namespace, name, status: sent }: StatusReport): string[] {
-    const { life, deeds, podOf } = this.#watched;
+    const { life, host, podOf } = this.#watched;
     const before = this.#told.get(uid);
     const wasForgotten = this.#forgotten.delete(uid);
     this.#noteSaving(uid, sent);
@@ -50,8 +50,8 @@ class ApiServer {
     if (!isOneLife && wasForgotten) return refusals(status);
     const between = {
       isOneLife,
-      isOneTime: !deeds.clockJumped,
-      knownRestarts: (old: ContainerStatus) => knownRestarts(this.#watched.host, { uid, namespace, name }, old),
+      mayComeInTurn: (first: number, then: number) => host.clock.mayShowInTurn(first, then),
+      knownRestarts: (old: ContainerStatus) => knownRestarts(host, { uid, namespace, name }, old),
     };
     const spec = podOf(uid)?.spec;
     const told = isOneLife ? known.status : this.#withoutLost(known.status);

@@ -9,8 +9,8 @@ import { statusesOf } from './apiRules.ts';
 export interface Between {
   /** One agent has told both. */
   readonly isOneLife: boolean;
-  /** The wall clock was not set meanwhile. */
-  readonly isOneTime: boolean;
+  /** Whether one moment may have come before another, or when it did, by a wall clock that may have been set. */
+  readonly mayComeInTurn: (first: number, then: number) => boolean;
   /** How often a container was restarted as far as anybody can still know: what nobody knows cannot be told. */
   readonly knownRestarts: (status: ContainerStatus) => number;
   /** Of the pod as it is wanted now, if anybody knows. */
@@ -18,7 +18,7 @@ export interface Between {
 }
 
 export function goneBack(before: PodStatus, now: PodStatus, between: Between): string[] {
-  const { isOneLife, isOneTime } = between;
+  const { isOneLife, mayComeInTurn } = between;
   const isSameStart = before.startTime === undefined || before.startTime === now.startTime;
   const [generation = 0, next = 0] = [before.observedGeneration, now.observedGeneration];
   return [
@@ -28,25 +28,28 @@ export function goneBack(before: PodStatus, now: PodStatus, between: Between): s
     // A new agent has the start of a pod from its oldest sandbox.
     ...(isOneLife && !isSameStart ? [`startTime ${before.startTime} became ${now.startTime}`] : []),
     ...(next < generation ? [`observedGeneration ${generation} became ${next}`] : []),
-    ...(isOneLife && isOneTime ? conditionsBack(before, now) : []),
+    ...(isOneLife ? conditionsBack(before, now, mayComeInTurn) : []),
     ...containersBack(before, now, between),
   ];
 }
 
 /** The time of the last transition is never an earlier one; not each transition is reported. */
-function conditionsBack({ conditions = [] }: PodStatus, now: PodStatus): string[] {
+function conditionsBack(
+  { conditions = [] }: PodStatus,
+  now: PodStatus,
+  mayComeInTurn: Between['mayComeInTurn'],
+): string[] {
   return conditions.flatMap(({ type, status, lastTransitionTime }) => {
     const next = now.conditions?.find((each) => each.type === type);
     if (next === undefined || !lastTransitionTime || !next.lastTransitionTime) return [];
-    const [then, later] = [Date.parse(lastTransitionTime), Date.parse(next.lastTransitionTime)];
-    return later >= then
+    return mayComeInTurn(Date.parse(lastTransitionTime), Date.parse(next.lastTransitionTime))
       ? []
       : [`condition ${type}: ${status} of ${lastTransitionTime} became ${next.status} of ${next.lastTransitionTime}`];
   });
 }
 
 function containersBack(before: PodStatus, now: PodStatus, between: Between): string[] {
-  const { isOneLife, isOneTime, knownRestarts } = between;
+  const { isOneLife, knownRestarts } = between;
   const next = new Map(statusesOf(now).map((each) => [each.name, each]));
   return statusesOf(before).flatMap((old) => {
     const { name, restartCount, containerID, state } = old;
@@ -57,7 +60,7 @@ function containersBack(before: PodStatus, now: PodStatus, between: Between): st
     const isSameRun = began && begins && status.containerID === containerID;
     return [
       ...(status.restartCount < known ? [`${name}: restartCount ${restartCount} became ${status.restartCount}`] : []),
-      ...(isOneTime && isSameRun && began !== begins ? [`${name}: its start ${began} became ${begins}`] : []),
+      ...(isSameRun && began !== begins ? [`${name}: its start ${began} became ${begins}`] : []),
     ];
   });
 }

@@ -1,6 +1,7 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
+import type { Schedule } from '../schedule.ts';
 import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
@@ -9,6 +10,8 @@ interface Grace {
   readonly life: number;
   readonly seconds: number | undefined;
   readonly until: number | undefined;
+  /** The same by the time that no jump of the clock changes. */
+  readonly end: number | undefined;
 }
 
 const longer = (before: number | undefined, now: number | undefined): boolean =>
@@ -36,8 +39,8 @@ function gracesOfContainers({ host, deeds }: Watched, violated: (message: string
 /** The containers of a sandbox that an agent knows to run, and whose time to end is not over. */
 function cutShort({ host, podOf }: Watched, given: ReadonlyMap<string, Grace>, sandboxId: string): string[] {
   const pod = podOf(host.sandboxes().find(({ id }) => id === sandboxId)?.podUid ?? '');
-  const until = pod && given.get(pod.metadata.uid)?.until;
-  if (until === undefined || host.clock.now() >= until) return [];
+  const end = pod && given.get(pod.metadata.uid)?.end;
+  if (end === undefined || host.clock.elapsed >= end) return [];
   const known = (pod?.status?.containerStatuses ?? []).flatMap(({ containerID = '', state }) =>
     state?.running ? containerID.split('//').slice(1) : [],
   );
@@ -55,6 +58,10 @@ function untilOf(change: PodChange, before: number | undefined): number | undefi
   const { state, until } = change.tree;
   return state === 'terminating.containers.graceful' ? until : before;
 }
+
+/** When that is over by the time that no jump changes: a timer that was set before a jump goes on as it was set. */
+const endOf = (until: number | undefined, before: Grace | undefined, { now, elapsed }: Schedule): number | undefined =>
+  until === before?.until ? before?.end : until && until - now() + elapsed;
 
 export const graceShrinks: Invariant = {
   number: 3,
@@ -75,7 +82,7 @@ export const graceShrinks: Invariant = {
       // A new agent counts from its own start.
       const before = known?.life === life ? known : undefined;
       const until = untilOf(change, before?.until);
-      given.set(uid, { life, seconds, until });
+      given.set(uid, { life, seconds, until, end: endOf(until, before, host.clock) });
       if (before === undefined) return;
       if (longer(before.seconds, seconds)) violated(`${namespace}/${name}: its grace grew to ${seconds} s`);
       if (longer(before.until, until))

@@ -39,6 +39,8 @@ export interface Following {
   readonly onLifeBegan?: () => void;
   /** Something has happened to a container or a sandbox just now. */
   readonly onEffect?: (effect: RuntimeEffect) => void;
+  /** The wall clock is about to be set. */
+  readonly beforeJump?: () => void;
   /** All that follows from what happened has happened. */
   readonly afterStep?: () => void;
   /** A look at the whole, every hundred steps and at the end. */

@@ -33,7 +33,9 @@ test('a problem is told once for as long as it stands, and again when it comes b
 test('how a source gets on is sent where it is news', () => {
   const sent: NodeFact[] = [];
   const clock = new SimulatedClock();
-  const tell = tellingState((fact) => sent.push(fact), 'file', { place: '/etc/kubernetes', everyMs: 20_000, clock });
+  const { signal } = new AbortController();
+  const own = { place: '/etc/kubernetes', everyMs: 20_000, clock, signal };
+  const tell = tellingState((fact) => sent.push(fact), 'file', own);
   tell({ state: 'broken', failure: 'gone' });
   tell({ state: 'broken', failure: 'gone' });
   expect(sent).toEqual([
@@ -43,4 +45,23 @@ test('how a source gets on is sent where it is news', () => {
       state: expect.objectContaining({ state: 'broken' }),
     }),
   ]);
+});
+
+test('a wait that is over has no end any more until the source has looked again', async () => {
+  const untils: (number | undefined)[] = [];
+  const [clock, ending] = [new SimulatedClock(), new AbortController()];
+  const own = { place: '/etc/kubernetes', everyMs: 20_000, clock, signal: ending.signal };
+  const send = (fact: NodeFact) => void (fact.type === 'config.sourceChanged' && untils.push(fact.state.until));
+  const tell = tellingState(send, 'file', own);
+  const begun = clock.now();
+  tell({ state: 'failing', until: begun + 1_000, failure: 'EIO' });
+  await clock.advance(1_000);
+  tell({ state: 'failing', until: begun + 2_000, failure: 'EIO' });
+  await clock.advance(500);
+  tell({ state: 'watching' });
+  await clock.advance(500);
+  expect(untils).toEqual([begun + 1_000, undefined, begun + 2_000, undefined]);
+  tell({ state: 'absent', until: begun + 3_000 });
+  ending.abort();
+  expect(clock.pending).toBe(0);
 });

@@ -146,7 +146,11 @@ describe('how a source gets on is told when it is news', () => {
     expect(until - since).toBeGreaterThan(0);
     expect(until - since).toBeLessThanOrEqual(500);
     await comesTo('watching');
-    expect(states.map(({ state }) => state)).toEqual(['settling', 'watching']);
+    expect(states.map((each) => [each.state, each.until])).toEqual([
+      ['settling', states[0]?.until],
+      ['settling', undefined],
+      ['watching', undefined],
+    ]);
   });
 
   test('the end of a wait is one moment, however often it is looked at', async () => {
@@ -162,7 +166,11 @@ describe('how a source gets on is told when it is news', () => {
       await eventually('another look', () => reads > before);
     }
     await comesTo('watching');
-    expect(states.map(({ state }) => state)).toEqual(['settling', 'watching']);
+    expect(states.map((each) => [each.state, each.until])).toEqual([
+      ['settling', states[0]?.until],
+      ['settling', undefined],
+      ['watching', undefined],
+    ]);
   });
 
   test('a URL that does not answer: why, without its secrets, and when it is asked again', async () => {

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { nextSourceState, type SourceState, type SourceStep, sourceView } from '../../../machines/node/source.ts';
+import {
+  nextSourceState,
+  type SourceState,
+  type SourceStep,
+  sourceView,
+  whileLooking,
+} from '../../../machines/node/source.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 
@@ -63,6 +69,15 @@ describe('a source as it is shown', () => {
       ...{ since: 2_000, until: 4_000 },
       lastFailure: { message: 'EIO', at: 3_000 },
     });
+  });
+
+  test('whose wait is over waits for no moment until it has looked again', () => {
+    const step = { state: 'failing', until: 2_000, failure: 'EACCES' } as const;
+    const looking = whileLooking(nextSourceState(undefined, step, { ...own, now: 1_000 }));
+    const view = sourceView('file', looking, { begun: 500, hasListed: false });
+    expect(view).toMatchObject({ state: 'failing', since: 1_000, waitingFor: 'its pods to be read' });
+    expect(view).toMatchObject({ lastFailure: { message: 'EACCES', at: 1_000 } });
+    expect(view).not.toHaveProperty('until');
   });
 
   test('the same again is no news', () => {

@@ -11,7 +11,7 @@ const before: PodStatus = {
   ...{ phase: 'Running', startTime: AT, observedGeneration: 2, containerStatuses: [main] },
   conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: LATER }],
 };
-const inOneLife: Between = { isOneLife: true, isOneTime: true, knownRestarts: () => 0 };
+const inOneLife: Between = { isOneLife: true, mayComeInTurn: (first, then) => first <= then, knownRestarts: () => 0 };
 const overRestart: Between = { ...inOneLife, isOneLife: false, knownRestarts: () => 3 };
 
 const of = (over: Partial<ContainerStatus>): Partial<PodStatus> => ({ containerStatuses: [{ ...main, ...over }] });
@@ -57,6 +57,6 @@ test('a terminal phase never changes', () => {
 test('a later agent need not tell what nobody knows any more, nor over a clock that was set when something was', () => {
   const lower = { ...before, ...of({ restartCount: 1 }), startTime: LATER };
   expect(goneBack(before, lower, { ...overRestart, knownRestarts: () => 1 })).toEqual([]);
-  const earlier = { ...before, ...of({ state: { running: { startedAt: AT } } }) };
-  expect(goneBack(before, earlier, { ...overRestart, isOneTime: false })).toEqual([]);
+  const conditions = [{ type: 'Ready', status: 'False' as const, lastTransitionTime: AT }];
+  expect(goneBack(before, { ...before, conditions }, { ...inOneLife, mayComeInTurn: () => true })).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { PLACES } from '../../../simulation/host.ts';
 import { invariants } from '../../../simulation/invariants/all.ts';
+import { MANIFEST_HOST } from '../../../simulation/manifestPlace.ts';
 import { container, manifest } from '../../../simulation/stories/manifests.ts';
 import { play } from '../../../simulation/stories/play.ts';
 import type { Moment } from '../../../simulation/stories/story.ts';
@@ -197,6 +198,31 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
     ],
     struck: [
       { call: { room: 'disk', name: 'readdirBytes', about: PLACES.manifests }, fate: { kind: 'hang' }, after: 1 },
+    ],
+  },
+  // The clock is set so that the node is looked at.
+  'manifests that could not be read wait for no moment that is over while they are being read again': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: web } },
+      { at: 50 * SECOND, deed: { kind: 'jump', ms: 10 * SECOND } },
+    ],
+    struck: [
+      {
+        call: { room: 'disk', name: 'readdirBytes', about: PLACES.manifests },
+        fate: { kind: 'fail', code: 'EIO' },
+        after: 1,
+      },
+      { call: { room: 'disk', name: 'readdirBytes', about: PLACES.manifests }, fate: { kind: 'hang' }, after: 1 },
+    ],
+  },
+  'a list that could not be fetched waits for no moment that is over while it is asked for again': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: web, by: 'url' } },
+      { at: 45 * SECOND, deed: { kind: 'jump', ms: 10 * SECOND } },
+    ],
+    struck: [
+      { call: { room: 'network', name: 'fetch', about: MANIFEST_HOST }, fate: { kind: 'fail' }, after: 1 },
+      { call: { room: 'network', name: 'fetch', about: MANIFEST_HOST }, fate: { kind: 'hang' }, after: 1 },
     ],
   },
 };

@@ -1,0 +1,77 @@
+import { expect, test } from '@jest/globals';
+import { explained } from '../../../simulation/invariants/explained.ts';
+import type { Watched } from '../../../simulation/invariants/invariant.ts';
+import { Schedule } from '../../../simulation/schedule.ts';
+
+const START = 1_000_000;
+
+/** An agent with one actor of its own that waits, and what the invariant says to it. */
+function waiting() {
+  const clock = new Schedule(START);
+  const broken: string[] = [];
+  let shown: object = {};
+  const actor = { path: 'garbage', state: 'waiting', tags: ['steady'], waitingFor: 'the next one', children: [] };
+  const agent = {
+    explainNode: () => ({ node: { ...actor, path: '', children: [{ ...actor, ...shown }] } }),
+    trees: () => new Map(),
+  };
+  const watched = { host: { clock }, agent } as unknown as Watched;
+  const { whole, beforeJump } = explained.follow(watched, (message) => void broken.push(message));
+  return {
+    /** It begins to wait now, for so many milliseconds, and is seen. */
+    wait: (ms: number) => {
+      shown = { since: clock.now(), until: clock.now() + ms };
+      whole?.();
+    },
+    show: (state: object) => {
+      shown = state;
+    },
+    pass: (ms: number) => clock.pass(ms, async () => {}),
+    jump: (ms: number) => {
+      beforeJump?.();
+      clock.jump(ms);
+    },
+    said: () => {
+      whole?.();
+      return broken.splice(0);
+    },
+  };
+}
+
+test("an actor of the node's own that waits for nothing with a name is found", () => {
+  const { show, said } = waiting();
+  show({ tags: ['waiting'], waitingFor: undefined });
+  expect(said()).toEqual(['garbage in waiting (waiting) waits for nothing that has a name']);
+});
+
+test.each([0, 3_600_000, -3_600_000, 10_000])(
+  'a wait is over when its time has passed, wherever the wall clock was set meanwhile: %i ms',
+  async (ms) => {
+    const { wait, pass, jump, said } = waiting();
+    wait(10_000);
+    await pass(5_000);
+    jump(ms);
+    expect(said()).toEqual([]);
+    await pass(5_000);
+    expect(said()).toEqual([]);
+    await pass(1_000);
+    expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+    wait(10_000);
+    expect(said()).toEqual([]);
+    await pass(11_000);
+    expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+  },
+);
+
+test('a wait that looks like one from before the clock was set back has its own time', async () => {
+  const { wait, pass, jump, said } = waiting();
+  wait(10_000);
+  await pass(9_000);
+  jump(-10_000);
+  await pass(1_000);
+  wait(10_000);
+  await pass(9_000);
+  expect(said()).toEqual([]);
+  await pass(2_000);
+  expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+});
