@@ -12,7 +12,9 @@ interface Unreached extends Partial<Pick<KnownTransition, 'from' | 'event' | 'in
 const NO_FAILURE = 'defensive: the service answers with a result whatever happens; tested on its machine';
 const NO_ACTOR_FAILS = 'defensive: no actor throws by itself; tested on its machine';
 const OTHERS = 'the UID of the pod would have to be that of a pod which another agent has made; tested on its machine';
-const NO_RESTART = 'the simulated runtime is not a child of the node, which could restart it; tested on its machine';
+/** Nor is its port asked. */
+export const NO_RESTART =
+  'the simulated runtime is not a child of the node, which could restart it; tested on its machine';
 const WRITABLE = 'every simulated node may write to its cgroups; tested on its machine';
 const ENFORCED = 'every simulated node limits its pods; tested on its machine';
 const SHARED =

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { PortName } from '../../machines/shared/ports.ts';
+import { NO_RESTART } from '../../simulation/coverage/unreached.ts';
 import { simulateNode } from '../../simulation/simulateNode.ts';
 import { container, manifest } from '../../simulation/stories/manifests.ts';
 
@@ -12,7 +13,7 @@ const PORTS: Readonly<Record<PortName, 'asked' | { readonly neverAsked: string }
   ...{ stopContainer: 'asked', resizeContainer: 'asked', removeContainers: 'asked', inspectContainer: 'asked' },
   ...{ removeGarbage: 'asked', surveyDisk: 'asked', countRestarts: 'asked', rotateLogs: 'asked' },
   ...{ runHook: 'asked', runProbe: 'asked', pickMoment: 'asked' },
-  restartRuntime: { neverAsked: 'the simulated runtime loses no task' },
+  restartRuntime: { neverAsked: NO_RESTART },
 };
 
 /** Soon there are dead containers to remove. */
