@@ -12,6 +12,8 @@ export class Users {
   readonly #pods = new Map<string, Manifest>();
   /** The full names of the pods of whose last change no source has told the agent yet. */
   readonly #unheard = new Set<string>();
+  /** Those of which a part is there: what they are to replace stands until they are whole. */
+  readonly #begun = new Map<string, Manifest>();
 
   constructor(host: SimulatedHost, deeds: Deeds) {
     this.#host = host;
@@ -25,15 +27,23 @@ export class Users {
     else for (const file of this.#deeds.filesOf(full)) this.#host.manifests.put(file, textOf(pod));
   }
 
-  /** Writes so much of a manifest, from 0 to 1, and the rest after a while, unless something else is wanted by then. */
+  /**
+   * Writes so much of a manifest, from 0 to less than 1, and the rest after a while, unless something else is wanted by
+   * then. A part of it is no manifest: what the file held before goes on (`consumeWatchEvent` in
+   * pkg/kubelet/config/file_linux.go).
+   */
   applyInParts(pod: Manifest, share: number, restMs: number): void {
-    const full = this.#want(pod);
+    const full = staticPodName(pod);
+    if (!this.#deeds.wanted.has(full)) this.#want(pod);
+    this.#begun.set(full, pod);
     const [file = ''] = this.#deeds.filesOf(full);
     const text = textOf(pod);
     this.#host.manifests.write(file, text.slice(0, Math.floor(share * text.length)));
     this.#host.clock.setTimeout(() => {
       const [now] = this.#deeds.filesOf(full);
-      if (this.#pods.get(full) === pod && now !== undefined) this.#host.manifests.write(now, text);
+      if (this.#begun.get(full) !== pod || now === undefined) return;
+      this.#want(pod);
+      this.#host.manifests.write(now, text);
     }, restMs);
   }
 
@@ -43,6 +53,7 @@ export class Users {
     const files = this.#deeds.filesOf(pod);
     this.#deeds.unwant(pod, this.#host.clock.elapsed);
     this.#pods.delete(pod);
+    this.#begun.delete(pod);
     this.#touch(pod);
     this.#host.manifests.unlist(pod);
     for (const file of files) this.#host.manifests.remove(file);
@@ -106,6 +117,7 @@ export class Users {
   #want(pod: Manifest, by?: 'url'): string {
     const full = staticPodName(pod);
     this.#pods.set(full, pod);
+    this.#begun.delete(full);
     const file = by === 'url' ? {} : { file: this.#freeFile(pod.metadata.name) };
     this.#deeds.want(full, { ...file, uid: pod.metadata.uid });
     if (endsContainers(pod)) this.#deeds.expectEnds(full);

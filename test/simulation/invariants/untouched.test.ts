@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Entry } from '../../../actors/boundary.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
 import { Deeds } from '../../../simulation/deeds.ts';
+import { PLACES } from '../../../simulation/host.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 import { untouched } from '../../../simulation/invariants/untouched.ts';
 import { Simulation } from '../../../simulation/simulateNode.ts';
@@ -92,6 +93,32 @@ test('a change is heard of once', async () => {
   host.clock.setTimeout(hear, 20_000);
   await host.clock.pass(20_000, async () => {});
   expect(deeds.isTouchedSince(POD, 10_000)).toBe(false);
+});
+
+test('a pod is touched by a manifest that is whole, not by a part of one', async () => {
+  const node = new Simulation({ seed: 1 });
+  const isTouchedSince = (ms: number) => node.deeds.isTouchedSince(POD, ms);
+  node.apply(manifest('web'));
+  await node.advance(1_000);
+  const changed = { ...manifest('web'), metadata: { name: 'web', namespace: 'default', uid: 'another' } };
+  node.perform({ kind: 'writeInParts', pod: changed, share: 0.9, restMs: 2_000 });
+  await node.advance(1_000);
+  expect(isTouchedSince(1)).toBe(false);
+  expect(node.deeds.mayBeWanted(POD, OF_ITS_MANIFEST)).toBe(true);
+  await node.advance(2_000);
+  expect(isTouchedSince(3_000)).toBe(true);
+  expect(node.deeds.mayBeWanted(POD, 'another')).toBe(true);
+});
+
+test('a manifest that is half-written when its pod is removed, or another written, is never whole', async () => {
+  const node = new Simulation({ seed: 1 });
+  node.perform({ kind: 'writeInParts', pod: manifest('web'), share: 0.5, restMs: 1_000 });
+  node.remove('web');
+  node.perform({ kind: 'writeInParts', pod: manifest('other'), share: 0.5, restMs: 1_000 });
+  node.apply({ ...manifest('other'), metadata: { name: 'other', labels: { whole: 'yes' } } });
+  await node.advance(2_000);
+  expect([...node.deeds.wanted.keys()]).toEqual(['default/other-node-1']);
+  expect(node.host.files.readFileSync(`${PLACES.manifests}/other.json`)).toContain('whole');
 });
 
 test.each([
