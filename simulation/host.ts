@@ -120,21 +120,31 @@ export class SimulatedHost {
     return [...this.runtime.sandboxes()].filter(({ id }) => !this.#others.runs(id));
   }
 
-  /** What is there of the agent's pods: their directories, logs, links, facts, mounts and cgroups. */
-  left(): readonly string[] {
+  /**
+   * What is there of the agent's pods: their directories, logs, links, facts, mounts and cgroups. `but`: of pods whose
+   * UIDs are not among these.
+   */
+  left(but: readonly string[] = []): readonly string[] {
     const { root, logs } = PLACES;
     const folders = [`${root}/pods`, logs, join(logs, '..', 'containers')];
     const facts = ['allocations', 'statuses', 'unacknowledged', 'probes', 'manifests'];
     const paths = [...folders, ...facts.map((kind) => `${root}/statelet/${kind}`)].flatMap((folder) =>
       this.files.existsSync(folder) ? this.files.readdirSync(folder).map((name) => `${folder}/${name}`) : [],
     );
+    const isOf = (text: string) => but.some((uid) => text.includes(uid));
+    const pods = this.cgroups.paths.filter((path) => basename(path).startsWith('pod'));
     return [
-      ...paths.filter((path) => !this.isForeign(path)),
-      ...this.disk.mounts.flatMap(({ path }) => (this.isForeign(path) ? [] : [`the mount at ${path}`])),
-      ...this.cgroups.paths
-        .filter((path) => basename(path).startsWith('pod') && !this.#others.ownsCgroup(path))
-        .map((path) => `the cgroup ${path}`),
+      ...paths.filter((path) => !this.isForeign(path) && !isOf(path) && !isOf(this.#contentOf(path))),
+      ...this.disk.mounts.flatMap(({ path }) => (this.isForeign(path) || isOf(path) ? [] : [`the mount at ${path}`])),
+      ...pods.filter((path) => !this.#others.ownsCgroup(path) && !isOf(path)).map((path) => `the cgroup ${path}`),
     ];
+  }
+
+  /** Where a link leads to, or what is in a file. */
+  #contentOf(path: string): string {
+    const found = this.disk.at(path, 'readlink', { follow: false });
+    if (found.kind === 'link') return found.target;
+    return found.kind === 'file' ? this.files.readFileSync(path) : '';
   }
 
   /** Whether an id or a path is somebody else's. */

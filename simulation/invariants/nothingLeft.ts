@@ -1,5 +1,7 @@
+import type { AnyActorRef } from 'xstate';
+import type { SimulatedSandbox } from '../../cri/simulated/views.ts';
+import type { AdmissionContext, AdmissionEntry } from '../../machines/admission/context.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { ActorNode } from '../../pod/show/actorNode.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { fullName } from '../host.ts';
 import type { Invariant, Watched } from './invariant.ts';
@@ -32,35 +34,44 @@ function unmet({ agent, deeds, host }: Watched): string[] {
   ];
 }
 
-/** The calls in flight and the timers that are not those of a node at rest. */
-const callsIn = (node: ActorNode): string[] => [
-  ...(node.kind === 'call' ? [`${node.path} is being called`] : []),
-  ...node.children.flatMap(callsIn),
-];
-
-/** What a node without pods must not have. */
-function leftOver({ agent, host }: Watched): string[] {
+/** What is there of pods that are gone; while others go on. */
+function leftOver({ agent, root, host }: Watched): string[] {
   if (agent === undefined) return [];
+  const uids = agent.pods().map(({ metadata }) => metadata.uid);
+  const isGone = (uid: string) => !uids.includes(uid);
   const { start, pull } = agent.overview().limiters;
+  const slots = [...start.held, ...start.queue, ...pull.held, ...pull.queue];
+  const trees = [...agent.trees()].filter(([uid]) => isGone(uid));
   return [
-    ...host.sandboxes().map((each) => `sandbox ${each.id.slice(0, 8)} of ${fullName(each)}`),
-    ...host.containers().map((each) => `container ${each.containerName} of ${fullName(each)}`),
-    ...host.left(),
-    ...[...start.held, ...start.queue, ...pull.held, ...pull.queue].map((key) => `limiter slot of ${key}`),
-    ...[...agent.trees().values()].flatMap(callsIn),
+    ...host.sandboxes().flatMap((each) => (isGone(each.podUid) ? [`sandbox ${idOf(each)} of ${fullName(each)}`] : [])),
+    ...host
+      .containers()
+      .flatMap((each) => (isGone(each.podUid) ? [`container ${each.containerName} of ${fullName(each)}`] : [])),
+    ...host.left(uids),
+    ...slots.filter((key) => isGone(key.split('/')[0] ?? '')).map((key) => `limiter slot of ${key}`),
+    ...admitted(root).flatMap(({ uid, fullName: name }) => (isGone(uid) ? [`the place of ${name} in admission`] : [])),
+    ...trees.map(([uid]) => `the actor of pod ${uid}`),
   ];
+}
+
+const idOf = ({ id }: SimulatedSandbox): string => id.slice(0, 8);
+
+/** The pods that admission knows of. */
+function admitted(root: AnyActorRef | undefined): readonly Pick<AdmissionEntry, 'uid' | 'fullName'>[] {
+  const { admission }: { admission?: AnyActorRef } = root?.getSnapshot().children ?? {};
+  // Its machine has this context.
+  const context = admission?.getSnapshot().context as AdmissionContext | undefined;
+  return context === undefined ? [] : [...context.entries, ...context.waiting, ...context.refused];
 }
 
 export const nothingLeft: Invariant = {
   number: 6,
   says:
-    'Once faults have ended, what the sources want runs, what must end has ended, and of what is gone ' +
-    'nothing is left: no sandbox, container, mount, directory, cgroup, slot, fact, timer or actor.',
+    'Once faults have ended, what the sources want runs within ten minutes, what must end has ended, and of each pod that ' +
+    'is gone nothing is left: no sandbox, container, mount, directory, log, cgroup, slot, admission, fact or actor.',
   follow: (watched, violated) => ({
     atRest: () => {
-      const wrong = unmet(watched);
-      const left = watched.deeds.wanted.size === 0 ? leftOver(watched) : [];
-      for (const each of [...wrong, ...left]) violated(each);
+      for (const each of [...unmet(watched), ...leftOver(watched)]) violated(each);
     },
   }),
 };
