@@ -1,0 +1,36 @@
+/** Stories that nobody has told before: each run of the tests draws others. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+/** About 20 seconds; the last story is told to its end, and what breaks an invariant is made shorter. */
+const MINUTES = '0.33';
+const LIMIT_MS = 600_000;
+
+test(
+  'every invariant holds in stories of a new seed',
+  async () => {
+    const soak = join(import.meta.dirname, '../../scripts/soak.mjs');
+    const args = ['--max-semi-space-size=32', '--disable-warning=ExperimentalWarning', soak, '--minutes', MINUTES];
+    // What breaks an invariant is kept there, and told with its seed and its step.
+    const cwd = await mkdtemp(join(tmpdir(), 'drawn-stories-'));
+    // A process of its own, where a simulation takes less than in the context of a test.
+    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    child.stdout.on('data', (data) => {
+      said += data;
+    });
+    const [status] = await once(child, 'close');
+    const [, first] = /^seeds from (\d+)\n/.exec(said) ?? [];
+    process.stderr.write(`drawn stories: seeds from ${first}\n`);
+    const broken = /broken with seed (\d+)\n$/.exec(said)?.[1];
+    if (status !== 0)
+      throw new Error(`${said}kept in ${cwd}\ntell it again: npm run soak -- --seed ${broken ?? first}`);
+    expect(said).toContain(`no violation with seeds ${first} to `);
+    await rm(cwd, { recursive: true });
+  },
+  LIMIT_MS,
+);
