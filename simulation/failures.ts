@@ -1,4 +1,5 @@
 /** How calls to the outside fail: each with errors that its room really gives. */
+import { status } from '@grpc/grpc-js';
 import { networkError } from '../actors/simulated/connection.ts';
 import { CallError } from '../cri/simulated/callError.ts';
 import { type FileErrorCode, fileError } from '../host/simulated/fileErrors.ts';
@@ -49,6 +50,9 @@ const runtimeError = (name: string, code: string): CallError => {
   if (code === 'UNKNOWN') return new CallError(code, lookUp(SAID, name) ?? `failed to ${name}: ttrpc: closed: unknown`);
   return new CallError('UNAVAILABLE', 'error reading from server: EOF');
 };
+
+/** Whether it is the runtime itself that says so: of a call without an answer nobody knows how far it has come. */
+export const isAnswer = (error: Error): boolean => error instanceof CallError && error.code === status.UNKNOWN;
 
 const DIALS = { ECONNREFUSED: 'refused', ECONNRESET: 'reset', EHOSTUNREACH: 'unreachable' } as const;
 type Dial = keyof typeof DIALS;

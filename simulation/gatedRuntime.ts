@@ -3,7 +3,7 @@ import type { Clock } from '../actors/clock.ts';
 import type { AnswerOf, CallName, RequestOf } from '../cri/simulated/callNames.ts';
 import type { CalledRuntime } from '../cri/simulated/inProcess.ts';
 import type { SimulatedRuntime } from '../cri/simulated/runtime.ts';
-import { failureOf } from './failures.ts';
+import { failureOf, isAnswer } from './failures.ts';
 import type { Gate, OutsideCall } from './outside.ts';
 
 /** The calls that change nothing at the runtime. */
@@ -37,7 +37,11 @@ export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock
       const call = { room: 'runtime', name, writes: !READS.has(name), ...about } as const;
       return gate.pass(call, {
         act: () => runtime.call(name, request, gate.signalFor(signal)),
-        failure: (code) => failureOf(call, code),
+        failure: (code) => {
+          const error = failureOf(call, code);
+          if (name === 'startContainer' && isAnswer(error)) runtime.failStart(call.about, error.message);
+          return error;
+        },
         signal,
       });
     },

@@ -15,6 +15,7 @@ import { operationsOf } from './operations.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
 import { exitWith } from './process.ts';
 import { type ContainerRecord, listedContainer, listedSandbox, type Records, type SandboxRecord } from './records.ts';
+import { endAsNotStarted } from './running.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { Stall } from './stall.ts';
 import { Stats } from './stats.ts';
@@ -181,6 +182,12 @@ export class SimulatedRuntime {
   /** The resources that a container was last given. */
   resourcesOf(id: string): LinuxContainerResources | undefined {
     return this.#container(id).config.linux?.resources;
+  }
+
+  /** The start of a container fails on its way: it has ended with that, as with containerd (`StartContainer` in internal/cri/server). */
+  failStart(id: string, message: string): void {
+    const record = this.#records.containers.get(id);
+    if (record?.state === 'created') endAsNotStarted(this.#world, record, message);
   }
 
   /** Removes a sandbox with its containers at once, as somebody beside the agent might. */
