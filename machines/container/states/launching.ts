@@ -40,7 +40,15 @@ export const launching = launchingSetup.createStateConfig({
       { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne', recordOutdatedEvent] },
       { actions: 'update' },
     ],
-    'sandbox.lost': { target: '.readyToCreate', actions: ['loseSandbox', 'forgetIt'] },
+    'sandbox.lost': [
+      // It has run, although the call that started it has not said so: its number is taken.
+      {
+        guard: 'hasSeenEnd',
+        target: 'ended',
+        actions: ['loseSandbox', assign({ failure: undefined, waitingReason: undefined })],
+      },
+      { target: '.readyToCreate', actions: ['loseSandbox', 'forgetIt'] },
+    ],
   },
   states: {
     /** Its pod says when (C9), in a new sandbox after it has had its turn again (C3). */

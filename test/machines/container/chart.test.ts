@@ -157,6 +157,18 @@ describe('start', () => {
     expect(story.state()).toBe('ended.backingOff');
   });
 
+  test('C3: one that was seen to end before its start has answered keeps its number where its sandbox goes', () => {
+    const story = containerStory();
+    story.begin();
+    story.ports.hold('startContainer');
+    story.die(1);
+    story.die(1);
+    expect(story.state()).toBe('launching.making.starting');
+    story.send({ type: 'sandbox.lost' });
+    expect(story.context()).toMatchObject({ attempt: 1, id: 'main-0-1', run: { exitCode: 1 } });
+    expect([story.state(), story.view().restartCount]).toEqual(['ended.backingOff', 1]);
+  });
+
   test('a start without an answer because the runtime is away is asked for again: it may have worked', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
