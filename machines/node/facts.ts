@@ -11,12 +11,12 @@ import type { NodeContext } from './context.ts';
 import { plegView } from './pleg.ts';
 import { sourceView } from './source.ts';
 
-/** While it drains it waits until the last of its pods has had its grace. */
+/** While it drains it waits until the last of its pods has had its grace; what is left then ends when the runtime ends it. */
 export function moments({ snapshot }: Seen<NodeContext>): Moments {
   const ends = childrenOf<PodRef>(snapshot, 'pod/').flatMap((child) => {
     const pod = child.getSnapshot();
     const { termination } = pod.context;
-    return termination && pod.hasTag('stoppingContainers') ? [deadlineOf(termination)] : [];
+    return termination && pod.hasTag('inGrace') ? [deadlineOf(termination)] : [];
   });
   return ends.length > 0 ? { deadline: Math.max(...ends) } : {};
 }

@@ -67,7 +67,7 @@ export type PodTag =
   | 'withoutContainers'
   | 'active'
   | 'restartingAll'
-  | 'stoppingContainers'
+  | 'inGrace'
   /** It does not run any more, and will not. */
   | 'ended'
   /** Nor has it volumes or a cgroup any more. */

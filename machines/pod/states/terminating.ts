@@ -84,10 +84,11 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
   },
   states: {
     containers: {
-      tags: ['working', 'stoppingContainers'],
+      tags: 'working',
       initial: 'graceful',
       states: {
         graceful: {
+          tags: 'inGrace',
           meta: { waitsFor: 'its containers to end', until: 'deadline' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: stopDeadline(context) }) },
           on: {

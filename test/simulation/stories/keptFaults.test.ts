@@ -225,6 +225,14 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
       { call: { room: 'network', name: 'fetch', about: MANIFEST_HOST }, fate: { kind: 'hang' }, after: 1 },
     ],
   },
+  'an agent that drains waits for no moment that is over while a container takes longer to end than it was given': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: stubborn } },
+      { at: 8 * SECOND, deed: { kind: 'stopAgent', drains: true, downMs: SECOND } },
+      { at: 22 * SECOND, deed: { kind: 'jump', ms: 10 * SECOND } },
+    ],
+    struck: [{ call: { room: 'runtime', name: 'stopContainer' }, fate: { kind: 'hang' } }],
+  },
 };
 
 test.each(Object.entries(kept))('%s', async (_, { moments, struck }) => {
