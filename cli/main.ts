@@ -4,6 +4,7 @@ import { ConfigError } from '../node/config/configError.ts';
 import type { StartNode } from '../node/startNode.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { printable } from '../pod/show/printable.ts';
+import { exitNow } from './exitNow.ts';
 import { createProgram } from './program.ts';
 import { whyUnwritten, writeWhole } from './standardOutput.ts';
 import type { UpParts } from './up.ts';
@@ -112,7 +113,7 @@ const program = createProgram({
 
 /** Ends the process when all is written, or was heard not to be: a stream tells of its errors a turn later. */
 function end(code?: number): void {
-  process.stdout.write('', () => setImmediate(() => process.exit(code ?? process.exitCode)));
+  process.stdout.write('', () => setImmediate(() => exitNow(code ?? process.exitCode ?? 0)));
 }
 
 program.parseAsync().then(

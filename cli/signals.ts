@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { exitNow } from './exitNow.ts';
 
 /** Signals so soon after the first are the same wish to end: npm passes a terminal's Ctrl-C on a second time. */
 const ONE_WISH_MS = 2000;
@@ -16,7 +17,7 @@ export function endOnSignals(atOnce: () => void = () => {}): { readonly asked: A
   let firstAt: number | undefined;
   const endNow = (name: (typeof SIGNALS)[number] | 'SIGQUIT') => {
     atOnce();
-    process.exit(128 + constants.signals[name]);
+    exitNow(128 + constants.signals[name]);
   };
   const onSignal = (name: (typeof SIGNALS)[number]) => {
     const now = performance.now();
