@@ -14,7 +14,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
     simulation: 'deeds faults gatedFiles host life onDisk outside random schedule trace users',
-    'simulation/invariants': 'all askedStops invariant notOurs oneLiveContainer startOrder watch',
+    'simulation/invariants': 'all askedStops invariant notOurs oneLiveContainer watch',
     'simulation/stories': 'drawnStory manifests play shortStories',
   },
   'test/simulation/stories/perform.test.ts': {

@@ -42,7 +42,7 @@ class ApiServer {
     const before = this.#told.get(uid);
     const wasForgotten = this.#forgotten.delete(uid);
     this.#noteSaving(uid, sent);
-    const known = before && !this.#isAnother(uid, before.status, sent) ? before : undefined;
+    const known = before && !this.#isAnother(uid, before, sent) ? before : undefined;
     const status = withClass(sent, known?.status);
     this.#told.set(uid, { pod: `${namespace}/${name}`, status, life });
     if (known === undefined) return refusals(status);
@@ -103,10 +103,11 @@ class ApiServer {
     else this.#unsaved.delete(uid);
   }
 
-  #isAnother(uid: string, before: PodStatus, now: PodStatus): boolean {
-    // The last that was known of the one that is gone may come late.
-    const isBegun =
-      before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isTerminalPhase(now.phase));
+  #isAnother(uid: string, { status: before, life }: Told, now: PodStatus): boolean {
+    // The last that was known of the one that is gone may come late; what a later agent sees end is one that an old list
+    // of the runtime shows, whose end went with it.
+    const isEnd = isTerminalPhase(now.phase) && (life === this.#watched.life || now.phase === before.phase);
+    const isBegun = before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);
     const isAnother = this.#gone.has(uid) && isBegun;
     if (isAnother) this.#gone.delete(uid);
     return isAnother;

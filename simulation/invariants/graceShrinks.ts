@@ -17,15 +17,18 @@ interface Grace {
 const longer = (before: number | undefined, now: number | undefined): boolean =>
   before !== undefined && now !== undefined && now > before;
 
-/** What containers were given to end in, in seconds. */
+/** What containers were given to end in: so many seconds, over at `end` by the time that no jump of the clock changes. */
 function gracesOfContainers({ host, deeds }: Watched, violated: (message: string) => void) {
-  const graces = new Map<string, number>();
+  const graces = new Map<string, { readonly seconds: number; readonly end: number }>();
   return {
     give: (id: string, seconds: number) => {
       const before = graces.get(id);
-      graces.set(id, seconds);
-      if (longer(before, seconds)) violated(`container ${id}: its grace grew from ${before} to ${seconds} s`);
+      const end = host.clock.elapsed + seconds * 1_000;
+      graces.set(id, { seconds, end: Math.min(end, before?.end ?? end) });
+      if (longer(before?.seconds, seconds))
+        violated(`container ${id}: its grace grew from ${before?.seconds} to ${seconds} s`);
     },
+    isOver: (id: string): boolean => (graces.get(id)?.end ?? 0) <= host.clock.elapsed,
     /** What an agent had begun to end need not end under the next one, where it is wanted again. */
     beginLife: () => {
       for (const id of graces.keys()) {
@@ -36,16 +39,21 @@ function gracesOfContainers({ host, deeds }: Watched, violated: (message: string
   };
 }
 
-/** The containers of a sandbox that an agent knows to run, and whose time to end is not over. */
-function cutShort({ host, podOf }: Watched, given: ReadonlyMap<string, Grace>, sandboxId: string): string[] {
+/** The containers of a sandbox that an agent knows to run, and whose time to end, or that of their pod, is not over. */
+function cutShort(
+  { host, podOf }: Watched,
+  given: ReadonlyMap<string, Grace>,
+  sandboxId: string,
+  isOver: (containerId: string) => boolean,
+): string[] {
   const pod = podOf(host.sandboxes().find(({ id }) => id === sandboxId)?.podUid ?? '');
-  const end = pod && given.get(pod.metadata.uid)?.end;
-  if (end === undefined || host.clock.elapsed >= end) return [];
+  const end = (pod && given.get(pod.metadata.uid)?.end) ?? 0;
   const known = (pod?.status?.containerStatuses ?? []).flatMap(({ containerID = '', state }) =>
     state?.running ? containerID.split('//').slice(1) : [],
   );
   const running = host.containers().filter(({ id, state }) => state === 'running' && known.includes(id));
-  return running.map((each) => `${fullName(each)} ${each.containerName}: its sandbox is stopped before its time`);
+  const early = running.filter(({ id }) => host.clock.elapsed < end || !isOver(id));
+  return early.map((each) => `${fullName(each)} ${each.containerName}: its sandbox is stopped before its time`);
 }
 
 /** Until when a pod may take to end, by what it was given or before. */
@@ -93,7 +101,7 @@ export const graceShrinks: Invariant = {
       if (room !== 'runtime') return;
       stopped.noteCall(call);
       if (graceSeconds !== undefined) graces.give(about, graceSeconds);
-      if (name === 'stopPodSandbox') for (const each of cutShort(watched, given, about)) violated(each);
+      if (name === 'stopPodSandbox') for (const each of cutShort(watched, given, about, graces.isOver)) violated(each);
       if (name !== 'removeContainer') return;
       const container = host.container(about);
       if (container?.state !== 'running' || stopped.has(container)) return;

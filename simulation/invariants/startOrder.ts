@@ -69,10 +69,20 @@ function missingVolumes({ host }: Watched, { mounts }: SimulatedContainer): stri
   return paths.filter((path) => path.startsWith(`${PLACES.root}/`) && !host.files.existsSync(path));
 }
 
+/** The volumes of a pod that are files of its own, and are not there when its sandbox is. */
+function volumesToCome({ host, podOf }: Watched, podUid: string): string[] {
+  const kinds = `${PLACES.root}/pods/${podUid}/volumes`;
+  const there = host.files.existsSync(kinds)
+    ? host.files.readdirSync(kinds).flatMap((kind) => host.files.readdirSync(`${kinds}/${kind}`))
+    : [];
+  const own = (podOf(podUid)?.spec.volumes ?? []).filter((each) => each.emptyDir ?? each.projected ?? each.downwardAPI);
+  return own.flatMap(({ name }) => (there.includes(name) ? [] : [name]));
+}
+
 export const startOrder: Invariant = {
   number: 2,
   says:
-    'No container is started without its volumes mounted, after its stop was asked for, ' +
+    'No sandbox is made before the volumes of its pod, and no container started without them, after its stop was asked for, ' +
     'before the init containers that come before it have succeeded, or before its turn has come.',
   follow: (watched, violated) => {
     const { host } = watched;
@@ -92,6 +102,10 @@ export const startOrder: Invariant = {
     };
     return {
       onEffect: (effect) => {
+        const { kind, sandbox, container } = effect;
+        if (kind === 'created' && container === undefined)
+          for (const volume of volumesToCome(watched, sandbox.podUid))
+            violated(`${fullName(sandbox)}: its sandbox was made before its volume ${volume}`);
         seen.note(effect);
         stopped.noteEffect(effect);
       },

@@ -163,3 +163,19 @@ test('nor that it had its deadline, which the runtime does not tell of', async (
   report({ phase: 'Succeeded' });
   expect(said()).toEqual([]);
 });
+
+test('what is left of a pod that is gone may end otherwise under the next agent, which knows nothing of its end', async () => {
+  const { node, report, remove, said, restart } = await watchedNode();
+  report({ phase: 'Succeeded' });
+  remove();
+  report({ phase: 'Failed' });
+  expect(said()).toEqual(['phase Succeeded became Failed']);
+  report({ phase: 'Succeeded' });
+  said();
+  restart();
+  report({ phase: 'Failed' });
+  expect(said()).toEqual([]);
+  report({ phase: 'Succeeded' });
+  expect(said()).toEqual(['phase Failed became Succeeded']);
+  node.kill();
+});

@@ -11,7 +11,7 @@ async function watchedNode() {
   await node.advance(10_000);
   const [pod] = node.pods();
   if (pod === undefined) throw new Error('the node has no pod');
-  const watched = { host: node.host, deeds: node.deeds, life: 1 };
+  const watched = { host: node.host, deeds: node.deeds, life: 1, podOf: () => pod };
   const broken: string[] = [];
   const following = graceShrinks.follow(watched as unknown as Watched, (message) => void broken.push(message));
   const ends = (seconds: number, until: number) =>
@@ -81,4 +81,20 @@ test('the grace of a container does not grow either, whatever agent stops it, un
   restart();
   stop(id, 31);
   expect(said()).toEqual([`container ${id}: its grace grew from 30 to 31 s`]);
+});
+
+test('a sandbox is not stopped before its containers have ended or had their time', async () => {
+  const { node, call, stop, said } = await watchedNode();
+  const [{ id = '', sandbox } = {}] = node.host.containers();
+  const stopSandbox = () => call('stopPodSandbox', sandbox?.id ?? '');
+  stop(id, 30);
+  stopSandbox();
+  expect(said()).toEqual(['main: its sandbox is stopped before its time']);
+  await node.advance(29_999);
+  stopSandbox();
+  expect(said()).toHaveLength(1);
+  await node.advance(1);
+  stopSandbox();
+  expect(said()).toEqual([]);
+  node.kill();
 });
