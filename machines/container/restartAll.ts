@@ -20,11 +20,10 @@ export const removedForRestart = ({
 }: Pick<ContainerContext, 'run' | 'earlierRun'>): typeof RESTARTING_ALL | undefined =>
   run === undefined && isEndedFor(earlierRun?.reason, RESTARTING_ALL.reason) ? RESTARTING_ALL : undefined;
 
-/** The next attempt of a container whose whole pod restarts: at once, and when its turn has come again. */
+/** The next attempt of a container whose whole pod restarts: at once when its turn has come. */
 export const afterReset = (context: ContainerContext): Partial<ContainerContext> => ({
   ...nextAttempt(context),
   ...(context.run || context.id ? { earlierRun: { containerId: '', exitCode: 137, ...RESTARTING_ALL } } : {}),
-  hasTurn: false,
   crashDelayMs: undefined,
   stopBy: undefined,
   stopWithin: undefined,

@@ -119,7 +119,8 @@ export const containerSetup = setup({
       // Other resources may be what it needed: its back-off starts over (C7).
       return { pod: event.pod, volumes: event.volumes, ...(isAnother ? { crashDelayMs: undefined } : {}) };
     }),
-    askForReset: assign(({ context }) => (context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const })),
+    /** A turn that it is given from now on is one to start anew. */
+    askForReset: assign(({ context }) => (context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const, hasTurn: false })),
     askForNewOne: assign({ onEnd: 'recreate' }),
     stopForGood: assign(({ context, event }) => (event.type === 'container.stop' ? stopRequest(context, event) : {})),
     recordEnd: assign(({ event }) =>

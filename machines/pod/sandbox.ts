@@ -7,10 +7,14 @@ import { sandboxDecision } from '../../pod/lifecycle/sandboxDecision.ts';
 import { retryAfter } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
 import type { PodContext } from './context.ts';
+import { exitThatRestartsAll } from './restartedAll.ts';
 
 /** What to do about the sandbox, from what the runtime shows when the actor is born (C8). */
-export const decideSandbox = ({ allocated: pod, observed }: PodContext) =>
-  sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed) });
+export const decideSandbox = (context: PodContext) => {
+  const { allocated: pod, observed } = context;
+  const restartsAll = exitThatRestartsAll(context) !== undefined;
+  return sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed), restartsAll });
+};
 
 /**
  * The runtime shows a sandbox that the pod can keep, with containers in it, and none that it had before: this agent has not

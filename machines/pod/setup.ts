@@ -24,6 +24,7 @@ import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
 import { mayRun, mountedVolumes, type PodContext, type PodInput, rememberedRestarts, vanished } from './context.ts';
 import { persistedSize, wish } from './resizing.ts';
+import { beforeRestartOfAll } from './restartedAll.ts';
 import { allSandboxes, decideSandbox, isStillSound, nextSandbox } from './sandbox.ts';
 import { hasBegun, isComplete, resetInits } from './startOrder.ts';
 import { deadlineExceeded, mergeTermination, staysAfterwards } from './termination.ts';
@@ -189,6 +190,7 @@ export const podSetup = setup({
         sandbox,
         volumes: mountedVolumes(context),
       };
+      const anew = beforeRestartOfAll(context);
       for (const { container, role } of containersOf(pod.spec)) {
         const { name } = container;
         if (Object.hasOwn(context.containers, name)) continue;
@@ -203,6 +205,7 @@ export const podSetup = setup({
         const restarts = context.restarts && lookUp(context.restarts, name);
         const input = { ...common, name, role, observed: seen, probed, size, restarts };
         enqueue.spawnChild('container', { id: containerId(name), input });
+        if (anew.includes(name)) enqueue.sendTo(containerId(name), { type: 'container.reset' });
       }
       if (context.restarts) enqueue.assign({ restarts: undefined });
     }),

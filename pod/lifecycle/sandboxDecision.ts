@@ -7,19 +7,23 @@ export interface SandboxDecisionInput {
   readonly observed?: Pick<ObservedPod, 'sandboxes' | 'containers'>;
   /** Whether any regular container of the pod has yet to run or is to run again. */
   readonly somethingToStart: boolean;
+  /** An exit calls for all of its containers to restart (C5), also those that run only once. */
+  readonly restartsAll?: boolean;
 }
 
 /** What becomes of the pod's sandbox: it stays, a new one with this attempt takes its place, or none is needed. */
 type SandboxDecision = 'keep' | 'none' | { readonly recreate: number; readonly reason: string };
 
 /** Whether the pod can live in the sandbox that it has (C8). What a list does not tell (addresses) is taken for good. */
-export function sandboxDecision({ pod, observed, somethingToStart }: SandboxDecisionInput): SandboxDecision {
+export function sandboxDecision(input: SandboxDecisionInput): SandboxDecision {
+  const { pod, observed, somethingToStart, restartsAll = false } = input;
   const { sandboxes = [], containers = [] } = observed ?? {};
   const newest = sandboxes.reduce<ObservedSandbox | undefined>(newer, undefined);
   const flaw = flawOf(pod, sandboxes, newest);
   if (flaw === undefined) return 'keep';
   const haveRun = containers.some(({ state }) => state !== 'created');
-  if ((pod.spec.restartPolicy === 'Never' && haveRun) || !somethingToStart) return 'none';
+  const isOver = (pod.spec.restartPolicy === 'Never' && haveRun) || !somethingToStart;
+  if (isOver && !restartsAll) return 'none';
   return { recreate: newest ? newest.attempt + 1 : 0, reason: flaw };
 }
 

@@ -54,6 +54,7 @@ const rare = [
   ofContainer('', 'container.reset'),
   ofContainer('adopting.deciding', '', 2),
   ofContainer('pending.waiting', '', 1),
+  ofContainer('pending.waiting', '', 2),
   { ...errorIn('container', 'launching.making.starting'), index: 0 },
   ofContainer('launching.making.starting', 'xstate.done.actor.0.container.launching.making.starting', 2),
   ofContainer('running', 'runtime.containerObserved', 1),

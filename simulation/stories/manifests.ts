@@ -72,8 +72,8 @@ const containersIn = ({ spec }: Manifest) => [...spec.containers, ...(spec.initC
 export const endsContainers = (pod: Manifest): boolean =>
   pod.spec.activeDeadlineSeconds !== undefined ||
   containersIn(pod).some(
-    ({ livenessProbe, startupProbe, lifecycle, restartPolicyRules }) =>
-      (livenessProbe ?? startupProbe ?? lifecycle?.postStart ?? restartPolicyRules) !== undefined,
+    ({ livenessProbe, startupProbe, lifecycle }) =>
+      (livenessProbe ?? startupProbe ?? lifecycle?.postStart) !== undefined,
   );
 
 /** Whether containers of the pod may end again and again by themselves. */

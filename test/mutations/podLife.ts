@@ -111,8 +111,15 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C8',
     breaks: 'a pod with policy Never that ran gets a new sandbox',
     file: 'pod/lifecycle/sandboxDecision.ts',
-    find: "if ((pod.spec.restartPolicy === 'Never' && haveRun) || !somethingToStart) return 'none';",
-    put: "if (!somethingToStart) return 'none';",
+    find: "const isOver = (pod.spec.restartPolicy === 'Never' && haveRun) || !somethingToStart;",
+    put: 'const isOver = !somethingToStart;',
+  },
+  {
+    rule: 'C5',
+    breaks: 'a restart of all containers that an earlier agent had begun is begun again',
+    file: 'machines/pod/restartedAll.ts',
+    find: 'isBegun && !before.some(mayRun)',
+    put: '!isBegun && !before.some(mayRun)',
   },
   {
     rule: 'C9',

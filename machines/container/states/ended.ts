@@ -104,7 +104,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
   entry: ['endProbes', 'recordCause'],
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },
-    'container.reset': 'pending.reset',
+    'container.reset': { target: 'pending.reset', actions: 'askForReset' },
   },
   states: {
     choosing: {
@@ -143,12 +143,11 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       },
       on: { 'timer.elapsed': '#container.pending.restarting', ...duringBackOff },
     },
-    /** By its restart rules its end restarts the whole pod in place. */
+    /** By its restart rules its end restarts the whole pod in place; one that loses its sandbox meanwhile, in the next one. */
     awaitingReset: {
       tags: 'waiting',
       meta: { waitsFor: 'all containers of its pod to restart' },
       entry: { type: 'report', params: { lifecycle: 'restartsAll' } },
-      on: { 'sandbox.lost': { target: '#container.pending.reset', actions: 'loseSandbox' } },
     },
     succeeded: {
       tags: ['done', 'rests'],

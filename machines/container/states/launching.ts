@@ -32,7 +32,7 @@ export const launching = launchingSetup.createStateConfig({
       { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
     ],
     'container.reset': [
-      { guard: 'neverMade', target: 'pending.reset' },
+      { guard: 'neverMade', target: 'pending.reset', actions: 'askForReset' },
       { target: 'stopping', actions: 'askForReset' },
     ],
     'container.update': [

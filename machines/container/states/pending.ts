@@ -8,7 +8,7 @@ import type { ImageInput } from '../../image/setup.ts';
 import { served } from '../../shared/actorRefs.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
 import { type ContainerContext, nextAttempt, slotKey, specOf } from '../context.ts';
-import { afterReset } from '../restartAll.ts';
+import { afterReset, isRestartOfAll } from '../restartAll.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 /** What its image is looked for and pulled with. */
@@ -35,6 +35,8 @@ const guards = {
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
   lacksVolume: ({ context }: ContainerArgs) => lacksVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
+  /** The new sandbox is the restart of the whole pod that its end called for. */
+  hasRestartedAll: ({ context }: ContainerArgs) => context.ranElsewhere === true && isRestartOfAll(context),
   /** An init container runs in each sandbox of its pod (C3); that it did in an earlier one, nobody has told its pod. */
   isInitOfEarlierSandbox: ({ context }: ContainerArgs) => context.role === 'init' && context.ranElsewhere === true,
 };
@@ -58,7 +60,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
   initial: 'waiting',
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },
-    'container.reset': '.reset',
+    'container.reset': { target: '.reset', actions: 'askForReset' },
     'container.update': [
       { guard: and(['hasTurn', 'changesIdentity']), target: '.choosing', actions: ['update', 'forgetImage'] },
       { actions: 'update' },
@@ -72,6 +74,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       always: [
         { guard: 'mustStay', target: '#container.stopped' },
         { guard: 'mustReset', target: 'reset' },
+        { guard: and(['hasRun', 'hasRestartedAll']), target: 'reset' },
         { guard: and(['hasTurn', 'hasRun', 'isInitOfEarlierSandbox']), target: 'restarting' },
         { guard: and(['hasTurn', 'hasRun']), target: '#container.ended' },
         { guard: 'hasTurn', target: 'choosing' },

@@ -15,7 +15,7 @@ const container = (state: ObservedContainer['state']): ObservedContainer => ({
   ...{ state, hash: 'h', image: 'a:1', imageRef: 'sha256:ab' },
 });
 
-interface Given extends Partial<Pick<SandboxDecisionInput, 'somethingToStart'>> {
+interface Given extends Partial<Pick<SandboxDecisionInput, 'somethingToStart' | 'restartsAll'>> {
   readonly policy?: 'Always' | 'Never' | 'OnFailure';
   readonly hostNetwork?: boolean;
   readonly sandboxes: readonly ObservedSandbox[];
@@ -28,9 +28,10 @@ function decide({
   sandboxes,
   containers = [],
   somethingToStart = true,
+  restartsAll = false,
 }: Given) {
   const { pod } = podView({ main: { a: null }, spec: { restartPolicy: policy, hostNetwork } });
-  return sandboxDecision({ pod, observed: { sandboxes, containers }, somethingToStart });
+  return sandboxDecision({ pod, observed: { sandboxes, containers }, somethingToStart, restartsAll });
 }
 
 const lost = box(2, { state: 'notReady' });
@@ -70,6 +71,12 @@ describe('C8: a sandbox is made', () => {
     ['the network mode changed', { hostNetwork: true, sandboxes: [box(2, { hostNetwork: false })] }],
   ])('under the next attempt when %s', (reason, given) => {
     expect(decide(given)).toEqual({ recreate: 3, reason });
+  });
+
+  test('C5: when all are to restart, although they run once', () => {
+    const given = { policy: 'Never', sandboxes: [lost], containers: [container('exited')] } as const;
+    expect(decide(given)).toBe('none');
+    expect(decide({ ...given, restartsAll: true })).toMatchObject({ recreate: 3 });
   });
 
   test('when the newest is not ready, although an older one is', () =>

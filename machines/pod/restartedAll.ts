@@ -1,0 +1,38 @@
+/**
+ * What a new agent finds of a restart of all containers in place (C5). A kubelet removes all of them before it starts any, the
+ * one whose exit called for it last (`getContainersToReset` in pkg/kubelet/kuberuntime/kuberuntime_manager.go), so that
+ * this exit is never there beside what has started since. Here they are kept for their logs: that it has been heeded shows in
+ * what was made after it.
+ */
+import { containersOf } from '../../pod/api/containers.ts';
+import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
+import { restartsAll } from '../../pod/lifecycle/restart.ts';
+import { mayRun, type PodContext } from './context.ts';
+
+/** The last run of each container that restarts with its pod, of those that the runtime has. */
+function lastRuns({ allocated, observed }: PodContext) {
+  return containersOf(allocated.spec).flatMap(({ container, role }) => {
+    const shown = observed.containers.find(({ name }) => name === container.name);
+    return shown === undefined || role === 'ephemeral' ? [] : [{ container, shown }];
+  });
+}
+
+/** The exit that restarts all, if the last run of one of them has ended so (`ShouldAllContainersRestart`). */
+export const exitThatRestartsAll = (context: PodContext): ObservedContainer | undefined =>
+  lastRuns(context).find(
+    ({ container, shown: { exitCode } }) => exitCode !== undefined && restartsAll(container, exitCode),
+  )?.shown;
+
+/** The containers that were made before an exit that restarts all, and that are to start anew: none of them runs any more. */
+export function beforeRestartOfAll(context: PodContext): string[] {
+  const runs = lastRuns(context);
+  const cause = exitThatRestartsAll(context);
+  if (cause === undefined) return [];
+  const isBefore = (shown: ObservedContainer) =>
+    shown.sandboxId === cause.sandboxId
+      ? shown.createdAt <= (cause.finishedAt ?? Infinity)
+      : shown.sandboxId !== context.sandbox?.id;
+  const before = runs.flatMap(({ shown }) => (isBefore(shown) ? [shown] : []));
+  const isBegun = cause.sandboxId !== context.sandbox?.id || before.length < runs.length;
+  return isBegun && !before.some(mayRun) ? before.map(({ name }) => name) : [];
+}

@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../../pod/api/schema/container.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { podStory } from '../support/podStory.ts';
+
+const onExit42: Partial<Container> = {
+  restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [42] } }],
+};
+const pod = aPod({
+  restartPolicy: 'Never',
+  initContainers: [aContainer({ name: 'setup' })],
+  containers: [aContainer({ name: 'main' }), aContainer({ name: 'watcher', ...onExit42 })],
+});
+const NAMES = ['setup', 'main', 'watcher'];
+type World = ReturnType<typeof podStory>['world'];
+
+/** All have run in the first sandbox and ended, the last of them so that all are to restart. */
+function ended(world: World, watcher?: number): void {
+  world.sandbox(pod);
+  for (const name of NAMES) world.run(pod, name, { id: `${name}-0-0` });
+  for (const name of ['setup', 'main']) world.end(`${name}-0-0`, 0);
+  if (watcher === undefined) world.change('watcher-0-0', { state: 'exited' });
+  else world.end('watcher-0-0', watcher);
+}
+const made = ({ ports }: ReturnType<typeof podStory>) =>
+  ports.asked('createContainer').map(({ container, attempt }) => `${container} ${attempt}`);
+
+describe('an exit that restarts all, as a new agent finds it', () => {
+  test('C5: in an earlier sandbox it lets all start once in the next one, also what had ended for good', () => {
+    const story = podStory({
+      pod,
+      before: (world) => {
+        ended(world, 42);
+        world.loseSandbox('sandbox-uid-1-0');
+      },
+    });
+    expect(made(story)).toEqual(['setup 1']);
+    story.die('setup-1-1', 0);
+    expect(made(story)).toEqual(['setup 1', 'main 1', 'watcher 1']);
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+    expect(story.state()).toBe('active.running.steady');
+  });
+
+  test('C5: nor does it end what has started since, where the next sandbox is there already', () => {
+    const story = podStory({
+      pod,
+      before: (world) => {
+        ended(world, 42);
+        world.loseSandbox('sandbox-uid-1-0');
+        world.sandbox(pod, 1);
+        world.run(pod, 'setup', { id: 'setup-1-1', sandboxId: 'sandbox-uid-1-1', attempt: 1 });
+      },
+    });
+    story.die('setup-1-1', 0);
+    expect(made(story)).toEqual(['main 1', 'watcher 1']);
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+
+  test('C5: nor where it learns the exit code only when it looks closer', () => {
+    const story = podStory({
+      pod,
+      held: ['inspectContainer'],
+      before: (world) => {
+        ended(world);
+        world.loseSandbox('sandbox-uid-1-0');
+        world.sandbox(pod, 1);
+        world.run(pod, 'setup', { id: 'setup-1-1', sandboxId: 'sandbox-uid-1-1', attempt: 1 });
+      },
+    });
+    story.world.change('watcher-0-0', { exitCode: 42 });
+    while (story.ports.pending('inspectContainer').length > 0) story.ports.answer('inspectContainer');
+    story.die('setup-1-1', 0);
+    while (story.ports.pending('inspectContainer').length > 0) story.ports.answer('inspectContainer');
+    expect(made(story)).toEqual(['watcher 1']);
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+
+  test('C5: in the present sandbox it is not heeded again where all have ended and others were made since', () => {
+    const story = podStory({
+      pod,
+      before: (world) => {
+        ended(world, 42);
+        world.run(pod, 'setup', { id: 'setup-0-1', attempt: 1, createdAt: Date.UTC(2100, 0) });
+      },
+    });
+    story.die('setup-0-1', 0);
+    expect(made(story)).toEqual(['main 1', 'watcher 1']);
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+
+  test('C5: it ends what runs since before it', () => {
+    const story = podStory({
+      pod,
+      before: (world) => {
+        world.sandbox(pod);
+        for (const name of NAMES) world.run(pod, name, { id: `${name}-0-0` });
+        world.end('setup-0-0', 0);
+        world.end('watcher-0-0', 42);
+      },
+    });
+    expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'main-0-0', graceSeconds: 0 }]);
+    expect(made(story)).toEqual(['setup 1']);
+  });
+});
+
+test('C5: a sandbox that is lost with the exit that restarts all lets all start anew in the next one', () => {
+  const story = podStory({ pod });
+  story.die('setup-0-0', 0);
+  story.die('main-0-0', 0);
+  story.world.end('watcher-0-0', 42);
+  story.world.loseSandbox('sandbox-uid-1-0');
+  story.observe();
+  story.die('setup-1-1', 0);
+  expect(made(story)).toEqual(['setup 0', 'main 0', 'watcher 0', 'setup 1', 'main 1', 'watcher 1']);
+  expect(story.ports.asked('stopContainer')).toEqual([]);
+});
