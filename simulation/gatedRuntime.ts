@@ -36,7 +36,7 @@ export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock
       const about = { about: aboutOf(request), ...graceOf(name, request) };
       const call = { room: 'runtime', name, writes: !READS.has(name), ...about } as const;
       return gate.pass(call, {
-        act: () => runtime.call(name, request, gate.signalFor(signal)),
+        act: () => gate.heard(signal, (heard) => runtime.call(name, request, heard)),
         failure: (code) => {
           const error = failureOf(call, code);
           if (name === 'startContainer' && isAnswer(error)) runtime.failStart(call.about, error.message);

@@ -24,6 +24,8 @@ import { HOST_IP, NODE_NAME, PLACES, type SimulatedHost } from './host.ts';
 import type { SimulationOptions } from './options.ts';
 import { Gate, type GateParts } from './outside.ts';
 import type { Random } from './random.ts';
+import type { Recording } from './recording.ts';
+import { differenceOfReplay } from './replayed.ts';
 import type { MortalClock } from './schedule.ts';
 
 /** Who hears of what happens in an agent. */
@@ -70,8 +72,8 @@ export interface LifeParts extends Omit<GateParts, 'clock' | 'onDeath'> {
   readonly host: SimulatedHost;
   readonly random: Random;
   readonly config: SimulationOptions['config'];
-  /** Whether secrets are kept out of what leaves it: of what nobody keeps it need not be. */
-  readonly isSecretive: boolean;
+  /** Whether all that enters its actors is kept; secrets are then kept out of what leaves it. */
+  readonly records: boolean;
   readonly listener: LifeListener;
   readonly inspect: ((event: InspectionEvent) => void) | undefined;
   /** The agent has died at a call. */
@@ -82,6 +84,7 @@ export class Life {
   readonly #parts: LifeParts;
   readonly #clock: MortalClock;
   readonly #gate: Gate;
+  readonly #entries: Entry[] = [];
   #agent: NodeAgent | undefined;
   #root: AnyActorRef | undefined;
 
@@ -91,7 +94,7 @@ export class Life {
     this.#gate = new Gate({ ...parts, clock: this.#clock });
   }
 
-  /** Absent until it has opened its store, and when it is dead. */
+  /** Absent until it has opened its store. */
   get agent(): NodeAgent | undefined {
     return this.#agent;
   }
@@ -99,6 +102,16 @@ export class Life {
   /** It has stopped by itself, and may still have something to write: its actors are no more. */
   get hasStopped(): boolean {
     return this.#root?.getSnapshot().status === 'stopped';
+  }
+
+  /** What has entered its actors so far. */
+  get recording(): Recording | undefined {
+    return this.#agent && { input: this.#agent.input, entries: this.#entries };
+  }
+
+  /** Where a replay comes to something else than its actors have; undefined where there are none to compare with. */
+  async differenceOf(recording: Recording): Promise<string | undefined> {
+    return this.#agent === undefined || this.hasStopped ? undefined : differenceOfReplay(this.#agent, recording);
   }
 
   get root(): AnyActorRef | undefined {
@@ -117,7 +130,7 @@ export class Life {
       const agent = await this.#make();
       if (this.#gate.isClosed) return void agent.stop();
       this.#agent = agent;
-      agent.subscribe((change) => listener.told(change));
+      agent.subscribe((change) => this.#gate.isClosed || listener.told(change));
       agent.start();
     } catch (error) {
       if (!this.#gate.isClosed) listener.failed(error);
@@ -134,12 +147,19 @@ export class Life {
     await Promise.race([late, stopped().catch(() => {})]);
   }
 
-  /** Ends it as SIGKILL does. `cutsCalls`: its connections break, and what it had asked for is given up. */
+  /**
+   * Ends it as SIGKILL does: nothing goes out or comes in any more, and nobody hears of it. Its actors still take what
+   * had come in by then, until they are stopped. `cutsCalls`: its connections break, and what it had asked for is given
+   * up.
+   */
   end({ cutsCalls }: { readonly cutsCalls: boolean }): void {
     this.#gate.close({ cutsCalls });
     this.#clock.end();
+  }
+
+  /** Stops its actors where they are. */
+  stop(): void {
     void this.#agent?.stop();
-    this.#agent = undefined;
   }
 
   #make(): Promise<NodeAgent> {
@@ -148,12 +168,12 @@ export class Life {
 
   /** Everything that it reaches, through its gate. */
   #outside(): Outside {
-    const { host, random, listener, isSecretive } = this.#parts;
+    const { host, random, listener, records } = this.#parts;
     const clock = this.#clock;
     const files = gatedFiles(host.files, this.#gate);
     return {
       cri: inProcessCri(gatedRuntime(host.runtime, this.#gate, clock)),
-      ...{ clock, files, jitter: random.fraction, redaction: isSecretive ? createRedaction(Buffer.alloc(32)) : OPEN },
+      ...{ clock, files, jitter: random.fraction, redaction: records ? createRedaction(Buffer.alloc(32)) : OPEN },
       sinks: [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
       mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.#gate)),
       network: new SimulatedNetwork({
@@ -174,11 +194,16 @@ export class Life {
   }
 
   #onlookers() {
-    const { listener, inspect } = this.#parts;
+    const { listener, inspect, records } = this.#parts;
+    const gate = this.#gate;
     return {
-      events: (event: Parameters<EventSink>[0]) => listener.event(event),
-      record: (entry: Entry) => listener.entered(entry),
+      events: (event: Parameters<EventSink>[0]) => void (gate.isClosed || listener.event(event)),
+      record: (entry: Entry) => {
+        if (records) this.#entries.push(entry);
+        if (!gate.isClosed) listener.entered(entry);
+      },
       inspect: (event: InspectionEvent) => {
+        if (gate.isClosed) return;
         inspect?.(event);
         if (event.type !== '@xstate.snapshot') return;
         // Every actor here is one of xstate's own.
@@ -187,7 +212,7 @@ export class Life {
         listener.took(event);
       },
       onError: (source: string, error: unknown) => {
-        if (source === 'nodeAgent') listener.failed(error);
+        if (source === 'nodeAgent' && !gate.isClosed) listener.failed(error);
       },
     };
   }

@@ -18,6 +18,8 @@ export interface SimulationOptions {
   readonly config?: Partial<Omit<NodeAgentConfig, Fixed>>;
   /** Whether all that enters the actors is kept, for `recording`. */
   readonly records?: boolean;
+  /** Whether what was recorded of each agent, which is then kept too, is played again when it dies, and compared with it. */
+  readonly replays?: boolean;
   /** Whether a digest is made of all that happens. */
   readonly traces?: boolean;
   /** Sees every inspection event of xstate. */

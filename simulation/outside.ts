@@ -86,7 +86,8 @@ const OVERTAKEN_MS = 3;
 export class Gate {
   readonly #parts: GateParts;
   #isClosed = false;
-  #isCut = false;
+  /** What the outside hears of those who may give up a call that is under way. */
+  readonly #heard = new Set<AbortController>();
 
   constructor(parts: GateParts) {
     this.#parts = parts;
@@ -99,18 +100,22 @@ export class Gate {
   /** `cutsCalls`: what is under way is given up as well; else the outside goes on with it. */
   close({ cutsCalls }: { readonly cutsCalls: boolean }): void {
     this.#isClosed = true;
-    this.#isCut = cutsCalls;
+    const heard = [...this.#heard];
+    this.#heard.clear();
+    if (cutsCalls) for (const each of heard) each.abort(new Error('the agent has died'));
   }
 
-  /** The signal as the outside gets it: a dead agent gives no more signs, but its connections may break. */
-  signalFor(signal: AbortSignal): AbortSignal {
+  /** Does it with the signal as the outside gets it: a dead agent gives no more signs, but its connections may break. */
+  heard<T>(signal: AbortSignal, act: (heard: AbortSignal) => Promise<T>): Promise<T> {
     const heard = new AbortController();
-    const abort = () => {
-      if (!this.#isClosed || this.#isCut) heard.abort(signal.reason);
-    };
+    const abort = () => void (this.#isClosed || heard.abort(signal.reason));
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
-    return heard.signal;
+    this.#heard.add(heard);
+    const answer = act(heard.signal);
+    const forget = () => void this.#heard.delete(heard);
+    answer.then(forget, forget);
+    return answer;
   }
 
   async pass<T>(call: OutsideCall, passing: Passing<T>): Promise<T> {
@@ -120,7 +125,7 @@ export class Gate {
     if (before > 0) await this.#wait(before);
     if (fate !== undefined) await this.#before(fate, passing);
     if (this.#isClosed) return never();
-    const answer = await this.#heard(passing.act, fate);
+    const answer = await this.#done(passing.act, fate);
     if (after > 0) await this.#wait(after);
     if (fate !== undefined) this.#after(fate, passing.failure);
     return this.#isClosed ? never() : answer;
@@ -173,7 +178,7 @@ export class Gate {
   }
 
   /** What a dead agent asked for may fail as well: nobody hears of that. */
-  async #heard<T>(act: () => T | Promise<T>, fate: Fate | undefined): Promise<T> {
+  async #done<T>(act: () => T | Promise<T>, fate: Fate | undefined): Promise<T> {
     try {
       return await act();
     } catch (error) {

@@ -14,9 +14,9 @@ import { InvariantWatch } from './invariants/watch.ts';
 import { Life } from './life.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Fate, OutsideCall } from './outside.ts';
+import { PastLives } from './pastLives.ts';
 import { checkSeed, Random } from './random.ts';
 import type { Recording } from './recording.ts';
-import { differenceOfReplay } from './replayed.ts';
 import { checkSpan, nextTask, Schedule } from './schedule.ts';
 import type { SimulatedNode } from './simulatedNode.ts';
 import { Steps } from './steps.ts';
@@ -54,8 +54,8 @@ export class Simulation implements SimulatedNode {
   readonly #clock = new Schedule(START);
   readonly #trace: Trace | undefined;
   readonly #watch: InvariantWatch;
-  #entries: Entry[] = [];
   #life: Life | undefined;
+  readonly #past: PastLives;
   #lives = 0;
   #calls = 0;
   /** The pods as the present agent has told of them. */
@@ -64,12 +64,11 @@ export class Simulation implements SimulatedNode {
   #nextWhole = WHOLE_EVERY;
   readonly #endings = new Endings();
   readonly #faults: Faults;
-  /** That of the agent that lived last. */
-  #lastRecording: Recording | undefined;
 
   constructor(options: SimulationOptions) {
     checkSeed(options.seed);
-    this.#options = options;
+    const { replays = false } = options;
+    this.#options = { ...options, records: options.records || replays };
     this.#random = new Random(options.seed);
     this.host = new SimulatedHost(this.#clock, this.#random.fork(), (effect) => this.#took(effect));
     this.users = new Users(this.host, this.deeds);
@@ -77,6 +76,9 @@ export class Simulation implements SimulatedNode {
     this.#trace = options.traces ? new Trace() : undefined;
     const moment = () => ({ step: this.steps, elapsed: this.elapsed });
     this.#watch = new InvariantWatch(options.invariants ?? [], this.#watched(), moment);
+    this.#past = new PastLives(replays, (difference) =>
+      this.#watch.violated(8, `the recording replays to something else: ${difference}`),
+    );
   }
 
   get steps(): number {
@@ -106,15 +108,12 @@ export class Simulation implements SimulatedNode {
 
   recording(): Recording | undefined {
     if (!this.#options.records) throw new Error('this simulation has no `records`');
-    return this.#life === undefined ? this.#lastRecording : this.#recordingOf(this.#life);
+    return this.#life === undefined ? this.#past.recording : this.#life.recording;
   }
 
   /** Plays what entered the present agent again; throws an `InvariantViolated` where that comes to something else. */
   async checkReplay(): Promise<void> {
-    const [agent, recording] = [this.#life?.agent, this.recording()];
-    if (agent === undefined || recording === undefined || this.#life?.hasStopped) return;
-    const difference = await differenceOfReplay(agent, recording);
-    if (difference !== undefined) this.#watch.violated(8, `the recording replays to something else: ${difference}`);
+    await this.#past.replay(this.#life, this.recording());
     this.#watch.throwFirst();
   }
 
@@ -126,11 +125,10 @@ export class Simulation implements SimulatedNode {
   #beginLife(): void {
     if (this.#life !== undefined) return;
     this.#lives += 1;
-    this.#entries = [];
     this.#told.clear();
     const life = new Life({
       ...{ host: this.host, random: this.#random.fork(), config: this.#options.config },
-      isSecretive: this.#options.records === true,
+      records: this.#options.records === true,
       inspect: (event) => this.#watch.run(() => this.#options.inspect?.(event)),
       plan: (call, index) => this.#watch.run(() => this.#faults.fateOf(call, index)),
       overtakes: this.#options.overtakes ? this.#random.fork() : undefined,
@@ -154,8 +152,8 @@ export class Simulation implements SimulatedNode {
 
   kill({ cutsCalls = this.#random.chance(0.5) }: { readonly cutsCalls?: boolean } = {}): void {
     if (this.#life === undefined) return;
-    this.#lastRecording = this.#recordingOf(this.#life);
     this.#life.end({ cutsCalls });
+    this.#past.add(this.#life);
     this.#life = undefined;
   }
 
@@ -230,16 +228,13 @@ export class Simulation implements SimulatedNode {
   /** Everything happens that is ready. */
   async #turn(): Promise<void> {
     await nextTask();
+    await this.#past.bury();
     this.#watch.tell('afterStep');
     if (this.steps >= this.#nextWhole && !this.#clock.isDue) {
       this.#nextWhole = this.steps + WHOLE_EVERY;
       this.#watch.tell('whole');
     }
     this.#watch.throwFirst();
-  }
-
-  #recordingOf({ agent }: Life): Recording | undefined {
-    return agent && { input: agent.input, entries: this.#entries };
   }
 
   #failed(error: unknown): void {
@@ -262,7 +257,6 @@ export class Simulation implements SimulatedNode {
     this.#steps.entered();
     this.users.noteHeard(entry);
     this.#trace?.add('entry', entry);
-    if (this.#options.records) this.#entries.push(entry);
   }
 
   #called(call: OutsideCall, fate: Fate | undefined): void {

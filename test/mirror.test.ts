@@ -30,6 +30,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/stories/keptFaults.test.ts': { 'simulation/stories': 'striking' },
   'test/simulation/stories/found.test.ts': { 'simulation/stories': 'shrink' },
   'test/simulation/soak.test.ts': { simulation: 'keepFound' },
+  'test/simulation/replayed.test.ts': { simulation: 'pastLives' },
   'test/index.test.ts': { 'actors/simulated': 'startSimulatedNode', 'host/cgroup': 'systemd' },
   'test/actors/simulated/network.test.ts': { 'actors/simulated': 'connection' },
   'test/actors/runtime/pleg.test.ts': { actors: 'alarm' },

@@ -47,7 +47,6 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
   const simulation = await simulateNode({
     ...{
       ...options,
-      records: (options.records || options.replays) ?? false,
       overtakes: story.overtakes ?? false,
       seed,
       faults: (call, index, at) => fates.get(index) ?? options.faults?.(call, index, at),
@@ -58,8 +57,10 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
     ...{ steps: simulation.steps, calls: simulation.calls, elapsed: simulation.elapsed, simulation },
   });
   try {
-    await tell(simulation, story, async () => options.replays && simulation.checkReplay());
+    const checkReplay = async () => options.replays && simulation.checkReplay();
+    await tell(simulation, story, checkReplay);
     if (!options.isBrief) await holdAgainstNew(simulation);
+    await checkReplay();
     return told();
   } catch (error) {
     if (!(error instanceof InvariantViolated)) throw error;
@@ -82,29 +83,26 @@ const explanationsOf = (simulation: Simulation): string[] =>
     return explanation ? [formatExplanation(explanation)] : [];
   });
 
-/** Kinds of deeds that end an agent's life. */
-const ENDS: ReadonlySet<string> = new Set(['killAgent', 'stopAgent', 'powerCut']);
-
-/** `beforeEnd` is done before an agent's life ends. */
+/** `checkReplay` is done wherever the actors of an agent may be no more thereafter; one that is killed is looked at then. */
 async function tell(
   simulation: Simulation,
   { moments, lastsMs }: Story,
-  beforeEnd: () => Promise<unknown>,
+  checkReplay: () => Promise<unknown>,
 ): Promise<void> {
   const ordered = moments.toSorted((a, b) => a.at - b.at);
   for (const { at, deed } of ordered) {
     await simulation.advance(Math.max(0, at - simulation.elapsed));
-    if (ENDS.has(deed.kind)) await beforeEnd();
+    if (deed.kind === 'stopAgent') await checkReplay();
     simulation.perform(deed);
   }
   await simulation.advance(Math.max(0, lastsMs - simulation.elapsed));
   simulation.endFaults();
   await simulation.startAgent();
   await simulation.settle(SETTLES_MS);
-  await beforeEnd();
+  await checkReplay();
   for (const pod of [...simulation.deeds.wanted.keys()]) simulation.remove(pod);
   await simulation.settle(SETTLES_MS);
-  await beforeEnd();
+  await checkReplay();
 }
 
 /** Holds what an agent has become against what a new one makes of the same host. */

@@ -1,9 +1,12 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { createReplay } from '../../actors/replay.ts';
+import type { Fate } from '../../simulation/outside.ts';
 import { simulateNode } from '../../simulation/simulateNode.ts';
 import { drawnStory } from '../../simulation/stories/drawnStory.ts';
 import { container, manifest } from '../../simulation/stories/manifests.ts';
 import { play } from '../../simulation/stories/play.ts';
+import type { Deed } from '../../simulation/stories/story.ts';
 
 const SIZE = { pods: 3, deeds: 15, faults: 8, lastsMs: 120_000 };
 
@@ -86,4 +89,63 @@ test.each([
     await node.checkReplay();
   }
   node.kill();
+});
+
+/** The root of the actors, of whose snapshots this is one. */
+function rootOf({ type, actorRef }: InspectionEvent): AnyActorRef | undefined {
+  // Every actor here is one of xstate's own.
+  const ref = actorRef as AnyActorRef;
+  return type === '@xstate.snapshot' && ref._parent === undefined ? ref : undefined;
+}
+
+/** A warning that a node has of its own: nothing that was recorded has brought it. */
+const warnItself = (event: InspectionEvent): void => {
+  const root = rootOf(event);
+  if (root === undefined) return;
+  Object.assign(root.getSnapshot().context.warnings, { own: [{ reason: 'Own', message: 'of nobody', at: 0 }] });
+};
+
+describe('the life of an agent is replayed however it ends', () => {
+  const deaths = (['before', 'during', 'after'] as const).map((when): Fate => ({ kind: 'death', when }));
+  const differs = /invariant 8.*the recording replays to something else: \.overview\.warnings/;
+
+  test.each(deaths)('by the fate %j', async (fate) => {
+    const node = await simulateNode({
+      ...{ seed: 1, replays: true, inspect: warnItself },
+      faults: ({ name, about }) => (name === 'writeFile' && about.includes('/etc-hosts') ? fate : undefined),
+    });
+    node.apply(manifest('web'));
+    await expect(node.advance(20_000)).rejects.toThrow(differs);
+    node.kill();
+  });
+
+  test('by giving up, here for a reason that was not recorded', async () => {
+    const giveUp = (event: InspectionEvent) =>
+      queueMicrotask(() => rootOf(event)?.send({ type: 'feed.ended', feed: 'ticker', at: 0 }));
+    await expect(simulateNode({ seed: 1, replays: true, inspect: giveUp })).rejects.toThrow(
+      /replays to something else/,
+    );
+  });
+
+  test.each<Deed>([
+    { kind: 'killAgent', downMs: 1_000 },
+    { kind: 'powerCut', downMs: 1_000 },
+    { kind: 'stopAgent', drains: true, downMs: 1_000 },
+  ])('by the deed %j', async (deed) => {
+    const node = await simulateNode({ seed: 1, replays: true, inspect: warnItself });
+    node.apply(manifest('web'));
+    await node.advance(20_000);
+    node.perform(deed);
+    await expect(node.advance(60_000)).rejects.toThrow(differs);
+    node.kill();
+  });
+});
+
+test('what happens is the same with replays as without', async () => {
+  const digests = [true, false].map(async (replays) => {
+    const { simulation } = await play(drawnStory(5, SIZE), { invariants: [], replays, traces: true, records: true });
+    return simulation.digest();
+  });
+  const [replayed, other] = await Promise.all(digests);
+  expect(replayed).toBe(other);
 });
