@@ -87,6 +87,17 @@ export const launches: Readonly<Record<string, PointedStory>> = {
     at(0, { kind: 'loseImage', image: PRESENT_IMAGE }),
     apply(0.1, manifest('web', { containers: [main({ imagePullPolicy: 'Never' })] })),
   ]),
+  'a pod is changed while its container is created': told(
+    [apply(0, same('web', {})), apply(5, same('web', { activeDeadlineSeconds: 600 }))],
+    [strike('runtime', 'createContainer', late(20))],
+  ),
+  'the sandbox of a container that has ended at once ends before its start has answered': told(
+    [
+      apply(0, manifest('web', { containers: [main({ command: shell('exit 1') })] })),
+      at(6, { kind: 'killSandbox', which: 0 }),
+    ],
+    [strike('disk', 'symlink', { kind: 'hang' }, { about: '/default_web' })],
+  ),
   'an image is lost just before a container is created': told(
     [apply(0, manifest('web')), at(2, { kind: 'loseImage', image: PRESENT_IMAGE })],
     [strike('runtime', 'createContainer', late(4))],

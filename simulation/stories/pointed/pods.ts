@@ -38,6 +38,14 @@ export const beginnings: Readonly<Record<string, PointedStory>> = {
     ],
     [strike('disk', 'entries', late(5), { about: '/log/pods/default_web', after: 1 })],
   ),
+  'a pod is to end while its previous restarts are counted': told(
+    [
+      apply(0, manifest('web', { containers: [main({ command: shell('sleep 1; exit 1') })] })),
+      at(15, { kind: 'runtimeDown', downMs: 500, keepContainers: false, forgets: 1 }),
+      ...[killAgent(15.1), remove(17, 'web')],
+    ],
+    [strike('disk', 'entries', late(4), { about: '/log/pods/default_web', after: 1 })],
+  ),
   'a list shows nothing of a pod that an earlier agent has made': told([
     at(0, { kind: 'lists', show: 'stale', forMs: 20 * SECOND }),
     ...[apply(1, manifest('web')), killAgent(8)],
