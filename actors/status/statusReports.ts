@@ -59,6 +59,8 @@ export class StatusReports {
   readonly #acknowledging: readonly string[];
   /** The ends that are on disk. */
   readonly #kept = new Map<string, UnacknowledgedEnd>();
+  /** Resolves for each of them when it is saved as the status of the pod, too. */
+  readonly #saving = new Map<string, Promise<void>>();
   /** The last status of each pod that is to be told once what it rests on is on disk. */
   readonly #held = new Map<string, PodStatus>();
 
@@ -77,8 +79,11 @@ export class StatusReports {
     }));
   }
 
-  /** Writes an end that a sink has to acknowledge, before anybody is told of it; `isFinal`: the pod must not run again. */
-  keep({ uid, pod, view, removed }: StatusChange, isFinal: boolean): Promise<void> | undefined {
+  /**
+   * Writes an end that a sink has to acknowledge, before anybody is told of it. `isFinal`: the pod must not run again;
+   * `saving`: when the next agent knows that from its status.
+   */
+  keep({ uid, pod, view, removed }: StatusChange, isFinal: boolean, saving?: Promise<void>): Promise<void> | undefined {
     if (this.#acknowledging.length === 0) return undefined;
     const { metadata, status } = pod;
     const kept = this.#kept.get(uid);
@@ -94,7 +99,7 @@ export class StatusReports {
     if (view.refused) return undefined;
     if (!isTerminalPhase(status?.phase) || (samePodStatus(before, status) && !isReopened)) return undefined;
     const { namespace, name } = metadata;
-    return this.#write(uid, { namespace, name, status, isFinal });
+    return this.#write(uid, { namespace, name, status, isFinal }, saving);
   }
 
   /** Takes note of what was told of a pod; gives what the sinks have to send, if that is something new. */
@@ -145,7 +150,7 @@ export class StatusReports {
     const isAwaited = this.#acknowledging.some((name) => latest?.missing.has(name));
     // A later end may be on disk already that nobody was told of yet.
     const isOnDisk = this.#kept.has(uid) && samePodStatus(this.#kept.get(uid)?.status, latest?.status);
-    if (isOnDisk && !isAwaited) this.#remove(uid);
+    if (isOnDisk && !isAwaited) this.#removeSaved(uid);
     this.#forgetDone(uid);
   }
 
@@ -161,14 +166,32 @@ export class StatusReports {
     else this.#latest.set(uid, { ...end, uid, ended: true, version: 1, missing, gone: true });
   }
 
-  #write(uid: string, end: UnacknowledgedEnd): Promise<void> {
+  #write(uid: string, end: UnacknowledgedEnd, saving?: Promise<void>): Promise<void> {
     this.#kept.set(uid, end);
+    this.#saving.delete(uid);
+    if (saving !== undefined) {
+      this.#saving.set(uid, saving);
+      void saving.then(() => {
+        if (this.#saving.get(uid) === saving) this.#saving.delete(uid);
+      });
+    }
     const { store, onError } = this.#parts;
     return store.write('unacknowledged', uid, end).catch((error) => onError('store', error));
   }
 
+  /** Removes an end that all have taken: while a disk that hangs keeps its status from being saved, it is all there is. */
+  #removeSaved(uid: string): void {
+    const [saving, taken] = [this.#saving.get(uid), this.#kept.get(uid)?.status];
+    const remove = () => {
+      if (samePodStatus(this.#kept.get(uid)?.status, taken)) this.#remove(uid);
+    };
+    if (saving === undefined) remove();
+    else void saving.then(remove);
+  }
+
   #remove(uid: string): void {
     this.#kept.delete(uid);
+    this.#saving.delete(uid);
     this.#parts.store.remove('unacknowledged', uid).catch((error) => this.#parts.onError('store', error));
   }
 }

@@ -1,7 +1,9 @@
 /** Ends of pods of which only one of the two facts was saved before the agent died. */
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import type { StatusReport, StatusSink } from '../../../actors/status/statusReports.ts';
+import type { NodeStore } from '../../../actors/store/durableFacts.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 
@@ -74,4 +76,28 @@ test('also if it was not wanted while no agent lived', async () => {
   await node.startAgent();
   await node.advance('40s');
   await expectRunsAgain(node);
+});
+
+test('what a sink has taken is kept until it is saved as the status of the pod, or the pod is gone', async () => {
+  const { promise: saved, resolve: save } = Promise.withResolvers<void>();
+  const store = (real: NodeStore): NodeStore => ({
+    ...real,
+    write: (kind, ...fact) => (kind === 'statuses' ? saved : real.write(kind, ...fact)),
+  });
+  const { sink, sent } = closedSink();
+  sink.isOpen = true;
+  const node = await simulatedNode({
+    pods: [job, { ...job, metadata: { ...job.metadata, name: 'other', uid: 'other' } }],
+    store,
+    parts: { sinks: [sink] },
+  });
+  const unacknowledged = () => readdir(node.path('root/statelet/unacknowledged'));
+  await node.advance('20s');
+  expect(sent.at(-1)).toBe('Failed');
+  expect(await unacknowledged()).toEqual(['job-uid.json', 'other.json']);
+  node.remove('other');
+  await node.advance('40s');
+  expect(await unacknowledged()).toEqual(['job-uid.json']);
+  save();
+  await eventually('it is removed', async () => (await unacknowledged()).length === 0 || undefined);
 });
