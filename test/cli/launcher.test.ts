@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, chown, copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startStatelet } from '../e2e/support/statelet.ts';
@@ -130,6 +131,15 @@ test('the modes of what the agent makes do not depend on the shell that it is st
   const strict = ['sh', '-c', 'umask 077; exec "$0" "$@"'];
   const { out } = await run(strict, [join(directory, 'clone/cli/statelet.sh'), 'run']);
   expect(out).toBe(`${0o022}\n`);
+});
+
+test('it has eight threads for calls to the disk, unless somebody says otherwise, and the store knows how many', async () => {
+  const files = pathToFileURL(join(import.meta.dirname, '../../host/files/fileSystem.ts'));
+  await packageAt('clone', `import('${files}').then(({ hostFiles }) => console.log(hostFiles.threads));`);
+  await nodeAt('clone');
+  const threads = async (env: NodeJS.ProcessEnv) => (await run(join(directory, 'clone/cli/statelet.sh'), [], env)).out;
+  expect(await threads({})).toBe('8\n');
+  expect(await threads({ UV_THREADPOOL_SIZE: '5' })).toBe('5\n');
 });
 
 describe('what it becomes is the program itself', () => {

@@ -162,10 +162,13 @@ describe('start', () => {
     story.begin();
     story.ports.hold('startContainer');
     story.die(1);
+    // What its start failed with before is no news of what has run.
+    story.ports.fail('startContainer', 'RuntimeUnavailable');
+    story.ports.advance(1_000);
     story.die(1);
     expect(story.state()).toBe('launching.making.starting');
     story.send({ type: 'sandbox.lost' });
-    expect(story.context()).toMatchObject({ attempt: 1, id: 'main-0-1', run: { exitCode: 1 } });
+    expect(story.context()).toMatchObject({ attempt: 1, id: 'main-0-1', run: { exitCode: 1 }, failure: undefined });
     expect([story.state(), story.view().restartCount]).toEqual(['ended.backingOff', 1]);
   });
 

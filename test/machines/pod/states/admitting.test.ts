@@ -103,7 +103,8 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     ['fail', 0],
   ] as const)('that is to end meanwhile ends when they are counted, or could not be: %s', (how, restarts) => {
     const story = formerPod();
-    story.terminate();
+    story.terminate(1, { reason: 'Preempting', message: 'Preempted in order to admit critical pod' });
+    expect(story.told()).toEqual(['Warning Preempting: Preempted in order to admit critical pod']);
     expect(story.state()).toBe('recalling');
     if (how === 'answer') story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
     else story.ports.fail('countRestarts', 'RuntimeError');
@@ -114,6 +115,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
   test('whose deadline passes meanwhile ends with the number', () => {
     const story = formerPod({ pod: { ...two, spec: { ...two.spec, activeDeadlineSeconds: 10 } } });
     story.send({ type: 'pod.deadlineExceeded', at: 0 });
+    expect(story.told()).toEqual([expect.stringMatching('Normal DeadlineExceeded')]);
     expect(story.state()).toBe('recalling');
     story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
     expect(told(story)).toEqual([
