@@ -34,9 +34,11 @@ export function run(world: World, record: ContainerRecord, rules: StartRules): v
 
 /** Ends a container whose start has failed, as far as it has come. */
 export function endAsNotStarted(world: World, record: ContainerRecord, message: string): void {
-  if (record.life.state === 'running') record.life.process.signal('SIGKILL');
+  const { life } = record;
   const finishedAt = world.clock.now();
   record.life = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
+  if (life.state === 'running') life.process.signal('SIGKILL');
+  else tellOfContainer(world, 'ended', record);
 }
 
 function showExit(world: World, record: ContainerRecord, leadMs: number, show: () => void): void {
