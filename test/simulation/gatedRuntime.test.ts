@@ -18,7 +18,9 @@ test.each([
 
 test('a container whose start fails has ended for whoever looks on', async () => {
   const effects: string[] = [];
-  const onEffect = ({ kind, container }: RuntimeEffect) => void (container && effects.push(kind));
+  const onEffect = ({ kind, container }: RuntimeEffect) => {
+    if (container?.podName.startsWith('web-')) effects.push(kind);
+  };
   const lookingOn: Invariant = { number: 4, says: '', follow: () => ({ onEffect }) };
   const fate = { kind: 'fail', code: 'UNKNOWN' } as const;
   const faults = striking([{ call: { room: 'runtime', name: 'startContainer' }, fate }]);
