@@ -7,29 +7,55 @@ function countOf(ref: AnyActorRef): number {
   return Object.values(children).reduce((sum, child) => sum + (child ? countOf(child) : 0), 1);
 }
 
-/** What an agent takes up. */
-type Taken = Readonly<Record<'actors' | 'timers' | 'bytes of contexts', number>>;
+/** How much an agent takes up, of each thing by its name. */
+type Taken = ReadonlyMap<string, number>;
 
-/** So much more is no growth: a call that is just under way, a warning that stands until its cause is looked at again. */
-const SLACK: Taken = { actors: 0, timers: 2, 'bytes of contexts': 160 };
+/** A call that is just under way has a time limit: an agent without pods makes one now and then, seldom two at once. */
+const TIMERS_OF_CALLS = 2;
 
-/**
- * What the last of many looks has come to, of which no more is kept than that: what was found, what is not as it should
- * be. And what a call that is just under way was given, which may be all that is there.
- */
-const LATEST: ReadonlySet<string> = new Set(['found', 'failure', 'warnings', 'input']);
-const withoutLatest = (key: string, value: unknown): unknown => (LATEST.has(key) ? undefined : value);
+/** A text counts from so many characters on: one with another number or name in it has not grown. */
+const LONG_TEXT = 1_024;
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const lengthOf = (value: unknown): number => (typeof value === 'string' ? Math.floor(value.length / LONG_TEXT) : 0);
+
+/** A last failure is one slot: where there was none before, nothing has grown. */
+const isLastFailure = (key: string, value: unknown): boolean =>
+  key === 'failure' && isObject(value) && !Object.values(value).some((each) => isObject(each) || lengthOf(each) > 0);
+
+/** What a call that is just under way was given goes with that. */
+const isOfCall = (key: string, path: string): boolean => key === 'input' && path.endsWith('.snapshot');
+
+/** What a state invokes is called after it, `0.garbage.waiting`: it is the same slot in another state. */
+const slotOf = (key: string): string => key.replaceAll(/(?<=^|\/)(\d+)\.[^/]*/g, '$1');
+
+/** How many entries each list and each map has, by where it is. */
+function* entriesIn(value: unknown, path: string): Generator<readonly [string, number]> {
+  if (lengthOf(value) > 0) yield [`times ${LONG_TEXT} characters in ${path}`, lengthOf(value)];
+  if (!isObject(value)) return;
+  const entries = Object.entries(value).filter(([key, each]) => !isLastFailure(key, each) && !isOfCall(key, path));
+  yield [`entries in ${path}`, entries.length];
+  for (const [key, each] of entries) yield* entriesIn(each, `${path}.${slotOf(key)}`);
+}
 
 function takenBy({ root, agent, timers }: Watched): Taken | undefined {
   if (root === undefined || agent === undefined) return undefined;
-  return { actors: countOf(root), timers, 'bytes of contexts': JSON.stringify(agent.keyframe(), withoutLatest).length };
+  const taken = new Map([
+    ['actors', countOf(root)],
+    ['timers', timers],
+  ]);
+  for (const [what, count] of entriesIn(agent.keyframe(), 'keyframe')) taken.set(what, (taken.get(what) ?? 0) + count);
+  return taken;
 }
 
 /** What there is more of than there need be. */
 const excess = (taken: Taken, needed: Taken): string[] =>
-  (Object.keys(SLACK) as (keyof Taken)[]).flatMap((what) =>
-    taken[what] > needed[what] + SLACK[what] ? [`${taken[what]} ${what}, where ${needed[what]} are enough`] : [],
-  );
+  [...taken].flatMap(([what, count]) => {
+    const enough = needed.get(what) ?? 0;
+    return count > enough + (what === 'timers' ? TIMERS_OF_CALLS : 0)
+      ? [`${count} ${what}, where ${enough} are enough`]
+      : [];
+  });
 
 export const bounded: Invariant = {
   number: 9,

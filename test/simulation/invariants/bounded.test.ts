@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { Keyframe } from '../../../actors/nodeAgent.ts';
 import { bounded } from '../../../simulation/invariants/bounded.ts';
 import type { Following, Invariant, Watched } from '../../../simulation/invariants/invariant.ts';
 import { container, manifest } from '../../../simulation/stories/manifests.ts';
@@ -42,12 +43,18 @@ const leaking = (kept: Kept): Invariant => ({
 const brokenBy = async (invariant: Invariant) => (await play(story, { invariants: [invariant] })).violation;
 
 test('one entry that is kept for each restart of a container is found when the pod is gone', async () => {
-  const leaked = await brokenBy(leaking((starts) => ({ kept: Array.from({ length: starts }, () => '0'.repeat(64)) })));
-  expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining('bytes of contexts, where') });
+  const leaked = await brokenBy(leaking((starts) => ({ kept: Array.from({ length: starts }, () => 0) })));
+  expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining(' entries in keyframe.kept, where ') });
+});
+
+test('a text that grows is found', async () => {
+  const leaked = await brokenBy(leaking((starts) => ({ kept: '0'.repeat(starts * 1_000) })));
+  expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining('characters in keyframe.kept, where ') });
 });
 
 test('what a call that is just under way was given is no leak', async () => {
-  expect(await brokenBy(leaking((starts) => ({ call: { input: '0'.repeat(64 * starts) } })))).toBeUndefined();
+  const kept = (starts: number) => ({ snapshot: { input: Array.from({ length: starts }, () => 0) } });
+  expect(await brokenBy(leaking(kept))).toBeUndefined();
 });
 
 test('what does not grow with the run is no leak', async () => {
@@ -55,8 +62,71 @@ test('what does not grow with the run is no leak', async () => {
   expect(
     await brokenBy(leaking(() => ({ kept: ['a', 'few', 'names', 'that', 'are', 'always', 'there'] }))),
   ).toBeUndefined();
+  expect(await brokenBy(leaking((starts) => ({ count: 10 ** starts })))).toBeUndefined();
+});
+
+test('the last failure is no leak, but what it keeps besides is', async () => {
   const failure = { reason: 'StoreFailed', message: '0'.repeat(200), at: 0 };
-  expect(await brokenBy(leaking((starts) => (starts > 2 ? { failure } : {})))).toBeUndefined();
+  const after = (more: object) =>
+    brokenBy(leaking((starts) => (starts > 0 ? { failure: { ...failure, ...more } } : {})));
+  expect(await after({})).toBeUndefined();
+  expect(await after({ all: [] })).toMatchObject({ number: 9 });
+  expect(await after({ message: '0'.repeat(2_000) })).toMatchObject({ number: 9 });
+});
+
+/** What the invariant says of an agent that is written down like this, and then like that. */
+function toldOf(first: object, then: object): string[] {
+  const told: string[] = [];
+  let frame = first;
+  const watched = {
+    ...{ deeds: { wanted: new Map() }, life: 1, timers: 0, root: { getSnapshot: () => ({}) } },
+    agent: { keyframe: () => frame },
+  };
+  // Of the simulation it looks at nothing else.
+  const { settled } = bounded.follow(watched as unknown as Watched, (message) => void told.push(message));
+  settled?.();
+  frame = then;
+  settled?.();
+  return told;
+}
+
+/** An agent without pods, as it is written down. */
+async function writtenDown(): Promise<Keyframe> {
+  const frames: Keyframe[] = [];
+  const follow: Invariant['follow'] = (watched) => ({
+    settled: () => {
+      if (watched.agent && watched.deeds.wanted.size === 0) frames.push(watched.agent.keyframe());
+    },
+  });
+  await play(story, { invariants: [{ ...bounded, follow }] });
+  const [last] = frames.slice(-1);
+  if (last === undefined) throw new Error('it has not settled');
+  return last;
+}
+
+/** The lists and the maps of the actors' contexts, by where they are. */
+function kept(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const below = Object.entries(value).flatMap(([key, each]) => kept(each, [...path, key]));
+  return path.includes('context') ? [path, ...below] : below;
+}
+
+/** The same with one entry more there. */
+function withOneMore(value: unknown, [key, ...below]: readonly string[]): unknown {
+  if (Array.isArray(value) && key === undefined) return [...value, 0];
+  if (key === undefined) return { ...(value as object), more: 0 };
+  const changed = withOneMore(Reflect.get(value as object, key), below);
+  return Array.isArray(value) ? value.with(Number(key), changed) : { ...(value as object), [key]: changed };
+}
+
+test('one entry more is found in each list and each map of the context of each actor', async () => {
+  const frame = await writtenDown();
+  const places = kept(frame);
+  const actors = ['admission', 'cgroups', 'garbage', 'logRotation', 'pullLimiter', 'startLimiter', 'statusSink/api'];
+  for (const actor of actors) expect(places.some((place) => place.includes(actor))).toBe(true);
+  const unseen = places.filter((place) => toldOf(frame, withOneMore(frame, place) as object).length !== 1);
+  expect(unseen).toEqual([]);
+  expect(toldOf(frame, structuredClone(frame))).toEqual([]);
 });
 
 test('an actor and timers that are left over are found', () => {
