@@ -27,6 +27,8 @@ class ApiServer {
   readonly #unsaved = new Set<string>();
   /** The pods whose end nobody knew of when an agent began. */
   readonly #forgotten = new Set<string>();
+  /** Those of which nobody knew that they had exceeded their deadline: they may go on, as what the runtime has of them. */
+  readonly #reprieved = new Set<string>();
   /** The containers that an agent itself has removed: what it knew of them it has to know without. */
   readonly #removed = new Set<string>();
   /** When the present life began, by the time that no jump of the clock changes. */
@@ -41,6 +43,7 @@ class ApiServer {
     const { life, host, podOf } = this.#watched;
     const before = this.#told.get(uid);
     const wasForgotten = this.#forgotten.delete(uid);
+    const isReprieved = this.#reprieved.delete(uid);
     this.#noteSaving(uid, sent);
     const known = before && !this.#isAnother(uid, before, sent) ? before : undefined;
     const status = withClass(sent, known?.status);
@@ -55,7 +58,9 @@ class ApiServer {
     };
     const spec = podOf(uid)?.spec;
     const told = isOneLife ? known.status : this.#withoutLost(known.status);
-    return [...refusals(status, told, spec), ...goneBack(known.status, status, { ...between, spec })];
+    const { phase: _, ...phaseless } = known.status;
+    const comparable = isReprieved ? phaseless : known.status;
+    return [...refusals(status, told, spec), ...goneBack(comparable, status, { ...between, spec })];
   }
 
   /** What comes under this uid may be another pod, or the same that was wanted once more. */
@@ -69,6 +74,7 @@ class ApiServer {
     for (const [uid, { pod }] of this.#told) {
       if (deeds.isRebornSince(pod, this.#lifeBegan)) this.forget(uid);
       if (this.#isForgotten(uid)) this.#forgotten.add(uid);
+      else if (this.#hasLostDeadline(uid)) this.#reprieved.add(uid);
     }
     this.#lifeBegan = host.clock.elapsed;
   }
@@ -88,10 +94,16 @@ class ApiServer {
 
   /** Its end was told although the disk did not answer, and nobody is left who knows it. */
   #isForgotten(uid: string): boolean {
-    if (!this.#unsaved.has(uid) || this.#isSaved(uid)) return false;
-    // The runtime tells of no deadline; nor of when that began to run, which may have been long before the first sandbox.
-    const hadDeadline = this.#told.get(uid)?.status.reason === 'DeadlineExceeded';
-    return hadDeadline || this.#watched.host.containers().every(({ podUid }) => podUid !== uid);
+    return this.#isUnsaved(uid) && this.#watched.host.containers().every(({ podUid }) => podUid !== uid);
+  }
+
+  /** The runtime tells of no deadline; nor of when that began to run, which may have been long before the first sandbox. */
+  #hasLostDeadline(uid: string): boolean {
+    return this.#isUnsaved(uid) && this.#told.get(uid)?.status.reason === 'DeadlineExceeded';
+  }
+
+  #isUnsaved(uid: string): boolean {
+    return this.#unsaved.has(uid) && !this.#isSaved(uid);
   }
 
   #isSaved(uid: string): boolean {

@@ -155,13 +155,15 @@ test.each([
   expect(said()).toEqual(told);
 });
 
-test('nor that it had its deadline, which the runtime does not tell of', async () => {
-  const { following, report, said, restart } = await watchedNode();
-  report({ phase: 'Failed', reason: 'DeadlineExceeded' });
+test('nor that it had its deadline, which the runtime does not tell of; but all else that this has', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  report({ phase: 'Failed', reason: 'DeadlineExceeded', ...counted(status, 1) });
+  const [main] = node.host.containers().filter(({ containerName }) => containerName === 'main');
+  await node.host.files.writeFile(main?.logPath.replace('0.log', '1.log') ?? '', '');
   restart();
   following.onLifeBegan?.();
-  report({ phase: 'Succeeded' });
-  expect(said()).toEqual([]);
+  report({ phase: 'Succeeded', ...counted(status, 0), ...again(status) });
+  expect(said()).toEqual(['setup: left the terminated state', 'main: restartCount 1 became 0']);
 });
 
 test('what is left of a pod that is gone may end otherwise under the next agent, which knows nothing of its end', async () => {
