@@ -74,18 +74,21 @@ test('the last failure is no leak, but what it keeps besides is', async () => {
   expect(await after({ message: '0'.repeat(2_000) })).toMatchObject({ number: 9 });
 });
 
-/** What the invariant says of an agent that is written down like this, and then like that. */
-function toldOf(first: object, then: object): string[] {
+/** What the invariant says of an agent that is written down like this, and then itself, or a new one, like that. */
+function toldOf(first: object, then: object, by: 'itself' | 'another'): string[] {
   const told: string[] = [];
-  let frame = first;
+  let [frame, life] = [first, 1];
   const watched = {
-    ...{ deeds: { wanted: new Map() }, life: 1, timers: 0, root: { getSnapshot: () => ({}) } },
+    ...{ deeds: { wanted: new Map() }, timers: 0, root: { getSnapshot: () => ({}) } },
     agent: { keyframe: () => frame },
+    get life() {
+      return life;
+    },
   };
   // Of the simulation it looks at nothing else.
   const { settled } = bounded.follow(watched as unknown as Watched, (message) => void told.push(message));
   settled?.();
-  frame = then;
+  [frame, life] = [then, by === 'itself' ? 1 : 2];
   settled?.();
   return told;
 }
@@ -124,9 +127,18 @@ test('one entry more is found in each list and each map of the context of each a
   const places = kept(frame);
   const actors = ['admission', 'cgroups', 'garbage', 'logRotation', 'pullLimiter', 'startLimiter', 'statusSink/api'];
   for (const actor of actors) expect(places.some((place) => place.includes(actor))).toBe(true);
-  const unseen = places.filter((place) => toldOf(frame, withOneMore(frame, place) as object).length !== 1);
+  const unseen = places.filter((place) => toldOf(withOneMore(frame, place) as object, frame, 'another').length !== 1);
   expect(unseen).toEqual([]);
-  expect(toldOf(frame, structuredClone(frame))).toEqual([]);
+  for (const by of ['itself', 'another'] as const) expect(toldOf(frame, structuredClone(frame), by)).toEqual([]);
+});
+
+test('a warning that comes again is no leak, but one that a new agent does not have is', () => {
+  const [without, warned] = [{ warnings: [] }, { warnings: ['other cgroups'] }];
+  expect(toldOf(without, warned, 'itself')).toEqual([]);
+  expect(toldOf({ kept: [] }, { kept: [0] }, 'itself')).toHaveLength(1);
+  expect(toldOf(warned, without, 'another')).toEqual([
+    'of an agent without pods: 1 entries in keyframe.warnings, where 0 are enough',
+  ]);
 });
 
 test('an actor and timers that are left over are found', () => {
