@@ -4,6 +4,8 @@ import { LONGEST_TIMER_MS } from '../pod/api/duration.ts';
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds since some moment, whatever the clock is set to meanwhile: how long something takes. */
+  monotonic(): number;
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
 }
@@ -31,10 +33,15 @@ class SteppedTimer {
 /** The one clock that reads the system's time; its timers keep the process alive, and wait however long they are told to. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   setTimeout: (fn, ms) => (ms > LONGEST_TIMER_MS ? new SteppedTimer(fn, ms) : setTimeout(fn, ms)),
   // An id that comes back here is one that this setTimeout gave out.
   clearTimeout: (id) => (id instanceof SteppedTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),
 };
+
+/** How many of so many seconds are left since a moment of its `monotonic`, each counted that has begun. */
+export const secondsLeft = (seconds: number, beganAt: number, clock: Pick<Clock, 'monotonic'>): number =>
+  Math.max(0, Math.ceil(seconds - (clock.monotonic() - beganAt) / 1_000));
 
 /** A clock that is never set back. */
 export interface SteadyClock extends Clock {
@@ -56,6 +63,7 @@ export function steadyClock(clock: Clock): SteadyClock {
       last = now + setBack;
       return last;
     },
+    monotonic: () => clock.monotonic(),
     shown: (at) => at - setBack,
     setTimeout: (fn, ms) => clock.setTimeout(fn, ms),
     clearTimeout: (id) => clock.clearTimeout(id),

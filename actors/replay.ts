@@ -35,7 +35,7 @@ export function createReplay(
 ): Replay {
   const awaited = new Map<string, (entry: Entry) => void>();
   let now = from?.at ?? entries[0]?.at ?? 0;
-  const clock: Clock = { now: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
+  const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
   const agent = agentBehind(recordedBoundary(awaited, clock), input, { ...onlookers, from, clock, onError: () => {} });
   const play = async () => {
     const unplaced: Entry[] = [];

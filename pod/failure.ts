@@ -37,7 +37,7 @@ export interface Failure {
   readonly message: string;
   /** When it happened, in milliseconds since the epoch. */
   readonly at: number;
-  /** Of a stop: how many seconds it gave. */
+  /** Of a stop: how many seconds are left of the grace that it gave. */
   readonly graceSeconds?: number;
 }
 

@@ -108,6 +108,7 @@ function mortal(clock: Schedule): MortalClock {
   let ended = false;
   return {
     now: clock.now,
+    monotonic: () => clock.elapsed,
     setTimeout: (fn, ms) => {
       if (ended) return 0;
       const id = clock.setTimeout(() => {

@@ -23,7 +23,7 @@ import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { isEndedFor } from '../../pod/lifecycle/restart.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import type { Services } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, secondsLeft } from '../clock.ts';
 import { readContainer } from './containerStatus.ts';
 import { type FindImageUser, imageUsers } from './imageUsers.ts';
 import { prepareMounts } from './mounts.ts';
@@ -75,11 +75,12 @@ export function containerServices(parts: ContainerParts): ContainerServices {
       // The clock may have been set back since the deadline was: the grace is none the longer for that (C10).
       const seconds = Math.max(LEAST_GRACE_SECONDS, Math.min(graceSeconds, left));
       const options = { signal, timeoutMs: seconds * 1_000 + STOP_SLACK_MS };
+      const beganAt = clock.monotonic();
       try {
         await cri.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options).catch(unlessGone);
         return await readContainer({ cri, files }, { id }, { signal });
       } catch (cause) {
-        throw failedStop(cause, seconds);
+        throw failedStop(cause, secondsLeft(seconds, beganAt, clock));
       }
     },
     removeContainers: async ({ ids }, options) => {
@@ -228,7 +229,7 @@ async function start(
   }
 }
 
-/** Until it is tried again the clock may be set: what was given then is known only here. */
+/** Until it is tried again the clock may be set: what is left of the grace that it gave is known only here. */
 function failedStop(cause: unknown, graceSeconds: number): unknown {
   if (!(cause instanceof NodeFailure)) return cause;
   return new NodeFailure(cause.reason, cause.message, { cause, graceSeconds });

@@ -13,7 +13,7 @@ import { quoted } from '../../pod/show/quoted.ts';
 import { firstBytes } from '../../pod/utf8.ts';
 import { createAlarm } from '../alarm.ts';
 import type { Service } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, secondsLeft } from '../clock.ts';
 import { containerNamed } from './containers.ts';
 import { BodyFailure, dialedOf } from './httpExchange.ts';
 import { type HttpGetAction, type HttpTarget, httpGet, httpTarget, isAnsweredInPlain } from './httpGet.ts';
@@ -51,9 +51,11 @@ export function hookService(parts: HookParts): Service<'runHook'> {
   const { cri, clock, node } = parts;
   return async ({ pod, container: name, id, hook, podIp, graceSeconds, deadline: given }, { signal }) => {
     const deadline = given ?? clock.now() + graceSeconds * 1_000;
+    const beganAt = clock.monotonic();
+    const left = () => ({ deadline, graceSeconds: secondsLeft(graceSeconds, beganAt, clock) });
     const container = containerNamed(pod, name);
     const handler = container.lifecycle?.[hook];
-    if (handler === undefined) return { deadline, failure: null };
+    if (handler === undefined) return { ...left(), failure: null };
     const isUnknown = podIp === undefined && handler.httpGet !== undefined && !pod.spec.hostNetwork;
     // A postStart hook does not use up a grace.
     const timeoutMs = hook === 'postStart' ? NO_DEADLINE : Math.max(1, deadline - clock.now());
@@ -68,11 +70,11 @@ export function hookService(parts: HookParts): Service<'runHook'> {
         timeoutMs,
         signal,
       });
-      return { deadline, failure: null, ...(warnings.length > 0 ? { warnings } : {}) };
+      return { ...left(), failure: null, ...(warnings.length > 0 ? { warnings } : {}) };
     } catch (cause) {
       const reason = hook === 'preStop' ? 'FailedPreStopHook' : 'PostStartHookError';
       const failure = new NodeFailure(reason, failureText(pod, name, handler, cause), { cause });
-      return { deadline, failure: toFailure(failure, clock.now()) };
+      return { ...left(), failure: toFailure(failure, clock.now()) };
     }
   };
 }

@@ -16,6 +16,10 @@ export class SimulatedClock implements Clock {
     return this.#now;
   }
 
+  monotonic(): number {
+    return this.#now;
+  }
+
   setTimeout(fn: () => void, ms: number): number {
     return this.#timers.set({ fn, due: this.#now + Math.max(0, ms) });
   }

@@ -157,8 +157,11 @@ export interface PortTypes {
       graceSeconds: number;
       deadline: number | undefined;
     };
-    /** With what the pod's author should know of how it was run. */
-    output: { deadline: number; failure: Failure | null; warnings?: readonly EventMessage[] };
+    /**
+     * Until when the container may take after it, and how many seconds, whatever the clock was set to meanwhile (absent from
+     * earlier recordings); with what the pod's author should know of how it was run.
+     */
+    output: { deadline: number; graceSeconds?: number; failure: Failure | null; warnings?: readonly EventMessage[] };
   };
   /**
    * Tries a probe once, within its timeout. What the container does wrong is its answer; so is an `error` of the tool,

@@ -17,7 +17,12 @@ let timers: (() => void)[];
 let lines: string[];
 let notes: EventMessage[];
 
-const clock: Clock = { now: () => NOW, setTimeout: (fn) => timers.push(fn), clearTimeout: () => {} };
+const clock: Clock = {
+  now: () => NOW,
+  monotonic: () => NOW,
+  setTimeout: (fn) => timers.push(fn),
+  clearTimeout: () => {},
+};
 
 beforeEach(async () => {
   [timers, lines, notes] = [[], [], []];

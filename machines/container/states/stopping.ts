@@ -30,10 +30,17 @@ const KILL_LIMIT_MS = 122_000;
 const actions = {
   /** A restart of the whole pod grants none (C5), whatever it is told to stop within from now on. */
   limitGrace: containerSetup.assign(({ context: { onEnd } }) => (onEnd === 'reset' ? { stopWithin: 0 } : {})),
-  /** What has failed is tried again with no more grace than it gave, whatever the clock is set to meanwhile (C10). */
+  /** Its deadline is over, also where the clock was set back since and shows an earlier time (C10). */
+  useUpGrace: containerSetup.assign(({ context: { stopBy } }) => (stopBy === undefined ? {} : { stopWithin: 0 })),
+  /** What has failed is tried again with no more grace than was left, whatever the clock is set to meanwhile (C10). */
   giveNoMore: containerSetup.assign(({ context, event }) => ({
     stopWithin: sooner(context.stopWithin, failureOf(event).graceSeconds),
   })),
+  /** A deadline goes on while another attempt is waited for. */
+  countWait: containerSetup.assign(({ context: { stopBy, stopWithin, failure, retryAt } }) => {
+    if (stopBy === undefined || stopWithin === undefined || failure === undefined) return {};
+    return { stopWithin: Math.max(0, stopWithin - Math.ceil((retryAt - failure.at) / 1_000)) };
+  }),
   /** While it stops, its readiness still tells whether it does its work. */
   endStartupAndLiveness: containerSetup.enqueueActions(({ enqueue }) => {
     enqueue.stopChild('probe/startup');
@@ -82,6 +89,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           actions: [
             assign(({ context, event: { output } }) => ({
               stopBy: sooner(context.stopBy, output.deadline),
+              stopWithin: sooner(context.stopWithin, output.graceSeconds),
               ...(output.failure ? { failure: output.failure } : {}),
             })),
             { type: 'recordEvent', params: ({ event }) => preStopFailed(event.output.failure) },
@@ -107,7 +115,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         bounded: {
           meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
-          on: { 'timer.elapsed': '#container.stopping.killing' },
+          on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'useUpGrace' } },
         },
         /** Its own grace is counted where the hook runs. */
         unbounded: { meta: { waitsFor: 'its preStop hook' } },
@@ -120,7 +128,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       always: { guard: not('awaitsOthers'), target: 'killing' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
       on: {
-        'timer.elapsed': 'killing',
+        'timer.elapsed': { target: 'killing', actions: 'useUpGrace' },
         'container.stop': [
           { guard: 'isSooner', target: 'awaitingOthers', reenter: true, actions: 'stopForGood' },
           { actions: 'stopForGood' },
@@ -179,7 +187,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       meta: { waitsFor: 'another attempt to stop it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': 'killing',
+        'timer.elapsed': { target: 'killing', actions: 'countWait' },
         'runtime.returned': { guard: 'failedForRuntime', target: 'killing' },
       },
     },

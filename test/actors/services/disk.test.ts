@@ -15,7 +15,7 @@ import { inFolder, makerIn, signal, withRoot } from '../../volume/onDisk.ts';
 /** A clock on which the only limit that counts is over when the test says so. */
 function manualClock() {
   const due: (() => void)[] = [];
-  const clock: Clock = { now: () => 0, setTimeout: (fn) => due.push(fn), clearTimeout: () => {} };
+  const clock: Clock = { now: () => 0, monotonic: () => 0, setTimeout: (fn) => due.push(fn), clearTimeout: () => {} };
   return { clock, elapse: () => due[0]?.() };
 }
 

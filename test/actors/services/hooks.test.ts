@@ -98,7 +98,11 @@ describe('C10: a hook by exec', () => {
     requests.length = 0;
     const handler = { exec: { command: ['sh', '-c', 'true $(X)'] } };
     expect(await run(handler)).toMatchObject({ failure: null });
-    expect(await run(handler, { hook: 'preStop', deadline: 4_500 })).toEqual({ graceMs: 4_500, failure: null });
+    expect(await run(handler, { hook: 'preStop', deadline: 4_500 })).toEqual({
+      graceMs: 4_500,
+      graceSeconds: 30,
+      failure: null,
+    });
     expect(requests).toEqual([
       { containerId: 'c1', cmd: ['sh', '-c', 'true $(X)'], timeout: 0n },
       { containerId: 'c1', cmd: ['sh', '-c', 'true $(X)'], timeout: 0n },

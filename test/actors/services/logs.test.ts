@@ -12,6 +12,7 @@ test('logs whose folder hangs count as none when their time is over, and that is
   const limits: { end: () => void; ms: number }[] = [];
   const clock: Clock = {
     now: () => 0,
+    monotonic: () => 0,
     setTimeout: (end, ms) => limits.push({ end, ms }),
     clearTimeout: () => {},
   };

@@ -8,6 +8,7 @@ export class JumpingClock implements Clock {
   #now = Date.UTC(2026, 0, 1);
 
   now = () => this.#now;
+  monotonic = () => this.#now;
   setTimeout = (fn: () => void, ms: number) => this.#timers.set({ fn, due: this.#now + Math.max(0, ms) });
   clearTimeout = (id: unknown) => void (typeof id === 'number' && this.#timers.clear(id));
 

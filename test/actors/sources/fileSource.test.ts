@@ -371,6 +371,7 @@ function manualClock() {
   const timers = new Set<{ at: number; fn: () => void }>();
   return {
     now: () => now,
+    monotonic: () => now,
     setTimeout: (fn: () => void, ms: number) => {
       const timer = { at: now + ms, fn };
       timers.add(timer);

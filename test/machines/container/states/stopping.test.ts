@@ -114,16 +114,6 @@ describe('a stop of a container that runs', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('C10: a stop that failed is tried again with no more grace than it gave, whatever the clock shows then', () => {
-    const story = containerStory();
-    story.begin();
-    story.ports.hold('stopContainer');
-    story.stop(30);
-    story.ports.fail('stopContainer', 'RuntimeUnavailable', 'gone', { graceSeconds: 16 });
-    story.ports.advance(1_000);
-    expect(story.ports.asked('stopContainer').map(({ graceSeconds }) => graceSeconds)).toEqual([30, 16]);
-  });
-
   test('a shorter stop does not wait for the retry of a failed one', () => {
     const story = containerStory();
     story.begin();

@@ -1,0 +1,76 @@
+/** A grace is counted by what passes, not by the time of day: a clock that is set back makes it none the longer (C10). */
+import { expect, test } from '@jest/globals';
+import { type ContainerParts, containerServices } from '../../../actors/services/containers.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { IMAGE, noAbort, runOne, simulate } from '../../cri/simulated/support.ts';
+import { containerStory } from '../../machines/support/containerStory.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+
+/** One whose time of day can be set. */
+class SetClock extends SimulatedClock {
+  setBackMs = 0;
+
+  override now(): number {
+    return super.now() - this.setBackMs;
+  }
+}
+
+const hook = { exec: { command: ['true'] } };
+const withPreStop = aPod({ containers: [aContainer({ lifecycle: { preStop: hook } })] });
+const graces = ({ ports }: ReturnType<typeof containerStory>) =>
+  ports.asked('stopContainer').map(({ graceSeconds }) => graceSeconds);
+const begun = (pod = aPod()) => {
+  const story = containerStory({ pod });
+  story.begin();
+  return story;
+};
+
+test.each([
+  ['the clock goes on', 0],
+  ['the clock is set back', 3_600_000],
+])('C10: a stop that is cut off tells how much of its grace is left: %s', async (_, setBackMs) => {
+  const clock = new SetClock();
+  const simulation = simulate({ clock, behaviours: { [IMAGE]: { ignoresSigterm: true } } });
+  const { container } = await clock.drive(runOne(simulation));
+  // Of its parts a stop needs these alone.
+  const { stopContainer } = containerServices({ cri: simulation.cri, clock, layout: {} } as unknown as ContainerParts);
+  const asked = { id: container, graceSeconds: 30, deadline: clock.now() + 30_000 };
+  const stopped = stopContainer(asked, { signal: noAbort }).catch((error: unknown) => error);
+  await clock.advance(12_000);
+  clock.setBackMs = setBackMs;
+  simulation.runtime.down();
+  expect(await clock.drive(stopped)).toMatchObject({ reason: 'RuntimeUnavailable', graceSeconds: 18 });
+});
+
+test('C10: it is tried again with no more than that, the wait counted', () => {
+  const story = begun();
+  story.ports.hold('stopContainer');
+  story.stop(30);
+  story.ports.fail('stopContainer', 'RuntimeUnavailable', 'gone', { graceSeconds: 16 });
+  story.ports.advance(1_000);
+  expect(graces(story)).toEqual([30, 15]);
+});
+
+test('C10: one without a deadline keeps its grace while the runtime is away', () => {
+  const story = begun(withPreStop);
+  story.ports.failNext('stopContainer', 'RuntimeUnavailable');
+  story.send({ type: 'container.stop' });
+  story.ports.advance(1_000);
+  expect(graces(story)).toEqual([30, 30]);
+});
+
+test('C10: what a preStop hook takes is gone', () => {
+  const story = begun(withPreStop);
+  story.ports.hold('runHook', 'stopContainer');
+  story.stop(30);
+  story.ports.answer('runHook', { deadline: story.ports.now + 30_000, graceSeconds: 12, failure: null });
+  expect(graces(story)).toEqual([12]);
+});
+
+test('C10: a hook that takes all of it leaves nothing', () => {
+  const story = begun(withPreStop);
+  story.ports.hold('runHook', 'stopContainer');
+  story.stop(30);
+  story.ports.advance(30_000);
+  expect(graces(story)).toEqual([0]);
+});
