@@ -31,6 +31,8 @@ class ApiServer {
   readonly #reprieved = new Set<string>();
   /** The containers that an agent itself has removed: what it knew of them it has to know without. */
   readonly #removed = new Set<string>();
+  /** The pods that an agent has removed to the last sandbox: they have ended, and the next agent begins anew with them. */
+  readonly #ended = new Set<string>();
   /** When the present life began, by the time that no jump of the clock changes. */
   #lifeBegan = 0;
 
@@ -57,7 +59,7 @@ class ApiServer {
       knownRestarts: (old: ContainerStatus) => knownRestarts(host, { uid, namespace, name }, old),
     };
     const spec = podOf(uid)?.spec;
-    const told = isOneLife ? known.status : this.#withoutLost(known.status);
+    const told = isOneLife ? known.status : this.#withoutLost(uid, known.status);
     const { phase: _, ...phaseless } = known.status;
     const comparable = isReprieved ? phaseless : known.status;
     return [...refusals(status, told, spec), ...goneBack(comparable, status, { ...between, spec })];
@@ -89,7 +91,11 @@ class ApiServer {
   noteRemoval({ name, about }: OutsideCall): void {
     if (name === 'removeContainer') this.#removed.add(about);
     if (name !== 'removePodSandbox') return;
-    for (const { id, sandbox } of this.#watched.host.containers()) if (sandbox.id === about) this.#removed.add(id);
+    const { host } = this.#watched;
+    for (const { id, sandbox } of host.containers()) if (sandbox.id === about) this.#removed.add(id);
+    const uid = host.sandboxes().find(({ id }) => id === about)?.podUid;
+    const isLast = host.sandboxes().every(({ id, podUid }) => id === about || podUid !== uid);
+    if (uid !== undefined && isLast) this.#ended.add(uid);
   }
 
   /** Its end was told although the disk did not answer, and nobody is left who knows it. */
@@ -126,13 +132,14 @@ class ApiServer {
   }
 
   /** How runs have ended that somebody else has removed from the runtime, or that no list has shown, no later agent knows. */
-  #withoutLost(before: PodStatus): PodStatus {
+  #withoutLost(uid: string, before: PodStatus): PodStatus {
     const { host } = this.#watched;
+    const hasEnded = this.#ended.delete(uid);
     const shown = host.containers().filter(({ id }) => !host.troubles.hasStrayed(id));
     const there = new Set(shown.map(({ id }) => id));
     const isKnown = ({ state }: ContainerStatus) => {
       const id = state?.terminated?.containerID?.split('//')[1];
-      return id === undefined || there.has(id) || this.#removed.has(id);
+      return id === undefined || there.has(id) || (this.#removed.has(id) && !hasEnded);
     };
     const lost = new Set(statusesOf(before).flatMap((each) => (isKnown(each) ? [] : [each.name])));
     if (lost.size === 0) return before;

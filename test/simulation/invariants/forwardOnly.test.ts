@@ -81,12 +81,28 @@ test('how a container had ended no later agent knows once somebody else has remo
   expect(said()).toEqual([]);
 });
 
-test('what an agent has removed itself it has to know', async () => {
+test('what an agent has removed itself it has to know, unless the whole pod has ended with that', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  const [sandbox] = node.host.sandboxes();
+  const ended = node.host.containers().find(({ containerName }) => containerName === 'setup');
+  report({});
+  following.onCall?.({ room: 'runtime', name: 'removeContainer', about: ended?.id ?? '', writes: true });
+  node.host.runtime.removeSandbox(sandbox?.id ?? '');
+  restart();
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+});
+
+test('a pod that was removed to its last sandbox may begin anew under the next agent', async () => {
   const { node, status, following, report, said, restart } = await watchedNode();
   const [sandbox] = node.host.sandboxes();
   report({});
   following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about: sandbox?.id ?? '', writes: true });
   node.host.runtime.removeSandbox(sandbox?.id ?? '');
+  restart();
+  report(again(status));
+  expect(said()).toEqual([]);
+  report({});
   restart();
   report(again(status));
   expect(said()).toEqual(['setup: left the terminated state']);
