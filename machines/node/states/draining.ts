@@ -22,7 +22,8 @@ const actions = {
   }),
   noteDrained: nodeSetup.assign(({ context, event }) => {
     const uid = uidOf(event);
-    return uid === undefined ? {} : { drained: [...context.drained, uid] };
+    // An old list may show it any number of times.
+    return uid === undefined || context.drained.includes(uid) ? {} : { drained: [...context.drained, uid] };
   }),
   endAll: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
     const at = 'at' in event ? event.at : 0;

@@ -22,6 +22,20 @@ test('C2: a pod that had failed before a restart is Failed also when the node st
   ]);
 });
 
+test('a pod that an old list shows again and again after it has ended is noted once', () => {
+  const web = namedPod('web');
+  const before = (world: FakeWorld) => {
+    for (const pod of [db, web]) world.sandbox(pod);
+    world.run(web, 'main');
+  };
+  const story = nodeStory({ before, held: ['stopContainer'] });
+  const old = [story.world.observed(db), story.world.observed(web)];
+  story.list(...old);
+  story.drain();
+  for (let lists = 0; lists < 3; lists += 1) story.list(...old);
+  expect([story.pod('web-uid'), story.context().drained]).toEqual(['terminating.containers.graceful', ['db-uid']]);
+});
+
 test('pods get their actors in one place, whether they start or only end', () => {
   const places = productFiles.flatMap(({ file, text }) =>
     text
