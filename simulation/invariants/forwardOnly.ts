@@ -103,7 +103,13 @@ class ApiServer {
     return this.#isUnsaved(uid) && this.#watched.host.containers().every(({ podUid }) => podUid !== uid);
   }
 
-  /** The runtime tells of no deadline; nor of when that began to run, which may have been long before the first sandbox. */
+  /**
+   * The runtime tells of no deadline; nor of when that began to run, which may have been long before the first sandbox.
+   *
+   * A kubelet knows that from the mirror pod: it takes the status of that for the old one and keeps its `startTime`
+   * (`updateStatusInternal` in pkg/kubelet/status/status_manager.go). This agent has none before it has an API server;
+   * with one, nothing is to be forgiven here.
+   */
   #hasLostDeadline(uid: string): boolean {
     return this.#isUnsaved(uid) && this.#told.get(uid)?.status.reason === 'DeadlineExceeded';
   }
