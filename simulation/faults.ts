@@ -1,6 +1,24 @@
 /** What becomes of the calls of all agents to the outside, until faults have ended. */
+import { lookUp } from '../pod/lookUp.ts';
+import { ALL_CODES } from './failures.ts';
 import type { SimulatedHost } from './host.ts';
-import { type Fate, type FaultPlan, isFate, type OutsideCall } from './outside.ts';
+import type { Fate, FaultPlan, OutsideCall } from './outside.ts';
+
+const MOMENTS: ReadonlySet<unknown> = new Set(['before', 'during', 'after']);
+const isCode = ({ code }: { readonly code?: string }): boolean => code === undefined || ALL_CODES.includes(code);
+
+const isWhole: { readonly [K in Fate['kind']]: (fate: Fate & { readonly kind: K }) => boolean } = {
+  ...{ fail: isCode, lostReply: isCode, hang: () => true },
+  late: ({ ms }) => Number.isFinite(ms),
+  death: ({ when }) => MOMENTS.has(when),
+};
+
+/** Whether a fate is one, as programs without types give others too. */
+function isFate(fate: Fate): boolean {
+  // The rule of a kind takes the fates of that kind.
+  const rule = lookUp(isWhole, fate.kind) as ((fate: Fate) => boolean) | undefined;
+  return rule?.(fate) ?? false;
+}
 
 export class Faults {
   readonly #host: SimulatedHost;

@@ -1,6 +1,5 @@
 /** The gate through which each call to the outside passes: here it is counted, and here it meets its fault. */
 import type { Clock } from '../actors/clock.ts';
-import { lookUp } from '../pod/lookUp.ts';
 import type { Random } from './random.ts';
 
 /** Where calls go to. */
@@ -21,7 +20,10 @@ export interface OutsideCall {
 
 /** What becomes of a call. */
 export type Fate =
-  /** It fails, and nothing was done; `code` is how, where its room knows several ways. */
+  /**
+   * It fails, and nothing was done; `code` is how, where its room knows several ways: one of another room stands for one of
+   * these, and one that no room knows is a `TypeError`.
+   */
   | { readonly kind: 'fail'; readonly code?: string }
   /** It is done, and fails all the same. */
   | { readonly kind: 'lostReply'; readonly code?: string }
@@ -31,21 +33,6 @@ export type Fate =
   | { readonly kind: 'late'; readonly ms: number }
   /** The agent dies with the call not made yet, in the middle of what can be done in part, or with the answer on its way. */
   | { readonly kind: 'death'; readonly when: 'before' | 'during' | 'after' };
-
-const MOMENTS: ReadonlySet<unknown> = new Set(['before', 'during', 'after']);
-
-const isWhole: { readonly [K in Fate['kind']]: (fate: Fate & { readonly kind: K }) => boolean } = {
-  ...{ fail: () => true, lostReply: () => true, hang: () => true },
-  late: ({ ms }) => Number.isFinite(ms),
-  death: ({ when }) => MOMENTS.has(when),
-};
-
-/** Whether a fate is one, as programs without types give others too. */
-export function isFate(fate: Fate): boolean {
-  // The rule of a kind takes the fates of that kind.
-  const rule = lookUp(isWhole, fate.kind) as ((fate: Fate) => boolean) | undefined;
-  return rule?.(fate) ?? false;
-}
 
 /**
  * Decides what becomes of the calls; undefined: what was asked for. `elapsed` is when a call is made, in milliseconds of

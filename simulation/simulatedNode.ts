@@ -9,7 +9,10 @@ import type { Deed } from './stories/story.ts';
 export interface SimulatedNode {
   /** Puts the manifest of a static pod there, or another in its place; throws a `TypeError` where it is not valid. */
   apply(pod: object): void;
-  /** Takes the manifest of a pod away; `pod` is its name there, or its full name (`default/web-node-1`). */
+  /**
+   * Takes the manifest of a pod away; `pod` is its name there, or its full name (`default/web-node-1`). Where there is none,
+   * nothing happens, as with `kubectl delete --ignore-not-found`.
+   */
   remove(pod: string): void;
 
   /** Does what a story can tell of: ends a container, stops the runtime, fills the disk, sets the clock. */

@@ -10,6 +10,7 @@ type UserDeed =
   | { readonly kind: 'apply'; readonly pod: Manifest; readonly by?: 'url' }
   /** Writes a manifest in place: first so much of it, from 0 to 1, and the rest later. */
   | { readonly kind: 'writeInParts'; readonly pod: Manifest; readonly share: number; readonly restMs: number }
+  /** Takes the manifest of a pod away; where there is none, nothing happens. */
   | { readonly kind: 'remove'; readonly pod: string }
   /** Gives the manifest of a pod another name, or puts the same pod into another file as well. */
   | { readonly kind: 'renameManifest' | 'copyManifest'; readonly pod: string; readonly file: string }
@@ -20,7 +21,7 @@ type UserDeed =
   | { readonly kind: 'manifestsGone'; readonly forMs: number }
   | { readonly kind: 'url'; readonly trouble: UrlTrouble; readonly forMs: number };
 
-/** What becomes of containers and sandboxes by themselves; `which` is the nth of all that there are. */
+/** What becomes of containers and sandboxes by themselves; `which` counts all that there are, from 0 and round again. */
 type ContainerDeed =
   | { readonly kind: 'exit'; readonly which: number; readonly exitCode: number; readonly reason?: string }
   /** The kernel kills the process of a container for want of memory, or one of its children. */

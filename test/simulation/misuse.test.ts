@@ -69,22 +69,36 @@ test('what an invariant throws while the next agent starts reaches whoever lets 
   await expect(node.advance(2_000)).rejects.toThrow('a second life');
 });
 
-test.each([5, {}, { kind: 'nope' }, { kind: 'constructor' }, { kind: 'late' }, { kind: 'death', when: 'later' }])(
-  'a call cannot have the fate %j',
-  async (fate) => {
-    await expect(run({ faults: () => untyped<Fate>(fate) })).rejects.toThrow('there is no such fate: ');
-  },
-);
+test.each([
+  ...[5, {}, { kind: 'nope' }, { kind: 'constructor' }, { kind: 'late' }, { kind: 'death', when: 'later' }],
+  ...[
+    { kind: 'fail', code: 'NOPE' },
+    { kind: 'lostReply', code: 5 },
+  ],
+])('a call cannot have the fate %j', async (fate) => {
+  await expect(run({ faults: () => untyped<Fate>(fate) })).rejects.toThrow('there is no such fate: ');
+});
 
 test.each([
   [{ kind: 'constructor' }, 'there is no such deed: {"kind":"constructor"}'],
   [{ kind: 'jump', ms: Number.NaN }, 'no clock can jump by NaN ms'],
   [{ kind: 'jump', ms: 1e18 }, 'no clock can jump by 1000000000000000000 ms'],
   [{ kind: 'stall' }, 'no timer waits for undefined ms'],
+  [{ kind: 'exit', exitCode: 1 }, '`which` is a whole number from 0, not undefined'],
+  [{ kind: 'exit', which: 0 }, 'no process exits with the code undefined'],
+  [{ kind: 'oom', which: -1, child: false }, '`which` is a whole number from 0, not -1'],
+  [{ kind: 'killSandbox', which: '0' }, '`which` is a whole number from 0, not 0'],
 ])('nobody can do %j', async (deed, message) => {
   const node = await run({ invariants });
   expect(() => node.perform(untyped<Deed>(deed))).toThrow(message);
   expect(await node.settle(60_000)).toBe(true);
+});
+
+test('removing a pod that is not there does nothing', async () => {
+  const node = await run({ invariants });
+  for (const pod of ['nope', 'default/nope-node-1']) node.remove(pod);
+  expect(await node.settle(60_000)).toBe(true);
+  expect(node.pods().map(({ metadata }) => metadata.name)).toEqual(['web-node-1']);
 });
 
 test('what was not recorded is not given as if nothing had happened', async () => {
