@@ -1,4 +1,4 @@
-/** Which containers and sandboxes an agent has asked to be ended: what else ends was ended by somebody else. */
+/** What agents have asked for of containers and sandboxes: what else happens to them comes from somebody else. */
 import type { RuntimeEffect } from '../cri/simulated/views.ts';
 import type { Deeds } from './deeds.ts';
 import { fullName, type SimulatedHost } from './host.ts';
@@ -22,11 +22,19 @@ interface Around {
 
 export class Endings {
   readonly #asked = new Set<string>();
+  /** How many sandboxes the present agent waits for, by the UID of their pod. */
+  readonly #awaited = new Map<string, number>();
+
+  /** What an earlier agent had asked for, and comes now, the present one has to take from others. */
+  beginLife(): void {
+    this.#awaited.clear();
+  }
 
   /** Notes what a call asks for; with a container that is not started whatever else of its pod runs may end. */
   note({ host, deeds }: Around, call: OutsideCall, fate?: Fate): void {
     const { room, name, about } = call;
     if (room === 'runtime' && ENDINGS.has(name)) this.#asked.add(about);
+    if (room === 'runtime' && name === 'runPodSandbox') this.#awaited.set(about, this.#awaitedOf(about) + 1);
     const refused = isRefusal(call, fate) ? host.containers().find(({ id }) => id === about) : undefined;
     if (refused) deeds.touch(fullName(refused), host.clock.elapsed);
   }
@@ -39,4 +47,14 @@ export class Endings {
     if (kind === 'removed') this.#asked.delete(container?.id ?? sandbox.id);
     return kind === 'ended' && !isAsked;
   }
+
+  /** Whether a pod has got a sandbox that only an earlier agent had asked for. */
+  isSurplus({ kind, container, sandbox: { podUid } }: RuntimeEffect): boolean {
+    if (kind !== 'started' || container !== undefined) return false;
+    const awaited = this.#awaitedOf(podUid);
+    this.#awaited.set(podUid, Math.max(0, awaited - 1));
+    return awaited === 0;
+  }
+
+  #awaitedOf = (podUid: string): number => this.#awaited.get(podUid) ?? 0;
 }

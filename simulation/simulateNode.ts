@@ -32,6 +32,8 @@ const SETTLE_STEP_MS = 20_000;
 const START = Date.UTC(2026, 0, 1);
 /** As systemd restarts a daemon that has failed. */
 const RESTART_MS = 5_000;
+/** What the runtime has is in a list by then, unless lists are troubled. */
+const LISTED_WITHIN_MS = 120_000;
 /** The whole is looked at so often, in steps. */
 const WHOLE_EVERY = 100;
 
@@ -146,6 +148,7 @@ export class Simulation implements SimulatedNode {
       },
     });
     this.#life = life;
+    this.#endings.beginLife();
     this.#watch.tell('onLifeBegan');
     void life.start();
   }
@@ -249,7 +252,10 @@ export class Simulation implements SimulatedNode {
   }
 
   #took(effect: RuntimeEffect): void {
-    if (this.#endings.isByOthers(effect)) this.deeds.touch(fullName(effect.sandbox), this.elapsed);
+    const pod = fullName(effect.sandbox);
+    if (this.#endings.isByOthers(effect)) this.deeds.touch(pod, this.elapsed);
+    // Of two sandboxes neither stays (C8), as soon as a list shows both.
+    if (this.#endings.isSurplus(effect)) this.deeds.touch(pod, this.elapsed + LISTED_WITHIN_MS);
     this.#watch.tell('onEffect', effect);
   }
 

@@ -7,12 +7,14 @@ function story() {
   const endings = new Endings();
   // No start is refused here.
   const simulation = {} as Parameters<Endings['note']>[0];
-  const sandbox = { id: 'sandbox' };
+  const sandbox = { id: 'sandbox', podUid: 'pod' };
   const container = { id: 'main' };
   // As far as it is looked at.
   const effect = (kind: RuntimeEffect['kind']) => ({ kind, sandbox, container }) as unknown as RuntimeEffect;
   return {
     asks: (name: string, about: string) => endings.note(simulation, { room: 'runtime', name, about, writes: true }),
+    restart: () => endings.beginLife(),
+    startSandbox: () => endings.isSurplus({ kind: 'started', sandbox } as unknown as RuntimeEffect),
     start: () => endings.isByOthers(effect('started')),
     end: () => endings.isByOthers(effect('ended')),
   };
@@ -39,4 +41,16 @@ test('what an agent starts in a sandbox that it could not stop before ends witho
   asks('stopPodSandbox', 'sandbox');
   start();
   expect(end()).toBe(true);
+});
+
+test('a sandbox that comes late, as an earlier agent had asked for it, comes from others', () => {
+  const { asks, restart, startSandbox } = story();
+  asks('runPodSandbox', 'pod');
+  expect(startSandbox()).toBe(false);
+  asks('runPodSandbox', 'pod');
+  restart();
+  expect(startSandbox()).toBe(true);
+  asks('runPodSandbox', 'pod');
+  expect(startSandbox()).toBe(false);
+  expect(startSandbox()).toBe(true);
 });
