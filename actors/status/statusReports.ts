@@ -47,7 +47,7 @@ interface Latest extends StatusReport {
 
 interface ReportParts {
   readonly sinks: readonly StatusSink[];
-  readonly store: Pick<NodeStore, 'write' | 'remove'>;
+  readonly store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten' | 'whenWritten'>;
   readonly unacknowledged: ReadonlyMap<string, UnacknowledgedEnd>;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
@@ -59,8 +59,6 @@ export class StatusReports {
   readonly #acknowledging: readonly string[];
   /** The ends that are on disk. */
   readonly #kept = new Map<string, UnacknowledgedEnd>();
-  /** Resolves for each of them when it is saved as the status of the pod, too. */
-  readonly #saving = new Map<string, Promise<void>>();
   /** The last status of each pod that is to be told once what it rests on is on disk. */
   readonly #held = new Map<string, PodStatus>();
 
@@ -79,11 +77,8 @@ export class StatusReports {
     }));
   }
 
-  /**
-   * Writes an end that a sink has to acknowledge, before anybody is told of it. `isFinal`: the pod must not run again;
-   * `saving`: when the next agent knows that from its status.
-   */
-  keep({ uid, pod, view, removed }: StatusChange, isFinal: boolean, saving?: Promise<void>): Promise<void> | undefined {
+  /** Writes an end that a sink has to acknowledge, before anybody is told of it; `isFinal`: the pod must not run again. */
+  keep({ uid, pod, view, removed }: StatusChange, isFinal: boolean): Promise<void> | undefined {
     if (this.#acknowledging.length === 0) return undefined;
     const { metadata, status } = pod;
     const kept = this.#kept.get(uid);
@@ -99,7 +94,7 @@ export class StatusReports {
     if (view.refused) return undefined;
     if (!isTerminalPhase(status?.phase) || (samePodStatus(before, status) && !isReopened)) return undefined;
     const { namespace, name } = metadata;
-    return this.#write(uid, { namespace, name, status, isFinal }, saving);
+    return this.#write(uid, { namespace, name, status, isFinal });
   }
 
   /** Takes note of what was told of a pod; gives what the sinks have to send, if that is something new. */
@@ -162,36 +157,29 @@ export class StatusReports {
   #restore(uid: string, end: UnacknowledgedEnd): void {
     this.#kept.set(uid, end);
     const missing = new Set(this.#acknowledging);
-    if (missing.size === 0) this.#remove(uid);
+    if (missing.size === 0) this.#removeSaved(uid);
     else this.#latest.set(uid, { ...end, uid, ended: true, version: 1, missing, gone: true });
   }
 
-  #write(uid: string, end: UnacknowledgedEnd, saving?: Promise<void>): Promise<void> {
+  #write(uid: string, end: UnacknowledgedEnd): Promise<void> {
     this.#kept.set(uid, end);
-    this.#saving.delete(uid);
-    if (saving !== undefined) {
-      this.#saving.set(uid, saving);
-      void saving.then(() => {
-        if (this.#saving.get(uid) === saving) this.#saving.delete(uid);
-      });
-    }
     const { store, onError } = this.#parts;
     return store.write('unacknowledged', uid, end).catch((error) => onError('store', error));
   }
 
-  /** Removes an end that all have taken: while a disk that hangs keeps its status from being saved, it is all there is. */
+  /** Removes an end that all have taken: while it cannot be saved as the status of the pod, it is all that the next agent has. */
   #removeSaved(uid: string): void {
-    const [saving, taken] = [this.#saving.get(uid), this.#kept.get(uid)?.status];
+    const { store } = this.#parts;
+    const taken = this.#kept.get(uid)?.status;
     const remove = () => {
       if (samePodStatus(this.#kept.get(uid)?.status, taken)) this.#remove(uid);
     };
-    if (saving === undefined) remove();
-    else void saving.then(remove);
+    if (store.isUnwritten('statuses', uid)) void store.whenWritten('statuses', uid).then(remove);
+    else remove();
   }
 
   #remove(uid: string): void {
     this.#kept.delete(uid);
-    this.#saving.delete(uid);
     this.#parts.store.remove('unacknowledged', uid).catch((error) => this.#parts.onError('store', error));
   }
 }

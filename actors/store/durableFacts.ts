@@ -91,7 +91,7 @@ export async function openNodeStore(
   const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRefused(status)));
   for (const [uid, { status, isFinal }] of facts.unacknowledged) {
     if (!isFinal || statuses.has(uid)) continue;
-    // A former run was ended between its two writes: the other is made up for before a sink has acknowledged this one.
+    // A former run was ended between its two writes: the other is made up for, and until it is on disk this one stays.
     statuses.set(uid, status);
     // What cannot be written is tried again, and told of as any other fact.
     store.write('statuses', uid, status).catch(() => {});

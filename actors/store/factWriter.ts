@@ -17,8 +17,8 @@ interface FactWriterParts {
   readonly durable: Pick<DurableFacts, 'allocations' | 'probes'>;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
-  /** Writes the ends that sinks have to acknowledge; `isFinal`: of a pod that must not run again, which `saving` saves. */
-  readonly keepEnd: (change: StatusChange, isFinal: boolean, saving?: Promise<void>) => Promise<void> | undefined;
+  /** Writes the ends that sinks have to acknowledge; `isFinal`: of a pod that must not run again. */
+  readonly keepEnd: (change: StatusChange, isFinal: boolean) => Promise<void> | undefined;
 }
 
 export interface FactWriter {
@@ -57,10 +57,12 @@ export function createFactWriter({ store, durable, clock, onError, keepEnd }: Fa
     const isEnd = isFinal(change);
     // Before its containers are known, what is on disk of their probes is all there is.
     const probing = view.unsettled ? undefined : probes.keep(uid, view);
-    const saving = isEnd && pod.status ? write('statuses', uid, pod.status) : undefined;
-    const writes = [probing, saving, allocations.keep(uid, view), keepEnd(change, isEnd, saving)].filter(
-      (each) => each !== undefined,
-    );
+    const writes = [
+      probing,
+      isEnd && pod.status ? write('statuses', uid, pod.status) : undefined,
+      allocations.keep(uid, view),
+      keepEnd(change, isEnd),
+    ].filter((each) => each !== undefined);
     return writes.length > 0 ? atMost(clock, Promise.all(writes)) : undefined;
   };
   return { keep, isEvidence: (uid) => !read.has(uid) || store.isUnwritten('statuses', uid) };

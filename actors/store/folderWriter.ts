@@ -83,6 +83,8 @@ export class FolderWriter {
       const failed = new Map<FactChange, unknown>();
       await Promise.all(batch.map((change) => this.#put(change, failed)));
       this.#unwritten.keep(failed);
+      // Not before: what fails while another of the batch hangs is not to seem written meanwhile.
+      for (const { key } of failed.keys()) this.#inHand.delete(key);
       if (this.#inPlace.size > 0) await this.#sync();
     }
     this.#running = undefined;
@@ -112,7 +114,6 @@ export class FolderWriter {
       failed.set(change, tooLate(outcome, `${factFile(this.#folder, key)} was not written`));
       this.#queue(change);
     } catch (cause) {
-      this.#inHand.delete(key);
       failed.set(change, cause);
       refuse(change, cause);
     }

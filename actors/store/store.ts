@@ -40,6 +40,8 @@ export interface Store<Schemas extends FactSchemas> {
   readonly failure: () => StoreFailure | undefined;
   /** Whether the last change of a key is not durable yet. */
   readonly isUnwritten: (kind: keyof Schemas & string, key: string) => boolean;
+  /** Resolves when it is, however often it has to be tried. */
+  readonly whenWritten: (kind: keyof Schemas & string, key: string) => Promise<void>;
 }
 
 export interface StoreOptions extends Partial<Retrying> {
@@ -81,6 +83,7 @@ export async function openStore<Schemas extends FactSchemas>(
     close: () => writer.close(),
     failure: () => writer.failure(),
     isUnwritten: (kind, key) => writer.isUnwritten(kind, key),
+    whenWritten: (kind, key) => writer.whenWritten(kind, key),
   };
 }
 

@@ -61,6 +61,11 @@ export class StoreBatches {
     return this.#writerOf(kind).has(key) || this.#unwritten.has(idOf({ kind, key }));
   }
 
+  /** Resolves when the last change of a key is durable, however often it has to be tried. */
+  async whenWritten(kind: string, key: string): Promise<void> {
+    while (this.isUnwritten(kind, key)) await this.#unwritten.nextRelease(idOf({ kind, key }));
+  }
+
   #writerOf(kind: string): FolderWriter {
     const known = this.#writers.get(kind);
     if (known !== undefined) return known;

@@ -38,6 +38,7 @@ export class UnwrittenFacts {
   readonly #again: (changes: readonly FactChange[]) => void;
   /** What failed last of each. While a later change of the same fact is on its way it is no less unwritten. */
   readonly #kept = new Map<string, FactChange>();
+  readonly #releases = new Map<string, PromiseWithResolvers<void>>();
   #failure: StoreFailure | undefined;
   #timer: unknown;
   #isClosed = false;
@@ -54,6 +55,13 @@ export class UnwrittenFacts {
 
   has(id: string): boolean {
     return this.#kept.has(id);
+  }
+
+  /** Resolves when a change of the fact is durable. */
+  nextRelease(id: string): Promise<void> {
+    const release = this.#releases.get(id) ?? Promise.withResolvers<void>();
+    this.#releases.set(id, release);
+    return release.promise;
   }
 
   tryAgain(): void {
@@ -85,6 +93,8 @@ export class UnwrittenFacts {
     for (const change of durable) {
       const { version = Number.POSITIVE_INFINITY } = this.#kept.get(idOf(change)) ?? {};
       if (version <= change.version) this.#kept.delete(idOf(change));
+      this.#releases.get(idOf(change))?.resolve();
+      this.#releases.delete(idOf(change));
     }
     if (this.#kept.size === 0) {
       this.#retrying.clock.clearTimeout(this.#timer);

@@ -297,9 +297,11 @@ describe('a pod is not reported as Pending over a better status', () => {
 /** The reports of the pod `job` to one sink, and what is on disk for it. */
 function reportsOfJob() {
   const onDisk = new Map<string, unknown>();
-  const store: Pick<NodeStore, 'write' | 'remove'> = {
+  const store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten' | 'whenWritten'> = {
     write: async (_kind, uid, fact) => void onDisk.set(uid, fact),
     remove: async (_kind, uid) => void onDisk.delete(uid),
+    isUnwritten: () => false,
+    whenWritten: async () => {},
   };
   const sink = new FakeSink('api');
   const reports = new StatusReports({

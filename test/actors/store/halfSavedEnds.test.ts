@@ -1,8 +1,9 @@
 /** Ends of pods of which only one of the two facts was saved before the agent died. */
 import { readdir, rm } from 'node:fs/promises';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { StatusReport, StatusSink } from '../../../actors/status/statusReports.ts';
-import type { NodeStore } from '../../../actors/store/durableFacts.ts';
+import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
+import { fileError } from '../../../host/simulated/fileErrors.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
@@ -78,26 +79,68 @@ test('also if it was not wanted while no agent lived', async () => {
   await expectRunsAgain(node);
 });
 
-test('what a sink has taken is kept until it is saved as the status of the pod, or the pod is gone', async () => {
-  const { promise: saved, resolve: save } = Promise.withResolvers<void>();
-  const store = (real: NodeStore): NodeStore => ({
-    ...real,
-    write: (kind, ...fact) => (kind === 'statuses' ? saved : real.write(kind, ...fact)),
+/** The files of the host, of which none becomes the status of a pod before the disk is told to go on. */
+function diskWithout(saving: () => Promise<void>): FileSystem {
+  const rename: FileSystem['rename'] = async (from, to) => {
+    if (to.includes('/statuses/')) await saving();
+    return hostFiles.rename(from, to);
+  };
+  return { ...hostFiles, rename };
+}
+
+const unacknowledged = (node: SimulatedNode) => readdir(node.path('root/statelet/unacknowledged'));
+
+describe('what a sink has taken is kept until it is saved as the status of the pod', () => {
+  test('while that call hangs', async () => {
+    const { promise: saved, resolve: save } = Promise.withResolvers<void>();
+    const { sink, sent } = closedSink();
+    sink.isOpen = true;
+    const node = await simulatedNode({ pods: [job], parts: { sinks: [sink], files: diskWithout(() => saved) } });
+    await node.advance('20s');
+    expect(sent.at(-1)).toBe('Failed');
+    expect(await unacknowledged(node)).toEqual(['job-uid.json']);
+    save();
+    await eventually('it is removed', async () => (await unacknowledged(node)).length === 0 || undefined);
   });
-  const { sink, sent } = closedSink();
-  sink.isOpen = true;
-  const node = await simulatedNode({
-    pods: [job, { ...job, metadata: { ...job.metadata, name: 'other', uid: 'other' } }],
-    store,
-    parts: { sinks: [sink] },
+
+  test('while it fails, and is tried again', async () => {
+    let isFull = true;
+    const saving = async () => {
+      if (isFull) throw fileError('ENOSPC', 'rename', 'statuses');
+    };
+    const { sink, sent } = closedSink();
+    sink.isOpen = true;
+    const node = await simulatedNode({ pods: [job], parts: { sinks: [sink], files: diskWithout(saving) } });
+    await node.advance('20s');
+    expect(sent.at(-1)).toBe('Failed');
+    expect(await unacknowledged(node)).toEqual(['job-uid.json']);
+    isFull = false;
+    await node.advance('10s');
+    await eventually('it is removed', async () => (await unacknowledged(node)).length === 0 || undefined);
   });
-  const unacknowledged = () => readdir(node.path('root/statelet/unacknowledged'));
-  await node.advance('20s');
-  expect(sent.at(-1)).toBe('Failed');
-  expect(await unacknowledged()).toEqual(['job-uid.json', 'other.json']);
-  node.remove('other');
-  await node.advance('40s');
-  expect(await unacknowledged()).toEqual(['job-uid.json']);
-  save();
-  await eventually('it is removed', async () => (await unacknowledged()).length === 0 || undefined);
+
+  test.each([
+    ['takes it from the next agent', true],
+    ['is not there any more', false],
+  ])('while that call hangs, of an end that a former agent has left, if the sink %s', async (_, isThere) => {
+    const { sink, sent } = closedSink();
+    const node = await simulatedNode({ pods: [job], silentSource: true, parts: { sinks: [sink] } });
+    node.tellSource();
+    await node.advance('20s');
+    await killHalfSaved(node);
+    sink.isOpen = true;
+    // It dies before any source has told of the pod.
+    node.withParts({ sinks: isThere ? [sink] : [], files: diskWithout(() => new Promise(() => {})) });
+    await node.startAgent();
+    await node.advance('20s');
+    expect(sent.includes('Failed')).toBe(isThere);
+    expect(await unacknowledged(node)).toEqual(['job-uid.json']);
+    node.killAgent();
+    node.withParts({});
+    await node.startAgent();
+    node.tellSource();
+    await node.advance('20s');
+    expect(node.pod('job').phase).toBe('Failed');
+    await eventually('it is removed', async () => (await unacknowledged(node)).length === 0 || undefined);
+  });
 });

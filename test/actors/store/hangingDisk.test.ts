@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { openStore, type Store } from '../../../actors/store/store.ts';
+import { fileError } from '../../../host/simulated/fileErrors.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
 import { HangingFiles } from '../../fakes/hangingFiles.ts';
@@ -42,6 +43,16 @@ function isDone(work: Promise<unknown>): () => boolean {
     done = true;
   });
   return () => done;
+}
+
+/** Fails at the first call. */
+function failingOnce(rename: HangingFiles['rename']): HangingFiles['rename'] {
+  let isFirst = true;
+  return (from, to) => {
+    if (!isFirst) return rename(from, to);
+    isFirst = false;
+    return Promise.reject(fileError('EIO', 'rename', to));
+  };
 }
 
 describe('a call that hangs', () => {
@@ -93,6 +104,23 @@ describe('a call that hangs', () => {
     await clock.advance(0);
     expect([store.failure(), told.length, clock.pending]).toEqual([undefined, 2, 0]);
   });
+});
+
+test('what fails beside a call that hangs is unwritten from then on, until it is durable', async () => {
+  const goOn = files.hold('sync', /ends\/u2\.json/);
+  files.rename = failingOnce(files.rename);
+  const failed = store.write('ends', 'u1', 1);
+  void store.write('ends', 'u2', 1);
+  await expect(failed).rejects.toThrow('EIO');
+  const written = isDone(store.whenWritten('ends', 'u1'));
+  for (let seconds = 0; seconds < 5; seconds += 1) {
+    expect([store.isUnwritten('ends', 'u1'), written()]).toEqual([true, false]);
+    await clock.advance(1_000);
+  }
+  goOn();
+  await clock.advance(2_000);
+  expect([store.isUnwritten('ends', 'u1'), written()]).toEqual([false, true]);
+  expect(await onDisk()).toMatchObject({ ends: { u1: 1, u2: 1 } });
 });
 
 describe('a call that ends late', () => {
