@@ -1,5 +1,6 @@
 /** Fills the ports of containers' logs: their rotation, and what they tell of former runs. */
 import type { Cri } from '../../cri/calls.ts';
+import { unlessAborted } from '../../host/limit.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { restartsByLogs } from '../../host/pods/loggedRuns.ts';
 import { tendLog } from '../../host/pods/logRotation.ts';
@@ -27,20 +28,20 @@ interface LogParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** A pod that has to end waits for the count of its restarts, whatever its disk does. */
-const COUNT_LIMIT_MS = 5_000;
-
 type LogServices = Pick<Services, 'countRestarts' | 'rotateLogs'>;
 
 export function logServices({ cri, layout, clock, policy, onError }: LogParts): LogServices {
   const { maxBytes, maxFiles, workers } = policy;
   return {
-    countRestarts: async ({ pod, containers }, { signal }) => {
-      const limit = { clock, timeoutMs: COUNT_LIMIT_MS, signal };
+    countRestarts: async ({ pod, containers, limitMs }, { signal }) => {
       const count = async (container: string): Promise<[string, number]> => {
+        const directory = layout.containerLogDir(pod.metadata, container);
+        // A folder that hangs cannot be called off; nobody waits for it any more.
+        const look = (limit: AbortSignal) => unlessAborted(restartsByLogs(layout.files, directory), limit);
         try {
-          const directory = layout.containerLogDir(pod.metadata, container);
-          return [container, await withinLimit(orAborted(restartsByLogs(layout.files, directory)), limit)];
+          const limited =
+            limitMs === undefined ? look(signal) : withinLimit(look, { clock, timeoutMs: limitMs, signal });
+          return [container, await limited];
         } catch (error) {
           onError('countRestarts', error);
           return [container, 0];
@@ -69,12 +70,3 @@ export function logServices({ cri, layout, clock, policy, onError }: LogParts): 
     },
   };
 }
-
-/** What a look comes to that cannot be called off; once the signal aborts nobody waits for it any more. */
-const orAborted =
-  <T>(look: Promise<T>) =>
-  (signal: AbortSignal): Promise<T> =>
-    new Promise((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('its logs were not listed in time')), { once: true });
-      look.then(resolve, reject);
-    });

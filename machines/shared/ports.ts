@@ -88,10 +88,11 @@ export interface PortTypes {
   };
   /**
    * How often each of these containers was restarted, counting the run to come, by the logs of its former runs: asked
-   * where the runtime has none of it. Logs that cannot be read are told, and count as none.
+   * where the runtime has none of it. Logs that cannot be read are told, and count as none, and so do those that are not
+   * read within the limit, in milliseconds, if there is one.
    */
   countRestarts: {
-    input: { pod: Pod; containers: readonly string[] };
+    input: { pod: Pod; containers: readonly string[]; limitMs?: number };
     output: { restarts: Readonly<Record<string, number>> };
   };
   /** Sees to it that a container of this name and attempt exists in the sandbox, also when an earlier answer was lost. */

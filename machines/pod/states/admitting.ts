@@ -55,6 +55,9 @@ export const awaitingOthers = admittingSetup.createStateConfig({
   on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
 });
 
+/** So long a pod that is to end waits for its restarts to be counted. */
+const LAST_COUNT_MS = 5_000;
+
 /**
  * The runtime may not have the last runs of some of its containers: how often these were restarted their logs tell, before
  * anybody is told a lower number (C23). It asks for admission before and after: what runs of it holds its name meanwhile
@@ -66,7 +69,10 @@ export const recalling = admittingSetup.createStateConfig({
   entry: 'askAdmission',
   invoke: {
     src: 'countRestarts',
-    input: ({ context }) => ({ pod: context.allocated, containers: forgotten(context) }),
+    input: ({ context }) => ({
+      ...{ pod: context.allocated, containers: forgotten(context) },
+      ...(context.termination ? { limitMs: LAST_COUNT_MS } : {}),
+    }),
     onDone: {
       target: 'recalled',
       // What the runtime has shown and lost meanwhile is counted already.
@@ -78,9 +84,9 @@ export const recalling = admittingSetup.createStateConfig({
     'pod.update': { actions: 'replaceDesired' },
     'admission.admitted': {},
     'admission.refused': {},
-    // Its end, too, tells how often its containers were restarted.
-    'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
-    'pod.deadlineExceeded': { actions: ['exceedDeadline', recordDeadlineEvent] },
+    // Its end, too, tells how often its containers were restarted, but does not wait long for it.
+    'pod.terminate': { target: 'recalling', reenter: true, actions: ['recordTermination', recordTerminationEvent] },
+    'pod.deadlineExceeded': { target: 'recalling', reenter: true, actions: ['exceedDeadline', recordDeadlineEvent] },
   },
 });
 

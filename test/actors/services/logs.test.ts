@@ -28,11 +28,14 @@ test('logs whose folder hangs count as none when their time is over, and that is
     },
     onError: (source, error) => told.push([source, error]),
   });
-  const counting = countRestarts({ pod: aPod(), containers: ['main'] }, { signal: new AbortController().signal });
+  const counting = countRestarts(
+    { pod: aPod(), containers: ['main'], limitMs: 5_000 },
+    { signal: new AbortController().signal },
+  );
   for (const { end, ms } of limits) {
     expect(ms).toBe(5_000);
     end();
   }
   expect(await counting).toEqual({ restarts: { main: 0 } });
-  expect(told).toEqual([['countRestarts', new Error('its logs were not listed in time')]]);
+  expect(told).toEqual([['countRestarts', expect.objectContaining({ name: 'AbortError' })]]);
 });

@@ -106,6 +106,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     story.terminate(1, { reason: 'Preempting', message: 'Preempted in order to admit critical pod' });
     expect(story.told()).toEqual(['Warning Preempting: Preempted in order to admit critical pod']);
     expect(story.state()).toBe('recalling');
+    expect(story.ports.asked('countRestarts').map(({ limitMs }) => limitMs)).toEqual([undefined, 5_000]);
     if (how === 'answer') story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
     else story.ports.fail('countRestarts', 'RuntimeError');
     expect(story.state()).toBe('terminated');
