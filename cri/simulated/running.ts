@@ -38,7 +38,8 @@ export function endAsNotStarted(world: World, record: ContainerRecord, message: 
   const finishedAt = world.clock.now();
   record.life = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
   if (life.state === 'running') life.process.signal('SIGKILL');
-  else tellOfContainer(world, 'ended', record);
+  // Of a process that never ran containerd sends no event.
+  else world.onEffect?.({ kind: 'ended', sandbox: record.sandbox, container: record });
 }
 
 function showExit(world: World, record: ContainerRecord, leadMs: number, show: () => void): void {
