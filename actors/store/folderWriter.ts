@@ -21,6 +21,7 @@ interface Attempts {
  *
  * What hangs is left behind after a while and begun once more, with those who wait for it; the batch goes on without it.
  * Should it end after all, and a later change be wanted by then, that one is written again, whatever has become of it.
+ * Until then the disk may have the earlier value, or none: nothing can stop a call that the kernel has begun.
  */
 export class FolderWriter {
   readonly #folder: FactFolder;
