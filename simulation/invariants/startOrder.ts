@@ -49,18 +49,49 @@ function missingBefore({ sandbox, containerName: name }: SimulatedContainer, { s
 /** As long as it shows one of these, nothing has become of a container yet. */
 const STILL_TO_COME: ReadonlySet<string | undefined> = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** The containers that come before in the spec, and have neither had their turn in this sandbox nor failed (C9). */
-function passedOver({ agent }: Watched, started: SimulatedContainer, { spec, status }: Pod, seen: Seen): string[] {
-  const { sandbox, podUid, containerName: name } = started;
+/** The containers that come before in the spec, and have neither had their turn in the sandbox nor failed (C9). */
+function passedOver({ agent }: Watched, sandboxId: string, name: string, { spec, status, metadata }: Pod, seen: Seen) {
   const own = spec.containers.findIndex((each) => each.name === name);
   const waiting = new Map(status?.containerStatuses?.map((each) => [each.name, each.state?.waiting?.reason]));
   const before = spec.containers.slice(0, Math.max(0, own)).map((each) => each.name);
-  const unasked = before.filter((each) => STILL_TO_COME.has(waiting.get(each)) && !seen.wasAsked(sandbox.id, each));
+  const unasked = before.filter((each) => STILL_TO_COME.has(waiting.get(each)) && !seen.wasAsked(sandboxId, each));
   if (unasked.length === 0) return [];
   // Not each failure is one that a status shows.
-  const actors = agent?.trees().get(podUid)?.children ?? [];
+  const actors = agent?.trees().get(metadata.uid)?.children ?? [];
   const lastFailureOf = (each: string) => actors.find(({ id }) => id === `container/${each}`)?.lastFailure;
   return unasked.filter((each) => lastFailureOf(each) === undefined);
+}
+
+/** A container gets a folder of its own when its turn has come: the first that is done to make it. */
+const ITS_FOLDER = new RegExp(`^${PLACES.root}/pods/([^/]+)/containers/([^/]+)$`);
+
+/** Who was passed over when the turn of a container came: what failed then may be on its way again when it starts. */
+class Turns {
+  readonly #watched: Watched;
+  readonly #seen: Seen;
+  readonly #passed = new Map<string, readonly string[]>();
+
+  constructor(watched: Watched, seen: Seen) {
+    this.#watched = watched;
+    this.#seen = seen;
+  }
+
+  noteCall({ room, name: called, about }: OutsideCall): void {
+    const [, uid, name] = (room === 'disk' && called === 'mkdir' && ITS_FOLDER.exec(about)) || [];
+    if (uid === undefined || name === undefined) return;
+    const { host, podOf } = this.#watched;
+    const [pod, sandbox] = [podOf(uid), host.sandboxes().find(({ podUid, ready }) => podUid === uid && ready)];
+    const passed = pod && sandbox ? passedOver(this.#watched, sandbox.id, name, pod, this.#seen) : [];
+    this.#passed.set(`${uid}/${name}`, passed);
+  }
+
+  /** Once: another start has a turn of its own. */
+  passedBy({ podUid, containerName }: SimulatedContainer): readonly string[] {
+    const key = `${podUid}/${containerName}`;
+    const passed = this.#passed.get(key) ?? [];
+    this.#passed.delete(key);
+    return passed;
+  }
 }
 
 /** What of a container's volumes is not there. */
@@ -87,6 +118,7 @@ export const startOrder: Invariant = {
   follow: (watched, violated) => {
     const { host } = watched;
     const seen = new Seen();
+    const turns = new Turns(watched, seen);
     const stopped = new AskedStops();
     const onStart = (id: string) => {
       const container = host.container(id);
@@ -95,8 +127,7 @@ export const startOrder: Invariant = {
       if (stopped.has(container)) violated(`${what}: started after its stop was asked for`);
       for (const path of missingVolumes(watched, container)) violated(`${what}: started without its volume at ${path}`);
       const pod = watched.podOf(container.podUid);
-      const missing =
-        pod === undefined ? [] : [...missingBefore(container, pod, seen), ...passedOver(watched, container, pod, seen)];
+      const missing = pod === undefined ? [] : [...missingBefore(container, pod, seen), ...turns.passedBy(container)];
       seen.noteAsked(container);
       if (missing.length > 0) violated(`${what}: started before ${missing.join(', ')}`);
     };
@@ -112,6 +143,7 @@ export const startOrder: Invariant = {
       onLifeBegan: () => stopped.forgetAll(),
       onCall: (call: OutsideCall) => {
         if (call.room === 'runtime' && call.name === 'startContainer') onStart(call.about);
+        turns.noteCall(call);
         stopped.noteCall(call);
       },
     };
