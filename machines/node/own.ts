@@ -5,7 +5,7 @@ import { lookUp } from '../../pod/lookUp.ts';
 import type { PodInput } from '../pod/context.ts';
 import { type NodeContext, nothingOf, observedOf } from './context.ts';
 import { endingOfUnheard, terminationOf } from './endings.ts';
-import { haveSourcesSpoken, isWanted, podInput, wantedPod } from './wanted.ts';
+import { admittedBefore, haveSourcesSpoken, isWanted, podInput, wantedPod } from './wanted.ts';
 
 /**
  * The pods at the runtime that have no actor and that are ours: by the mark of a sandbox or, where nobody has marked
@@ -44,6 +44,7 @@ export function stranded(context: NodeContext): PodInput[] {
     const isUnheard = drained.includes(observed.uid) || termination.isUnheard === true;
     return {
       ...podInput(context, pod, observed),
+      ...(wanted ? admittedBefore(context, wanted) : {}),
       termination: { ...termination, ...(isUnheard ? { isUnheard } : {}) },
     };
   });

@@ -120,18 +120,23 @@ export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod):
   };
 }
 
+/** What of a pod was admitted under an earlier agent, whatever its manifest has become since. */
+export function admittedBefore({ allocations }: NodeContext, { metadata: { uid } }: Pod): Pick<PodInput, 'allocation'> {
+  const allocation = lookUp(allocations, uid);
+  return allocation ? { allocation } : {};
+}
+
 /** What the actors of new pods begin with, in the order of arrival; what has ended, or is being deleted, only ends (C2, C5). */
 export const newPodInputs = (context: NodeContext, uids?: readonly string[]): PodInput[] =>
   newPods(context, uids).map((pod, index) => {
     const input = podInput(context, pod, observedOf(context, pod));
     const { restored, bornAt } = input;
-    const allocation = lookUp(context.allocations, pod.metadata.uid);
     const probed = lookUp(context.probed, pod.metadata.uid);
     const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
     return {
       ...input,
       ticket: context.tickets + index + 1,
-      ...(allocation ? { allocation } : {}),
+      ...admittedBefore(context, pod),
       ...(probed ? { probed } : {}),
       ...(termination ? { termination } : {}),
     };

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { foreignPods } from '../../../machines/node/own.ts';
+import { requestsOf } from '../../../pod/resources/requests.ts';
+import { resourcesOf } from '../../../pod/resources/resize.ts';
 import type { FakeWorld } from '../../fakes/world.ts';
+import { aContainer } from '../../pod/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 const db = namedPod('db');
@@ -67,6 +70,27 @@ describe('C10: of a pod known only from the runtime', () => {
   ])('%s', (_what, endsAll, noted, expected) => {
     expect(graceOf(endsAll, noted)).toBe(expected);
   });
+});
+
+test('a wanted pod that ends before it has begun is told with what it had been admitted with', () => {
+  const ofCpu = (cpu: string) =>
+    namedPod('db', { containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu, memory: '1Gi' } } })] });
+  const admitted = ofCpu('1');
+  const allocation = { ...requestsOf(admitted), resources: resourcesOf(admitted) };
+  const story = nodeStory({
+    sources: ['file', 'http'],
+    held: ['stopContainer'],
+    allocations: { 'db-uid': allocation },
+    before: (world) => {
+      world.sandbox(admitted);
+      world.run(admitted, 'main');
+    },
+  });
+  story.want([ofCpu('2')]);
+  story.list(story.world.observed(db));
+  story.drain();
+  expect(story.pod('db-uid')).toMatch(/^terminating/);
+  expect(story.podRef('db-uid')?.getSnapshot().context.allocated).toEqual(admitted);
 });
 
 describe('pods of others', () => {
