@@ -2,6 +2,7 @@ import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../actors/status/statusReports.ts';
 import type { RuntimeEffect } from '../../cri/simulated/views.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
+import { sameValue } from '../../pod/sameValue.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { PLACES, type SimulatedHost } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
@@ -23,6 +24,8 @@ class ApiServer {
   readonly #told = new Map<string, Told>();
   /** The pods that may begin anew under their uids. */
   readonly #gone = new Set<string>();
+  /** What the agent of this life has told of those that it has removed and begun with once more. */
+  readonly #anew = new Map<string, PodStatus[]>();
   /** The pods whose end was told before the disk had it. */
   readonly #unsaved = new Set<string>();
   /** The pods whose end nobody knew of when an agent began. */
@@ -70,9 +73,18 @@ class ApiServer {
     this.#gone.add(uid);
   }
 
+  /** A pod that begins anew within a second of its end has the same start time: what is told of it tells the two apart. */
+  noteStatus({ uid, pod: { status }, removed }: PodChange): void {
+    if (removed) {
+      this.forget(uid);
+      this.#anew.set(uid, []);
+    } else if (status !== undefined) this.#anew.get(uid)?.push(status);
+  }
+
   /** A new agent need not have heard that a pod was not wanted for a while. */
   beginLife(): void {
     const { deeds, host } = this.#watched;
+    this.#anew.clear();
     for (const [uid, { pod }] of this.#told) {
       if (deeds.isRebornSince(pod, this.#lifeBegan)) this.forget(uid);
       if (this.#isForgotten(uid)) this.#forgotten.add(uid);
@@ -131,10 +143,12 @@ class ApiServer {
     // The last that was known of the one that is gone may come late; what a later agent sees end is one that an old list
     // of the runtime shows, whose end went with it.
     const isEnd = isTerminalPhase(now.phase) && (life === this.#watched.life || now.phase === before.phase);
-    const isBegun = before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);
-    const isAnother = this.#gone.has(uid) && isBegun;
-    if (isAnother) this.#gone.delete(uid);
-    return isAnother;
+    const isAnew = this.#anew.get(uid)?.some((status) => sameValue(status, now)) === true;
+    const isBegun = isAnew || before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);
+    if (!this.#gone.has(uid) || !isBegun) return false;
+    this.#gone.delete(uid);
+    this.#anew.delete(uid);
+    return true;
   }
 
   /** How runs have ended that somebody else has removed from the runtime, or that no list has shown, no later agent knows. */
@@ -188,9 +202,7 @@ export const forwardOnly: Invariant = {
       const { namespace, name } = report;
       for (const each of server.take(report)) violated(`${namespace}/${name}: ${each}, at ${watched.host.clock.now()}`);
     };
-    const onStatus = ({ uid, removed }: PodChange) => {
-      if (removed) server.forget(uid);
-    };
+    const onStatus = (change: PodChange) => server.noteStatus(change);
     const onCall = (call: OutsideCall) => {
       if (call.room === 'runtime' && call.writes) server.noteRemoval(call);
     };

@@ -24,9 +24,11 @@ async function watchedNode() {
   const report = (over: Partial<PodStatus>) =>
     following.onReport?.({ uid, namespace, name, status: { ...status, ...over }, ended: false });
   const remove = () => following.onStatus?.({ uid, pod, removed: true } as never);
+  const beginAnew = (over: Partial<PodStatus>) =>
+    following.onStatus?.({ uid, pod: { ...pod, status: { ...status, ...over } }, removed: false } as never);
   /** What has been broken since it was last asked. */
   const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1: |, at \d+$/g, ''));
-  return { node, status, following, report, remove, said, restart: () => (watched.life += 1) };
+  return { node, status, following, report, remove, beginAnew, said, restart: () => (watched.life += 1) };
 }
 
 const again = ({ initContainerStatuses = [] }: PodStatus): Partial<PodStatus> => ({
@@ -115,6 +117,22 @@ test('a pod that was removed and is wanted once more may begin anew', async () =
   report({ phase: 'Succeeded' });
   report({ phase: 'Pending' });
   expect(said()).toEqual([]);
+});
+
+test('also within the second in which it was removed, once something is told of the new one', async () => {
+  const { status, report, remove, beginAnew, said } = await watchedNode();
+  report({});
+  remove();
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+  report({});
+  beginAnew(again(status));
+  report({});
+  report(again(status));
+  expect(said()).toEqual([]);
+  report({});
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
 });
 
 test('a new agent begins a pod anew that was not wanted for a while, which none has heard of', async () => {
