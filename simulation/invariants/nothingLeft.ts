@@ -1,6 +1,8 @@
 import type { AnyActorRef } from 'xstate';
 import type { SimulatedSandbox } from '../../cri/simulated/views.ts';
 import type { AdmissionContext, AdmissionEntry } from '../../machines/admission/context.ts';
+import type { NodeContext } from '../../machines/node/context.ts';
+import { isWanted } from '../../machines/node/wanted.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { fullName } from '../host.ts';
@@ -37,7 +39,7 @@ function unmet({ agent, deeds, host }: Watched): string[] {
 /** What is there of pods that are gone; while others go on. */
 function leftOver({ agent, root, host }: Watched): string[] {
   if (agent === undefined) return [];
-  const uids = agent.pods().map(({ metadata }) => metadata.uid);
+  const uids = [...agent.pods().map(({ metadata }) => metadata.uid), ...waiting(root)];
   const isGone = (uid: string) => !uids.includes(uid);
   const { start, pull } = agent.overview().limiters;
   const slots = [...start.held, ...start.queue, ...pull.held, ...pull.queue];
@@ -54,14 +56,29 @@ function leftOver({ agent, root, host }: Watched): string[] {
   ];
 }
 
+/**
+ * The wanted pods that wait until an earlier one of their name is gone. What they had keeps their last dead containers
+ * meanwhile: they are not removed (`ShouldPodContentBeRemoved` in pkg/kubelet/pod_workers.go).
+ */
+function waiting(root: AnyActorRef | undefined): readonly string[] {
+  // Its machine has this context.
+  const node = root?.getSnapshot().context as NodeContext;
+  const requests = admission(root)?.waiting ?? [];
+  return requests.flatMap(({ uid, awaitsName }) => (awaitsName && isWanted(node, uid) ? [uid] : []));
+}
+
 const idOf = ({ id }: SimulatedSandbox): string => id.slice(0, 8);
 
 /** The pods that admission knows of. */
 function admitted(root: AnyActorRef | undefined): readonly Pick<AdmissionEntry, 'uid' | 'fullName'>[] {
-  const { admission }: { admission?: AnyActorRef } = root?.getSnapshot().children ?? {};
-  // Its machine has this context.
-  const context = admission?.getSnapshot().context as AdmissionContext | undefined;
+  const context = admission(root);
   return context === undefined ? [] : [...context.entries, ...context.waiting, ...context.refused];
+}
+
+function admission(root: AnyActorRef | undefined): AdmissionContext | undefined {
+  const { admission: ref }: { admission?: AnyActorRef } = root?.getSnapshot().children ?? {};
+  // Its machine has this context.
+  return ref?.getSnapshot().context as AdmissionContext | undefined;
 }
 
 export const nothingLeft: Invariant = {

@@ -228,6 +228,17 @@ const kept: Readonly<Record<string, Story>> = {
     at: 0,
     deed: { kind: 'apply', pod: neverUp },
   }),
+  'C24: a pod that waits for its name keeps what the runtime has of its dead containers': {
+    ...told(
+      { at: 0, deed: { kind: 'apply', pod: manifest('web') } },
+      { at: 10 * SECOND, deed: { kind: 'runtimeDown', downMs: 0, keepContainers: true, forgets: 1 } },
+      { at: 40 * SECOND, deed: { kind: 'copyManifest', pod: 'default/web-node-1', file: 'a.json' } },
+      { at: 60 * SECOND, deed: { kind: 'stopAgent', drains: true, downMs: SECOND } },
+      { at: 100 * SECOND, deed: { kind: 'runtimeDown', downMs: SECOND, keepContainers: false, recalls: true } },
+      { at: 130 * SECOND, deed: { kind: 'killAgent', downMs: 0 } },
+    ),
+    lastsMs: 200 * SECOND,
+  },
   'an API server hears nothing of a pod that no source wants any more and of which nothing is known': told(
     { at: 0, deed: { kind: 'apply', pod: withSetup } },
     { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: 20 * SECOND } },
