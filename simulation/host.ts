@@ -231,7 +231,8 @@ export class SimulatedHost {
   mountForeign(which: number, at: string, forMs: number): void {
     const pods = `${PLACES.root}/pods`;
     const own = this.files.existsSync(pods)
-      ? this.files.readdirSync(pods).filter((uid) => !this.isForeign(`${pods}/${uid}`))
+      ? // One that is only being made has yet to get its name.
+        this.files.readdirSync(pods).filter((uid) => !uid.startsWith('.') && !this.isForeign(`${pods}/${uid}`))
       : [];
     const uid = nth(own, which);
     if (uid === undefined) return;
