@@ -17,7 +17,7 @@ export interface FetchOptions {
 
 /** Reads what a URL answers, at most 10 MiB within 10 s; whatever is no answer throws with a message for people. */
 export async function fetchText({ url, headers, clock, network, signal }: FetchOptions): Promise<string> {
-  const late = new AbortController();
+  const [late, done] = [new AbortController(), new AbortController()];
   const timer = clock.setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
   const { url: asked, authorization } = splitCredentials(url);
   const isAuthorized = headers.some(([name]) => name.toLowerCase() === 'authorization');
@@ -29,10 +29,11 @@ export async function fetchText({ url, headers, clock, network, signal }: FetchO
           ? []
           : [['Authorization', authorization] satisfies [string, string]]),
       ],
-      signal: AbortSignal.any([signal, late.signal]),
+      signal: AbortSignal.any([signal, late.signal, done.signal]),
     });
     if (response.status !== 200) {
-      await response.body?.cancel();
+      // Nobody waits for that: it may never come to an end.
+      response.body?.cancel().catch(() => {});
       throw new Error(`the server answered ${response.status} ${response.statusText}`.trim());
     }
     return await bodyOf(response);
@@ -43,6 +44,7 @@ export async function fetchText({ url, headers, clock, network, signal }: FetchO
     throw new Error(messageOf(why ?? error), { cause: error });
   } finally {
     clock.clearTimeout(timer);
+    done.abort();
   }
 }
 

@@ -20,18 +20,25 @@ export function tellingState(
 ): (step: SourceStep) => void {
   let reported: SourceState | undefined;
   let timer: unknown;
+  /** The end of the last wait that was over: a timer may be a moment ahead of the clock. */
+  let over: number | undefined;
   const tell = (state: SourceState) => {
     clock.clearTimeout(timer);
     if (state !== reported) send({ type: 'config.sourceChanged', source, state });
     reported = state;
   };
   signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
-  return (step) => {
+  return ({ until, ...step }) => {
     const now = clock.now();
-    const state = nextSourceState(reported, step, { ...own, now });
+    const wait = until === undefined || until === over ? {} : { until };
+    const state = nextSourceState(reported, { ...step, ...wait }, { ...own, now });
     tell(state);
     if (state.until === undefined || signal.aborted) return;
-    timer = clock.setTimeout(() => tell(whileLooking(state)), state.until - now);
+    const look = () => {
+      over = state.until;
+      tell(whileLooking(state));
+    };
+    timer = clock.setTimeout(look, state.until - now);
   };
 }
 

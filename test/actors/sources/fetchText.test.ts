@@ -123,3 +123,21 @@ test('what is no HTTP has a reason', async () => {
   answer = (_, response) => response.socket?.end('hello\r\n\r\n');
   await expect(get()).rejects.toThrow(/^(?!fetch failed).+/);
 });
+
+test('a refusal is told and its connection closed, although the end of its body is never told', async () => {
+  const closed = Promise.withResolvers<void>();
+  answer = (_, response) => {
+    response.once('close', closed.resolve);
+    response.writeHead(403, 'Forbidden').write('because');
+  };
+  const silent = {
+    fetch: async (...asked: Parameters<typeof network.fetch>) => {
+      const { status, statusText } = await network.fetch(...asked);
+      const body = { cancel: () => new Promise<never>(() => {}), async *[Symbol.asyncIterator]() {} };
+      return { status, statusText, body };
+    },
+  };
+  const got = fetchText({ url, headers: [], clock: systemClock, network: silent, signal: stop.signal });
+  await expect(got).rejects.toThrow('the server answered 403 Forbidden');
+  await closed.promise;
+});

@@ -65,3 +65,18 @@ test('a wait that is over has no end any more until the source has looked again'
   ending.abort();
   expect(clock.pending).toBe(0);
 });
+
+test('a wait that is over is not told again by a look that is a moment ahead of the clock', async () => {
+  const untils: (number | undefined)[] = [];
+  const clock = new SimulatedClock();
+  const { signal } = new AbortController();
+  const own = { place: '/etc/kubernetes', everyMs: 20_000, clock, signal };
+  const send = (fact: NodeFact) => void (fact.type === 'config.sourceChanged' && untils.push(fact.state.until));
+  const tell = tellingState(send, 'file', own);
+  const until = clock.now() + 500;
+  tell({ state: 'settling', until });
+  await clock.advance(500);
+  tell({ state: 'settling', until });
+  tell({ state: 'watching' });
+  expect(untils).toEqual([until, undefined, undefined]);
+});
