@@ -146,11 +146,9 @@ describe('how a source gets on is told when it is news', () => {
     expect(until - since).toBeGreaterThan(0);
     expect(until - since).toBeLessThanOrEqual(500);
     await comesTo('watching');
-    expect(states.map((each) => [each.state, each.until])).toEqual([
-      ['settling', states[0]?.until],
-      ['settling', undefined],
-      ['watching', undefined],
-    ]);
+    // It is a matter of microseconds whether it is told that the wait is over.
+    expect(states.flatMap(({ until: end }) => end ?? [])).toEqual([until]);
+    expect(states.at(-1)).toMatchObject({ state: 'watching' });
   });
 
   test('the end of a wait is one moment, however often it is looked at', async () => {
@@ -166,11 +164,8 @@ describe('how a source gets on is told when it is news', () => {
       await eventually('another look', () => reads > before);
     }
     await comesTo('watching');
-    expect(states.map((each) => [each.state, each.until])).toEqual([
-      ['settling', states[0]?.until],
-      ['settling', undefined],
-      ['watching', undefined],
-    ]);
+    // By such a clock it may be watching again before the wait has ended by itself.
+    expect(states.flatMap(({ until }) => until ?? [])).toEqual([states[0]?.until]);
   });
 
   test('a URL that does not answer: why, without its secrets, and when it is asked again', async () => {
