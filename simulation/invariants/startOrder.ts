@@ -65,7 +65,10 @@ function passedOver({ agent }: Watched, sandboxId: string, name: string, { spec,
 /** A container gets a folder of its own when its turn has come: the first that is done to make it. */
 const ITS_FOLDER = new RegExp(`^${PLACES.root}/pods/([^/]+)/containers/([^/]+)$`);
 
-/** Who was passed over when the turn of a container came: what failed then may be on its way again when it starts. */
+/**
+ * Who was passed over when the turn of a container came, and is so still when it starts: what had failed then may be on its
+ * way again, and how it has ended may not have been told.
+ */
 class Turns {
   readonly #watched: Watched;
   readonly #seen: Seen;
@@ -86,11 +89,13 @@ class Turns {
   }
 
   /** Once: another start has a turn of its own. */
-  passedBy({ podUid, containerName }: SimulatedContainer): readonly string[] {
-    const key = `${podUid}/${containerName}`;
+  passedBy({ podUid, containerName: name, sandbox }: SimulatedContainer, pod: Pod): readonly string[] {
+    const key = `${podUid}/${name}`;
     const passed = this.#passed.get(key) ?? [];
     this.#passed.delete(key);
-    return passed;
+    if (passed.length === 0) return passed;
+    const still = passedOver(this.#watched, sandbox.id, name, pod, this.#seen);
+    return passed.filter((each) => still.includes(each));
   }
 }
 
@@ -127,7 +132,8 @@ export const startOrder: Invariant = {
       if (stopped.has(container)) violated(`${what}: started after its stop was asked for`);
       for (const path of missingVolumes(watched, container)) violated(`${what}: started without its volume at ${path}`);
       const pod = watched.podOf(container.podUid);
-      const missing = pod === undefined ? [] : [...missingBefore(container, pod, seen), ...turns.passedBy(container)];
+      const missing =
+        pod === undefined ? [] : [...missingBefore(container, pod, seen), ...turns.passedBy(container, pod)];
       seen.noteAsked(container);
       if (missing.length > 0) violated(`${what}: started before ${missing.join(', ')}`);
     };

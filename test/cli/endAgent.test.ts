@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { endAgent } from '../../cli/endAgent.ts';
 import { type AgentSocket, serveSocket } from '../../server/socket.ts';
+import { eventually } from '../e2e/support/eventually.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
 import { NOW, podView, running } from '../pod/views.ts';
 
@@ -101,6 +102,8 @@ test('with `now` it is to end at once, also while it is ending its pods', async 
 
 test('with `now` one that does not end within two seconds is killed', async () => {
   process.kill('SIGSTOP');
+  // Of two signals that come before it has stopped the other would be heard first.
+  await eventually('it stands still', async () => /\) T /.test(await readFile(`/proc/${process.pid}/stat`, 'utf8')));
   const waits = ended(new SimulatedClock(), 0, true);
   expect([await waits, process.signalCode]).toEqual(['waits', null]);
   const exit = once(process, 'exit');
