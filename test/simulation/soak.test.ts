@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { Invariant } from '../../simulation/invariants/invariant.ts';
 import { type SoakOptions, soak } from '../../simulation/soak.ts';
+import { noSandbox } from './noSandbox.ts';
 
 /** What a soak says, and what comes of it. */
 async function soaked(options: SoakOptions) {
@@ -42,16 +42,6 @@ describe('a soak that finds something', () => {
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  /** Holds until a sandbox is made. */
-  const noSandbox: Invariant = {
-    number: 5,
-    says: 'No sandbox is ever made.',
-    follow: (_watched, violated) => ({
-      onCall: ({ name }) => {
-        if (name === 'runPodSandbox') violated('a sandbox was made');
-      },
-    }),
-  };
   const options = () => ({ minutes: 1, seed: 5, invariants: [noSandbox], directory });
 
   test('shows it, and keeps it in a file of its own', async () => {

@@ -22,6 +22,12 @@ function ended(world: World, watcher?: number): void {
   if (watcher === undefined) world.change('watcher-0-0', { state: 'exited' });
   else world.end('watcher-0-0', watcher);
 }
+/** The first container runs again in the next sandbox. */
+function startedAnew(world: World): void {
+  world.loseSandbox('sandbox-uid-1-0');
+  world.sandbox(pod, 1);
+  world.run(pod, 'setup', { id: 'setup-1-1', sandboxId: 'sandbox-uid-1-1', attempt: 1 });
+}
 const made = ({ ports }: ReturnType<typeof podStory>) =>
   ports.asked('createContainer').map(({ container, attempt }) => `${container} ${attempt}`);
 
@@ -46,9 +52,7 @@ describe('an exit that restarts all, as a new agent finds it', () => {
       pod,
       before: (world) => {
         ended(world, 42);
-        world.loseSandbox('sandbox-uid-1-0');
-        world.sandbox(pod, 1);
-        world.run(pod, 'setup', { id: 'setup-1-1', sandboxId: 'sandbox-uid-1-1', attempt: 1 });
+        startedAnew(world);
       },
     });
     story.die('setup-1-1', 0);
@@ -62,9 +66,7 @@ describe('an exit that restarts all, as a new agent finds it', () => {
       held: ['inspectContainer'],
       before: (world) => {
         ended(world);
-        world.loseSandbox('sandbox-uid-1-0');
-        world.sandbox(pod, 1);
-        world.run(pod, 'setup', { id: 'setup-1-1', sandboxId: 'sandbox-uid-1-1', attempt: 1 });
+        startedAnew(world);
       },
     });
     story.world.change('watcher-0-0', { exitCode: 42 });

@@ -3,19 +3,9 @@ import { createReplay } from '../../../actors/replay.ts';
 import type { Invariant } from '../../../simulation/invariants/invariant.ts';
 import { drawnStory } from '../../../simulation/stories/drawnStory.ts';
 import { foundText, whatItBreaks } from '../../../simulation/stories/found.ts';
+import { noSandbox } from '../noSandbox.ts';
 
 const story = drawnStory(3, { pods: 2, deeds: 6, faults: 2, lastsMs: 30_000 });
-
-/** Holds until a sandbox is made. */
-const noSandbox: Invariant = {
-  number: 5,
-  says: 'No sandbox is ever made.',
-  follow: (_watched, violated) => ({
-    onCall: ({ name }) => {
-      if (name === 'runPodSandbox') violated('a sandbox was made');
-    },
-  }),
-};
 
 test('a story that breaks an invariant is told with no more than it takes, and can be replayed', async () => {
   const found = await whatItBreaks(story, { invariants: [noSandbox] });
