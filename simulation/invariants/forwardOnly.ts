@@ -14,7 +14,7 @@ interface Told {
   /** The full name of the pod. */
   readonly pod: string;
   readonly status: PodStatus;
-  /** Which life of the agent told it. */
+  /** Which life of the agent told it; of an end that the agent before has left to be told, that one. */
   readonly life: number;
 }
 
@@ -36,6 +36,8 @@ class ApiServer {
   readonly #removed = new Set<string>();
   /** The pods that an agent has removed to the last sandbox: they have ended, and the next agent begins anew with them. */
   readonly #ended = new Set<string>();
+  /** The pods whose end the agent before has left to be told. */
+  readonly #left = new Set<string>();
   /** When the present life began, by the time that no jump of the clock changes. */
   #lifeBegan = 0;
 
@@ -45,7 +47,8 @@ class ApiServer {
 
   /** What is wrong with a report. */
   take({ uid, namespace, name, status: sent }: StatusReport): string[] {
-    const { life, host, podOf } = this.#watched;
+    const { host, podOf } = this.#watched;
+    const life = this.#watched.life - (this.#left.delete(uid) ? 1 : 0);
     const before = this.#told.get(uid);
     const wasForgotten = this.#forgotten.delete(uid);
     const isReprieved = this.#reprieved.delete(uid);
@@ -85,8 +88,10 @@ class ApiServer {
   beginLife(): void {
     const { deeds, host } = this.#watched;
     this.#anew.clear();
+    this.#left.clear();
     for (const [uid, { pod }] of this.#told) {
       if (deeds.isRebornSince(pod, this.#lifeBegan)) this.forget(uid);
+      if (this.#has(uid, 'unacknowledged')) this.#left.add(uid);
       if (this.#isForgotten(uid)) this.#forgotten.add(uid);
       else if (this.#hasLostDeadline(uid)) this.#reprieved.add(uid);
     }
@@ -127,15 +132,16 @@ class ApiServer {
   }
 
   #isUnsaved(uid: string): boolean {
-    return this.#unsaved.has(uid) && !this.#isSaved(uid);
+    return this.#unsaved.has(uid) && !this.#has(uid, 'statuses');
   }
 
-  #isSaved(uid: string): boolean {
-    return this.#watched.host.files.existsSync(`${PLACES.root}/statelet/statuses/${uid}.json`);
+  /** Whether the store has a fact of a pod. */
+  #has(uid: string, kind: 'statuses' | 'unacknowledged'): boolean {
+    return this.#watched.host.files.existsSync(`${PLACES.root}/statelet/${kind}/${uid}.json`);
   }
 
   #noteSaving(uid: string, status: PodStatus): void {
-    if (isTerminalPhase(status.phase) && !this.#isSaved(uid)) this.#unsaved.add(uid);
+    if (isTerminalPhase(status.phase) && !this.#has(uid, 'statuses')) this.#unsaved.add(uid);
     else this.#unsaved.delete(uid);
   }
 

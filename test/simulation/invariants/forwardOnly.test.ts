@@ -189,6 +189,32 @@ test.each([
   expect(said()).toEqual(told);
 });
 
+test('an end that an agent has left to be told is not compared as what the next has found out', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  const [pod] = node.pods();
+  const left = `${PLACES.root}/statelet/unacknowledged/${pod?.metadata.uid}.json`;
+  const since = (lastTransitionTime: string): Partial<PodStatus> => ({
+    ...{ phase: 'Failed', conditions: [{ type: 'Initialized', status: 'True', lastTransitionTime }] },
+  });
+  const back = 'condition Initialized: True of 2026-01-01T00:00:09Z became True of 2026-01-01T00:00:05Z';
+  const tell = () => {
+    for (const time of ['2026-01-01T00:00:09Z', '2026-01-01T00:00:05Z']) report(since(time));
+    return said();
+  };
+  report({ ...status, ...since('2026-01-01T00:00:01Z') });
+  await node.host.files.mkdir(dirname(left), { recursive: true });
+  await node.host.files.writeFile(left, '');
+  restart();
+  following.onLifeBegan?.();
+  expect(tell()).toEqual([]);
+  expect(tell()).toEqual([back]);
+  await node.host.files.rm(left);
+  restart();
+  following.onLifeBegan?.();
+  expect(tell()).toEqual([back]);
+  node.kill();
+});
+
 test('nor that it had its deadline, which the runtime does not tell of; but all else that this has', async () => {
   const { node, status, following, report, said, restart } = await watchedNode();
   report({ phase: 'Failed', reason: 'DeadlineExceeded', ...counted(status, 1) });
