@@ -1,7 +1,7 @@
 /** The sink of statuses that keeps what must outlive a restart: what was admitted, what probes came to, how pods ended. */
 import type { Probed } from '../../machines/container/context.ts';
 import { probeOf } from '../../machines/probe/context.ts';
-import { allocationOf } from '../../pod/resources/allocation.ts';
+import { allocationOf, sizesOf } from '../../pod/resources/allocation.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { isUndecided } from '../../pod/status/status.ts';
 import type { PodView } from '../../pod/status/view.ts';
@@ -110,7 +110,7 @@ function keepAllocations({ allocations }: Pick<DurableFacts, 'allocations'>, wri
       const isKept = known?.pod.spec === view.pod.spec && known.resizing === view.resizing;
       if (isKept || view.termination || view.refused || isUndecided(view)) return undefined;
       admitted.set(uid, view);
-      const kept = write('allocations', uid, allocationOf(view));
+      const kept = write('allocations', uid, allocationOf(view.pod, view.resizing ? sizesOf(view) : undefined));
       return known === undefined && saved.has(uid) ? undefined : kept;
     },
   };

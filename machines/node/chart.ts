@@ -172,7 +172,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'node.drain': { target: '.draining', actions: 'recordFact' },
     'node.ticked': { actions: 'recordFact' },
     'xstate.error.actor.*': [
-      { guard: 'isOfPod', actions: ['keepBroken', 'forgetPod', 'leaveLimiters'] },
+      { guard: 'isOfPod', actions: ['keepAllocation', 'keepBroken', 'forgetPod', 'leaveLimiters'] },
       { target: '.broken', actions: 'recordFault' },
     ],
   },

@@ -65,7 +65,7 @@ export interface NodeInput {
   readonly limitedSwap?: boolean;
   /** Terminal statuses that pods had reached before the restart, by uid. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
-  /** What had been admitted before the restart, by uid. */
+  /** What had been admitted before the restart, or before their actors broke, by uid. */
   readonly allocations: Readonly<Record<string, Allocation>>;
   /** What the probes of running containers had come to before the restart, by the pod's uid. */
   readonly probed?: Readonly<Record<string, readonly Probed[]>>;

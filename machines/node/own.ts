@@ -30,7 +30,7 @@ export function stranded(context: NodeContext): PodInput[] {
   const isBroken = ({ uid }: ObservedPod) => broken.some(({ metadata }) => metadata.uid === uid);
   const again = broken.map((pod) => {
     const termination = terminationOf(pod, 'NodeShutdown', drainAt);
-    return { ...podInput(context, pod, observedOf(context, pod)), termination };
+    return { ...podInput(context, pod, observedOf(context, pod)), ...admittedBefore(context, pod), termination };
   });
   const at = Math.max(drainAt, context.heardAt);
   const others = markedPods(context).filter((observed) => !isBroken(observed));

@@ -7,10 +7,12 @@ import { cgroupsMachine } from '../cgroups/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
 import { podMachine } from '../pod/chart.ts';
 import type { PodInput } from '../pod/context.ts';
+import { childrenOf } from '../shared/actorTree.ts';
 import type { NodeEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { feedPort, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { lastAllocation, type PodRef } from '../shared/views.ts';
 import { statusSinkMachine } from '../statusSink/chart.ts';
 import {
   type NodeContext,
@@ -110,6 +112,13 @@ export const nodeSetup = setup({
       const { [uid]: _gone, ...pods } = context.pods;
       enqueue.stopChild(podId(uid));
       enqueue.assign({ pods });
+    }),
+    /** An actor in the place of one that broke goes on from what was admitted last, not from what it began with (C25). */
+    keepAllocation: assign(({ context, event, self }) => {
+      const uid = uidOf(event) ?? '';
+      const pod = childrenOf<PodRef>(self.getSnapshot(), 'pod/').find(({ id }) => id === podId(uid));
+      const allocation = pod && lastAllocation(pod);
+      return allocation ? { allocations: { ...context.allocations, [uid]: allocation } } : {};
     }),
     /** Of a pod that nobody wants and whose actor broke there may be nothing at the runtime that shows that it is left. */
     keepBroken: assign(({ context, event }) => {

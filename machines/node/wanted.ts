@@ -120,7 +120,7 @@ export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod):
   };
 }
 
-/** What of a pod was admitted under an earlier agent, whatever its manifest has become since. */
+/** What of a pod was admitted under an earlier agent, or an earlier actor of it, whatever its manifest has become since. */
 export function admittedBefore({ allocations }: NodeContext, { metadata: { uid } }: Pod): Pick<PodInput, 'allocation'> {
   const allocation = lookUp(allocations, uid);
   return allocation ? { allocation } : {};

@@ -29,7 +29,7 @@ export interface PodInput {
   readonly networkNotReady?: NetworkNotReady;
   /** Whether an earlier agent has left logs of it. */
   readonly hasLogs?: boolean;
-  /** What was admitted for it before the agent restarted. */
+  /** What was admitted for it before the agent restarted, or its actor was made anew. */
   readonly allocation?: Allocation;
   /** What the probes of its containers had come to before the agent restarted. */
   readonly probed?: readonly Probed[];

@@ -3,6 +3,7 @@
 import type { Refusal } from '../../pod/admission/refusal.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import { type Allocation, allocationOf } from '../../pod/resources/allocation.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import {
   isResizable,
@@ -38,6 +39,10 @@ export function persistedSize({ allocation, allocated }: PodContext, name: strin
   const container = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
   return container && containerSize(spec, container);
 }
+
+/** What was admitted for it last, and how far its containers are with it: from there an actor in its place goes on. */
+export const presentAllocation = (context: PodContext): Allocation =>
+  allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);
 
 /** Some container that has a process still has another size than was admitted for it. */
 const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {

@@ -1,6 +1,7 @@
 /** What statuses are computed from, and what else is asked of actors: nobody but the machines reads a snapshot. */
 import type { ActorRefFrom } from 'xstate';
 import { waitingReasonOfVolumes } from '../../pod/api/containers.ts';
+import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { ActorNode, LimiterView } from '../../pod/show/actorNode.ts';
 import type { ContainerView, PodView, VolumeView } from '../../pod/status/view.ts';
 import type { containerMachine } from '../container/chart.ts';
@@ -10,7 +11,7 @@ import { holdersFor, type limiterMachine, lineOf } from '../limiter/chart.ts';
 import type { NodeContext } from '../node/context.ts';
 import { newPods } from '../node/wanted.ts';
 import type { podMachine } from '../pod/chart.ts';
-import { isResizing, isUnfitted } from '../pod/resizing.ts';
+import { isResizing, isUnfitted, presentAllocation } from '../pod/resizing.ts';
 import { probeRefs, resultOf } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
 import { childrenOf, showsFailure } from './actorTree.ts';
@@ -104,6 +105,17 @@ function isUnsettled(ref: PodRef): boolean {
     (isUnasked && snapshot.hasTag('settingUp')) ||
     containers.some((child) => child.getSnapshot().hasTag('unadopted'))
   );
+}
+
+/** The tags of the states in which a pod works for what it began with: whether it is admitted is not decided. */
+const UNADMITTED = ['recalling', 'ofOthers', 'admitting'] as const;
+
+/** What was admitted for a pod last, whatever has become of its actor; undefined where nothing was, or nobody knows what. */
+export function lastAllocation(ref: PodRef): Allocation | undefined {
+  const snapshot = ref.getSnapshot();
+  const { refused, termination } = snapshot.context;
+  const isUnknown = refused !== undefined || termination?.isUnheard === true;
+  return isUnknown || UNADMITTED.some((tag) => snapshot.hasTag(tag)) ? undefined : presentAllocation(snapshot.context);
 }
 
 /** A pod as it is shown: what its status is computed from, and its actors. */

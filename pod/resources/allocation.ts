@@ -1,5 +1,6 @@
-/** What is kept of a pod's admission over a restart of the agent. */
+/** What is kept of a pod's admission over a restart of the agent, or of its actor. */
 
+import type { Pod } from '../api/schema/pod.ts';
 import type { PodView } from '../status/view.ts';
 import type { ContainerSize } from './containerSize.ts';
 import { type PodRequests, requestsOf } from './requests.ts';
@@ -12,11 +13,13 @@ export interface Allocation extends PodRequests {
   readonly sizes?: Readonly<Record<string, ContainerSize>>;
 }
 
-export function allocationOf({ pod, resizing, containers }: PodView): Allocation {
-  const sizes = containers.flatMap(({ name, size }) => (size ? [[name, size] as const] : []));
-  return {
-    ...requestsOf(pod),
-    resources: resourcesOf(pod),
-    ...(resizing ? { sizes: Object.fromEntries(sizes) } : {}),
-  };
-}
+/** That of a pod as it was admitted; with the sizes of its containers while a resize is under way. */
+export const allocationOf = (pod: Pod, sizes?: Allocation['sizes']): Allocation => ({
+  ...requestsOf(pod),
+  resources: resourcesOf(pod),
+  ...(sizes ? { sizes } : {}),
+});
+
+/** The sizes that the containers of a pod have, as they are shown. */
+export const sizesOf = ({ containers }: PodView): Record<string, ContainerSize> =>
+  Object.fromEntries(containers.flatMap(({ name, size }) => (size ? [[name, size] as const] : [])));

@@ -85,7 +85,7 @@ export const partial = activeSetup.createStateConfig({
     'node.ticked': { actions: ['recordFact', 'startNewPods'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
-      { actions: ['keepBroken', 'forgetPod'] },
+      { actions: ['keepAllocation', 'keepBroken', 'forgetPod'] },
     ],
   },
 });
@@ -110,7 +110,7 @@ export const running = activeSetup.createStateConfig({
     'node.ticked': { actions: ['recordFact', 'endOrphans', 'startNewPods'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
-      { actions: ['keepBroken', 'forgetPod'] },
+      { actions: ['keepAllocation', 'keepBroken', 'forgetPod'] },
     ],
   },
 });

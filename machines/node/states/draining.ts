@@ -46,10 +46,10 @@ export const draining = nodeSetup.extend(drainingImplementations).createStateCon
     'node.ticked': { actions: ['recordFact', 'endStranded'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', 'noteDrained'] },
-      { actions: ['keepForEnd', 'forgetPod'] },
+      { actions: ['keepAllocation', 'keepForEnd', 'forgetPod'] },
     ],
     'xstate.error.actor.*': [
-      { guard: 'isOfPod', actions: ['keepForEnd', 'forgetPod', 'leaveLimiters'] },
+      { guard: 'isOfPod', actions: ['keepAllocation', 'keepForEnd', 'forgetPod', 'leaveLimiters'] },
       { target: 'broken', actions: 'recordFault' },
     ],
   },

@@ -1,4 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { requestsOf } from '../../../pod/resources/requests.ts';
+import { resourcesOf } from '../../../pod/resources/resize.ts';
+import { aContainer } from '../../pod/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 const web = namedPod('web');
@@ -101,4 +105,80 @@ describe('an actor that breaks', () => {
       expect(story.ports.asked('stopContainer')).toEqual([]);
     },
   );
+});
+
+describe('C25: a pod that is rebuilt', () => {
+  const sized = (cpu: string): Pod =>
+    namedPod('web', { containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu } } })] });
+  const breakings = {
+    'a container of it broke': (story: ReturnType<typeof nodeStory>) =>
+      story.podRef('web-uid')?.send(breaking('container/main')),
+    'its own actor threw': (story: ReturnType<typeof nodeStory>) => story.send(breaking('pod/web-uid') as never),
+  };
+  const admittedBefore = { ...requestsOf(sized('1')), resources: resourcesOf(sized('1')) };
+
+  /** A node whose pod has been given another size than it began with, or is on the way to it. */
+  function resizedNode(before?: typeof admittedBefore) {
+    const story = nodeStory(before ? { allocations: { 'web-uid': before } } : {});
+    story.list();
+    story.want([sized('1')]);
+    story.want([sized('2')]);
+    expect(story.podRef('web-uid')?.getSnapshot().context.allocated).toEqual(sized('2'));
+    const rebuilt = () => {
+      expect(story.pod('web-uid')).toBeUndefined();
+      story.list(story.world.observed(sized('2')));
+      story.tick();
+      return story.podRef('web-uid')?.getSnapshot().context;
+    };
+    return { ...story, rebuilt };
+  }
+
+  test.each([
+    ['a container of it broke', undefined],
+    ['a container of it broke', admittedBefore],
+    ['its own actor threw', undefined],
+    ['its own actor threw', admittedBefore],
+  ] as const)('because %s has what was admitted last, and not what is wanted or was admitted before', (why, before) => {
+    const story = resizedNode(before);
+    story.want([sized('100')]);
+    breakings[why](story);
+    const pod = story.rebuilt();
+    expect(pod).toMatchObject({ allocated: sized('2'), desired: sized('100'), unadmitted: { reason: 'Deferred' } });
+    expect(story.ports.asked('resizeContainer')).toHaveLength(1);
+  });
+
+  test('while its container has yet to get its size goes on to that', () => {
+    const story = resizedNode();
+    story.ports.hold('resizeContainer');
+    story.want([sized('3')]);
+    story.podRef('web-uid')?.send(breaking('container/main'));
+    expect(story.rebuilt()?.sizes).toMatchObject({ main: { cpuLimit: 2_000 } });
+    story.ports.answer('resizeContainer');
+    expect(story.podRef('web-uid')?.getSnapshot().context).toMatchObject({
+      sizes: { main: { cpuLimit: 3_000 } },
+      fitted: sized('3'),
+    });
+  });
+
+  test('to end with the node has what was admitted last', () => {
+    const story = resizedNode();
+    story.want([sized('100')]);
+    story.list(story.world.observed(sized('2')));
+    story.ports.hold('stopContainer');
+    story.drain();
+    story.podRef('web-uid')?.send(breaking('container/main'));
+    story.tick();
+    expect(story.podRef('web-uid')?.getSnapshot().context.allocated).toEqual(sized('2'));
+  });
+
+  test('before it was admitted holds no room that it was not given', () => {
+    const story = nodeStory();
+    story.list();
+    story.want([namedPod('web', {}, 'first'), sized('1')]);
+    expect(story.pod('web-uid')).toBe('admitting');
+    story.send(breaking('pod/web-uid') as never);
+    story.tick();
+    expect(story.pod('web-uid')).toBe('admitting');
+    expect(story.context().allocations).toEqual({});
+  });
 });
