@@ -16,7 +16,7 @@ interface GarbageParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly layout: Layout;
   readonly ownership: Ownership;
-  /** Whether the dead containers of a pod are all that the next agent could see its end by (C2). */
+  /** Whether the latest dead containers of a pod are all that the next agent could see its end by (C2). */
   readonly isEvidence: (uid: string) => boolean;
 }
 
@@ -34,7 +34,7 @@ export function garbageServices({
       };
       const attempts = [
         ...containers
-          .filter(({ pod }) => !isEvidence(pod.uid))
+          .filter(({ pod, isLatest }) => !isLatest || !isEvidence(pod.uid))
           .map((each) => removeDead({ cri, layout }, each, options)),
         ...sandboxes.map(remove),
       ];

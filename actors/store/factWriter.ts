@@ -23,7 +23,7 @@ interface FactWriterParts {
 
 export interface FactWriter {
   readonly keep: PersistFacts;
-  /** Whether the dead containers of a pod are all that the next agent could see its end by (C2). */
+  /** Whether the latest dead containers of a pod are all that the next agent could see its end by (C2). */
   readonly isEvidence: (uid: string) => boolean;
 }
 

@@ -9,6 +9,7 @@ import type { Refusal } from '../../pod/admission/refusal.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodCondition } from '../../pod/api/schema/status.ts';
 import type { Failure } from '../../pod/failure.ts';
+import type { DeadContainer } from '../../pod/lifecycle/garbage.ts';
 import type {
   ContainerRun,
   ForeignPod,
@@ -183,7 +184,7 @@ export type PodEvent =
 
 /** What the node knows that its garbage collection goes by. */
 export interface GarbageFound {
-  readonly containers: readonly ContainerRun[];
+  readonly containers: readonly DeadContainer[];
   /** Ids. */
   readonly sandboxes: readonly string[];
   /** The uids of the pods that have an actor. */

@@ -17,6 +17,7 @@ import {
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
+import type { DeadContainer } from '../../pod/lifecycle/garbage.ts';
 import type {
   ContainerRun,
   ForeignPod,
@@ -124,7 +125,7 @@ export interface PortTypes {
   removeContainers: { input: { ids: readonly string[] }; output: null };
   /** Removes dead containers with their logs, and empty sandboxes: as many as it can, then the first failure. Idempotent. */
   removeGarbage: {
-    input: { containers: readonly ContainerRun[]; sandboxes: readonly string[] };
+    input: { containers: readonly DeadContainer[]; sandboxes: readonly string[] };
     output: null;
   };
   /** Rotates the logs that have grown too large; what fails with one is told, and hinders no other. */

@@ -10,8 +10,14 @@ export interface GarbagePolicy {
 /** The kubelet's own: one dead container of each container, however many there are. */
 export const defaultGarbagePolicy: GarbagePolicy = { perContainer: 1, total: Infinity };
 
+/** A dead one that may go. */
+export interface DeadContainer extends ContainerRun {
+  /** No other of this container died after it: how its pod has ended can be seen by this one alone. */
+  readonly isLatest: boolean;
+}
+
 /** The dead containers that may go, of pods that go on. */
-export function deadContainers(pods: readonly ObservedPod[], { perContainer, total }: GarbagePolicy): ContainerRun[] {
+export function deadContainers(pods: readonly ObservedPod[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
   const units = pods.flatMap((pod) => deadByName(pod).map((dead) => ({ pod, dead })));
   const shared = total === Infinity ? Infinity : Math.max(1, Math.floor(total / Math.max(1, units.length)));
   const all = units.reduce((count, { dead }) => count + dead.length, 0);
@@ -20,7 +26,11 @@ export function deadContainers(pods: readonly ObservedPod[], { perContainer, tot
   const kept = parted.flatMap(({ pod, kept: each }) => each.map((container) => ({ pod, container })));
   const surplus = kept.sort((a, b) => b.container.createdAt - a.container.createdAt).slice(total);
   const gone = parted.flatMap(({ pod, gone: each }) => each.map((container) => ({ pod, container })));
-  return [...gone, ...surplus].map(({ pod, container }) => runOf(pod, container));
+  const latest = new Set(units.map(({ dead: [newest] }) => newest));
+  return [...gone, ...surplus].map(({ pod, container }) => ({
+    ...runOf(pod, container),
+    isLatest: latest.has(container),
+  }));
 }
 
 /** The dead of each container, the newest first. One that was just made and has yet to start is none. */

@@ -62,6 +62,24 @@ test('C2: while the end of a pod cannot be written its dead containers stay, als
   expect(made.filter((request) => request.includes("'once'"))).toHaveLength(1);
 });
 
+test('C23: of a pod that waits after a restart of the agent, too, only the last dead one of each container is kept', async () => {
+  const node = await simulatedNode();
+  await mkdir(node.path('data'));
+  const volumes = [{ name: 'data', hostPath: { path: node.path('data'), type: 'Directory' as const } }];
+  await node.apply({ ...crashing, spec: { ...crashing.spec, volumes } });
+  await node.advance('50s');
+  const ended = () =>
+    node.runtime.contents().containers.flatMap(({ state, metadata }) => (state === 2 ? [metadata?.attempt] : []));
+  const last = Math.max(...ended().map(Number));
+  expect(ended().length).toBeGreaterThan(1);
+  node.killAgent();
+  await rmdir(node.path('data'));
+  await node.startAgent();
+  await node.advance('90s');
+  expect(node.pod('crash').containerStatuses).toMatchObject([{ state: { waiting: { reason: 'ContainerCreating' } } }]);
+  expect(ended()).toEqual([last]);
+});
+
 test('what this agent left of a pod that nobody knows goes with its logs; what is of others stays', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('5s');

@@ -46,6 +46,7 @@ function garbage({ folder, layout }: Disk, says: Readonly<Record<string, NodeFai
     container: 'main',
     id,
     attempt: 0,
+    isLatest: true,
   });
   return {
     removed,

@@ -65,10 +65,14 @@ describe('dead containers', () => {
     expect(idsOf(pods, { perContainer: 5, total: 9 })).toEqual([]);
   });
 
-  test('its pod comes along, for the logs', () => {
-    expect(deadContainers([podWith('a', ['exited', 'exited'])], defaultGarbagePolicy)).toEqual([
-      { pod: { uid: 'a', namespace: 'default', name: 'a' }, container: 'main', id: 'a-main-0', attempt: 0 },
-    ]);
+  test('its pod comes along, for the logs, and whether it was the last that ended', () => {
+    const run = (attempt: number, isLatest: boolean) => ({
+      ...{ pod: { uid: 'a', namespace: 'default', name: 'a' }, container: 'main' },
+      ...{ id: `a-main-${attempt}`, attempt, isLatest },
+    });
+    const pods = [podWith('a', ['exited', 'exited'])];
+    expect(deadContainers(pods, defaultGarbagePolicy)).toEqual([run(0, false)]);
+    expect(deadContainers(pods, { perContainer: 0, total: Infinity })).toEqual([run(1, true), run(0, false)]);
   });
 });
 
