@@ -2,7 +2,7 @@ import type { Pod } from '../api/schema/pod.ts';
 import type { PodPhase } from '../api/schema/status.ts';
 import type { ActorNode, LimiterView } from './actorNode.ts';
 import { answerOf } from './explainAnswer.ts';
-import { type QueuePlace, queuePlace } from './explainText.ts';
+import { type QueuePlace, queuePlaces } from './explainText.ts';
 import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
 import { hasNetwork, podActors, type SeenPod } from './seenPod.ts';
 import { podRow } from './table.ts';
@@ -55,9 +55,10 @@ export function explainPod(
 ): Explanation {
   const actors = withLogTails(podActors(seen), logs);
   const { pod, tree } = actors;
+  const placeOf = queuePlaces(actors, limiters);
   const containers = new Map(actors.containers.map(({ actor }) => [actor.id, actor]));
   const explained = (actor: ActorNode, container?: string): ExplainedActor => {
-    const queue = queuePlace(actors, limiters, container);
+    const queue = placeOf(container);
     const log = container === undefined ? undefined : logs.get(container);
     return { ...actor, ...(queue ? { queue } : {}), ...(log ? { log } : {}) };
   };
@@ -65,7 +66,7 @@ export function explainPod(
   const { status, ready } = podRow(pod, now);
   return {
     ...{ namespace, name, uid, at: now, phase: pod.status?.phase ?? 'Unknown', status, ready },
-    answer: answerOf({ actors, now, limiters, runtimeNotReady }),
+    answer: answerOf({ actors, now, placeOf, runtimeNotReady }),
     addresses: addressesOf(pod),
     pod: {
       ...explained(tree),

@@ -1,13 +1,13 @@
 import { humanDuration } from '../api/duration.ts';
 import type { Failure } from '../failure.ts';
 import { isTerminalPhase } from '../status/phase.ts';
-import type { ActorNode, LimiterView } from './actorNode.ts';
+import type { ActorNode } from './actorNode.ts';
 import {
   endCause,
   failureText,
   KIND_NAMES,
   momentText,
-  queuePlace,
+  type PlaceOf,
   queueText,
   shortened,
   untilText,
@@ -18,7 +18,7 @@ import { hasNetwork, type PodActors, type SeenContainer } from './seenPod.ts';
 interface Question {
   readonly actors: PodActors;
   readonly now: number;
-  readonly limiters: readonly LimiterView[];
+  readonly placeOf: PlaceOf;
   /** Why the runtime itself is not ready, be its network as it may; undefined while it is. */
   readonly runtimeNotReady: string | undefined;
 }
@@ -185,8 +185,8 @@ function volumeFailure({ actors, now }: Question): Answer {
   return failing(`volume ${volume.name} is not mounted`, volume.lastFailure, volume.until, now);
 }
 
-function podQueue({ actors, limiters }: Question): string | undefined {
-  const place = queuePlace(actors, limiters);
+function podQueue({ actors, placeOf }: Question): string | undefined {
+  const place = placeOf();
   return place && `${named(actors)} is waiting ${queueText(place)}`;
 }
 
@@ -196,9 +196,9 @@ function podFailure({ actors, now }: Question): Answer {
   return failing(`${named(actors)} is waiting${forText(tree)}`, tree.lastFailure, tree.until, now);
 }
 
-function containerProblem({ actors, now, limiters }: Question): Answer {
+function containerProblem({ actors, now, placeOf }: Question): Answer {
   for (const container of actors.containers) {
-    const place = queuePlace(actors, limiters, container.actor.name);
+    const place = placeOf(container.actor.name);
     if (place) return `${titled(container)} is waiting ${queueText(place)}`;
     const problem = problemOf(container, now);
     if (typeof problem === 'object') return { ...problem, text: `${titled(container)} ${problem.text}` };

@@ -36,28 +36,26 @@ export const KIND_NAMES = {
   statusSink: 'status sink',
 } as const satisfies Record<ContainerRole, string> & Readonly<Record<string, string>>;
 
-/** The first place that a container of the pod, or without `container` the pod itself, has in a queue. */
-export function queuePlace(
-  { pod, containers }: PodActors,
-  limiters: readonly LimiterView[],
-  container?: string,
-): QueuePlace | undefined {
-  const own = (key: string) => {
-    const [uid, actor = ''] = key.split('/');
-    if (uid !== pod.metadata.uid) return false;
-    return container === undefined ? !containers.some((each) => each.actor.name === actor) : actor === container;
-  };
+/** The first place in a queue of a container of the pod, or without a name of the pod itself. */
+export type PlaceOf = (container?: string) => QueuePlace | undefined;
+
+/** Reads each queue once: hundreds of containers may stand in one. */
+export function queuePlaces({ pod, containers }: PodActors, limiters: readonly LimiterView[]): PlaceOf {
+  const names = new Set(containers.map(({ actor }) => actor.name));
+  const places = new Map<string | undefined, QueuePlace>();
   for (const { queue, capacity, behind = [] } of limiters) {
-    const index = queue.findIndex(own);
-    const limiter = queue[index]?.split('/').at(-1) ?? '';
-    if (index < 0) continue;
-    const purposes = behind[index] ?? [];
-    return {
-      ...{ limiter, place: index + 1, length: queue.length, capacity },
-      ...(purposes.length > 0 ? { behind: purposes } : {}),
-    };
+    for (const [index, key] of queue.entries()) {
+      const [uid, actor = '', limiter = ''] = key.split('/');
+      const who = names.has(actor) ? actor : undefined;
+      if (uid !== pod.metadata.uid || places.has(who)) continue;
+      const purposes = behind[index] ?? [];
+      places.set(who, {
+        ...{ limiter, place: index + 1, length: queue.length, capacity },
+        ...(purposes.length > 0 ? { behind: purposes } : {}),
+      });
+    }
   }
-  return undefined;
+  return (container) => places.get(container);
 }
 
 /** `in the pull queue: place 3 of 7, 1 at a time, behind the pull of app:1 for default/web`. */

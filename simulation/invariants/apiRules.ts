@@ -82,15 +82,15 @@ function badTransitions(now: PodStatus, before: PodStatus, spec: PodSpec): strin
     restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
   );
   const specs = new Map(all.map((each) => [each.name, each]));
-  return LISTS.flatMap((list) =>
-    (before[list] ?? []).flatMap(({ name, state }) => {
-      const next = (now[list] ?? []).find((each) => each.name === name);
-      if (!state?.terminated || next === undefined || next.state?.terminated) return [];
+  return LISTS.flatMap((list) => {
+    const next = new Map(now[list]?.map((each) => [each.name, each.state]));
+    return (before[list] ?? []).flatMap(({ name, state }) => {
+      if (!state?.terminated || !next.has(name) || next.get(name)?.terminated) return [];
       const own = specs.get(name);
       const isAllowed = own !== undefined && (restartsAll || shouldRestart(own, spec, state.terminated.exitCode));
       return isAllowed ? [] : [`${name}: left the terminated state`];
-    }),
-  );
+    });
+  });
 }
 
 /** `ContainerShouldRestart` in pkg/api/v1/pod/util.go. */

@@ -71,3 +71,19 @@ describe('a headline', () => {
     expect(answer(podView({ main: { app: waiting('ContainerCreating', waits) } }))).toContain(words);
   });
 });
+
+test('an explanation reads a queue once, however many containers stand in it', () => {
+  const names = Array.from({ length: 100 }, (_, index) => `c${index}`);
+  const keys = names.map((name) => `u-1/${name}/pull`);
+  let reads = 0;
+  const queue = new Proxy(keys, {
+    get: (target, key) => {
+      reads += typeof key === 'string' && /^\d+$/.test(key) ? 1 : 0;
+      return Reflect.get(target, key);
+    },
+  });
+  const main = Object.fromEntries(names.map((name) => [name, waiting('ContainerCreating')]));
+  const { pod } = explainPod(seenPod(podView({ main })), NOW, { limiters: [{ capacity: 1, held: [], queue }] });
+  expect(pod.children.map((child) => child.queue?.place)).toEqual(names.map((_, index) => index + 1));
+  expect(reads).toBe(names.length);
+});
