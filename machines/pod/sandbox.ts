@@ -49,12 +49,12 @@ export const unfit = (
 
 /**
  * Whether the pod gets no other sandbox (C8): its containers run once, none of them restarts all (C5), and the runtime or
- * their actors have told of any.
+ * their actors have told of any, be it of one that was made and has yet to start.
  */
 export const isSandboxLast = ({ allocated, observed, containerIds }: PodContext): boolean =>
   allocated.spec.restartPolicy === 'Never' &&
   !couldRestartAll(allocated) &&
-  (Object.keys(containerIds).length > 0 || observed.containers.some(({ state }) => state !== 'created'));
+  (Object.keys(containerIds).length > 0 || observed.containers.length > 0);
 
 /**
  * Whether any regular container has yet to run, or would run again after its last end. A running one dies with its sandbox.

@@ -21,8 +21,9 @@ export function sandboxDecision(input: SandboxDecisionInput): SandboxDecision {
   const newest = sandboxes.reduce<ObservedSandbox | undefined>(newer, undefined);
   const flaw = flawOf(pod, sandboxes, newest);
   if (flaw === undefined) return 'keep';
-  const haveRun = containers.some(({ state }) => state !== 'created');
-  const isOver = (pod.spec.restartPolicy === 'Never' && haveRun) || !somethingToStart;
+  // To have been made is enough, as on a kubelet; where no sandbox is left either, something must have run.
+  const wereMade = containers.some(({ state }) => newest !== undefined || state !== 'created');
+  const isOver = (pod.spec.restartPolicy === 'Never' && wereMade) || !somethingToStart;
   if (isOver && !restartsAll) return 'none';
   return { recreate: newest ? newest.attempt + 1 : 0, reason: flaw };
 }

@@ -111,7 +111,7 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C8',
     breaks: 'a pod with policy Never that ran gets a new sandbox',
     file: 'pod/lifecycle/sandboxDecision.ts',
-    find: "const isOver = (pod.spec.restartPolicy === 'Never' && haveRun) || !somethingToStart;",
+    find: "const isOver = (pod.spec.restartPolicy === 'Never' && wereMade) || !somethingToStart;",
     put: 'const isOver = !somethingToStart;',
   },
   {

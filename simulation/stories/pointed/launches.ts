@@ -30,6 +30,22 @@ export const launches: Readonly<Record<string, PointedStory>> = {
     ),
     at(6, { kind: 'killSandbox', which: 0 }),
   ]),
+  'a container ends while its hook hangs': told(
+    [
+      apply(
+        0,
+        manifest('web', {
+          containers: [
+            main({
+              command: shell('sleep 5; exit 1'),
+              lifecycle: { postStart: { exec: { command: ['sleep', '20'] } } },
+            }),
+          ],
+        }),
+      ),
+    ],
+    [strike('runtime', 'execSync', { kind: 'hang' })],
+  ),
   'a pod is changed while the hook of its container runs': told(
     [undefined, 600].map((activeDeadlineSeconds, index) =>
       apply(

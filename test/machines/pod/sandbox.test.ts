@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ObservedSandbox } from '../../../pod/lifecycle/observed.ts';
+import { podStatus } from '../../../pod/status/status.ts';
+import type { FakeWorld } from '../../fakes/world.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 import { queueOf } from '../support/stand.ts';
@@ -189,6 +191,30 @@ describe('C8: a pod whose containers run once, and that loses its sandbox before
     story.observe();
     expect(story.state()).toBe('finished');
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
+  });
+
+  const losing = (world: FakeWorld) => {
+    for (const [id, sandbox] of world.sandboxes) world.sandboxes.set(id, { ...sandbox, state: 'notReady' });
+  };
+
+  test('gets no other where the agent finds one that was made and never started', () => {
+    const story = podStory({
+      pod: aPod({ restartPolicy: 'Never' }),
+      before: (world, pod) => {
+        world.sandbox(pod);
+        world.run(pod, 'main', { state: 'created' });
+        losing(world);
+      },
+    });
+    expect([story.state(), story.ports.asked('runSandbox')]).toEqual(['finished', []]);
+    expect(podStatus(story.view(), { now: story.ports.now, hostIps: [], runtimeName: 'cri' }).phase).toBe('Failed');
+  });
+
+  test('gets no other where the runtime shows one that was made and is being started', () => {
+    const story = podStory({ pod: aPod({ restartPolicy: 'Never' }), held: ['startContainer'] });
+    losing(story.world);
+    story.observe();
+    expect([story.state(), story.ports.asked('runSandbox')]).toMatchObject(['finished', [{}]]);
   });
 });
 

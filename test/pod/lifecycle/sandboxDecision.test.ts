@@ -89,14 +89,17 @@ describe('C8: a sandbox is made', () => {
     expect(decide({ policy, sandboxes: [lost], containers: [container('exited')] })).toMatchObject({ recreate: 3 }),
   );
 
-  test('under Never when no container has run', () =>
-    expect(decide({ policy: 'Never', sandboxes: [lost], containers: [container('created')] })).toMatchObject({
-      recreate: 3,
+  test('under Never when no container was made', () =>
+    expect(decide({ policy: 'Never', sandboxes: [lost], containers: [] })).toMatchObject({ recreate: 3 }));
+
+  test('under Never for one that was made and has not run, when no sandbox is known', () =>
+    expect(decide({ policy: 'Never', sandboxes: [], containers: [container('created')] })).toMatchObject({
+      recreate: 0,
     }));
 });
 
 describe('C8: no sandbox is made', () => {
-  test.each(['running', 'exited', 'unknown'] as const)('under Never when a container is %s', (state) =>
+  test.each(['created', 'running', 'exited', 'unknown'] as const)('under Never when a container is %s', (state) =>
     expect(decide({ policy: 'Never', sandboxes: [lost], containers: [container(state)] })).toBe('none'),
   );
 
