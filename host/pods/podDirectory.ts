@@ -23,9 +23,9 @@ export async function preparePodDirectory({ pod, layout, signal }: PodFolders): 
     layout.containerLogDir({ uid, namespace, name }, container.name),
   );
   await Promise.all([
-    makeDirectory(layout.files, layout.volumesDir(uid), PRIVATE),
-    makeDirectory(layout.files, layout.terminationLogsDir(uid), PRIVATE),
-    ...logDirs.map((directory) => makeDirectory(layout.files, directory, READABLE)),
+    makeBelowPod(layout.files, layout.volumesDir(uid)),
+    makeBelowPod(layout.files, layout.terminationLogsDir(uid)),
+    ...logDirs.map((directory) => makeBelowPod(layout.files, directory, READABLE)),
   ]);
 }
 
@@ -136,14 +136,11 @@ function unlessMissing(error: unknown): void {
 }
 
 /** Fails where the one above is missing: a call that hung must not bring back the directory of a pod that is gone. */
-async function makeBelowPod(files: FileSystem, directory: string): Promise<void> {
+async function makeBelowPod(files: FileSystem, directory: string, mode = PRIVATE): Promise<void> {
   try {
-    await files.mkdir(directory, { mode: PRIVATE });
+    await files.mkdir(directory, { mode });
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
+    const isThere = errorCode(error) === 'EEXIST' && (await files.stat(directory)).isDirectory();
+    if (!isThere) throw error;
   }
-}
-
-async function makeDirectory(files: FileSystem, directory: string, mode: number): Promise<void> {
-  await files.mkdir(directory, { recursive: true, mode });
 }

@@ -100,6 +100,8 @@ async function prepare(name: string, node: NodeDescription, imageRef: string): P
   const [container] = pod.spec.containers;
   if (container === undefined) throw new Error('the manifest has no container');
   const layout = createLayout(node);
+  for (const directory of [layout.podDir(uid), layout.podLogDir(pod.metadata)])
+    await mkdir(directory, { recursive: true });
   await preparePodDirectory({ pod, layout, signal: noAbort });
   const data = layout.volumeDir(uid, EMPTY_DIR, 'data');
   await mkdir(data, { recursive: true });

@@ -21,6 +21,7 @@ const identity = { uid: 'u1', namespace: 'default', name: 'web' };
 test('a pod gets its directories, and each container its log directory, with the modes that they must have', async () => {
   await inFolder(async (_folder, layout) => {
     const pod = podWith({ initContainers: [{ name: 'setup', image: 'busybox' }] });
+    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod, layout, signal });
     await preparePodDirectory({ pod, layout, signal });
     for (const directory of [layout.podDir('u1'), layout.volumesDir('u1')]) {
@@ -33,8 +34,20 @@ test('a pod gets its directories, and each container its log directory, with the
   });
 });
 
+test('what is below a pod is not made without its directory, nor where something else is in the way', async () => {
+  await inFolder(async (_folder, layout) => {
+    const prepare = () => preparePodDirectory({ pod: podWith(), layout, signal });
+    await expect(prepare()).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await podDirectories(layout)).toEqual([]);
+    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
+    await writeFile(layout.containerLogDir(identity, 'main'), 'theirs');
+    await expect(prepare()).rejects.toMatchObject({ code: 'EEXIST' });
+  });
+});
+
 test('every user of a container may write its last words, and asking again keeps them', async () => {
   await inFolder(async (_folder, layout) => {
+    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
     const file = await makeTerminationLog(layout, { uid: 'u1', container: 'main', run: '0' });
     expect(file).toBe(layout.terminationLog('u1', 'main', '0'));

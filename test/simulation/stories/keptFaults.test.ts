@@ -159,6 +159,16 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
     ],
     struck: [{ call: { room: 'disk', name: 'rename', about: MANIFESTS }, fate: { kind: 'hang' } }],
   },
+  'a folder of a pod that is gone by then is not made, nor its directory again': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: web } },
+      { at: 8 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+    ],
+    struck: [
+      { call: { room: 'disk', name: 'mkdir', about: `/containers` }, fate: { kind: 'hang' } },
+      { call: { room: 'disk', name: 'mkdir', about: `/main` }, fate: { kind: 'fail', code: 'ENFILE' } },
+    ],
+  },
   'the link to a log is not made for a pod that is gone by then': {
     moments: [
       { at: 0, deed: { kind: 'apply', pod: web } },
