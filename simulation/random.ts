@@ -10,6 +10,9 @@ export function checkSeed(seed: number): void {
   throw new RangeError(`a seed is a whole number from 0 to ${SEEDS - 1}`);
 }
 
+/** The seed so many after this one; the first comes after the last. */
+export const nextSeed = (seed: number, by = 1): number => (seed + by) % SEEDS;
+
 export class Random {
   readonly #next: () => number;
 

@@ -4,6 +4,7 @@ import { printable } from '../pod/show/printable.ts';
 import { invariants as all } from './invariants/all.ts';
 import { type Invariant, InvariantViolated, type Violation } from './invariants/invariant.ts';
 import { keepFound } from './keepFound.ts';
+import { nextSeed } from './random.ts';
 import { storyOfAnySize } from './stories/drawnStory.ts';
 import { foundText, whatItBreaks } from './stories/found.ts';
 import { type PlayOptions, play } from './stories/play.ts';
@@ -62,7 +63,9 @@ export async function soak(given: SoakOptions): Promise<boolean> {
   const broken = await Promise.race([stopped, firstBroken({ invariants, first, isOver, soaked, tell })]);
   if (broken === undefined) {
     const told =
-      soaked.stories === 0 ? 'no story told' : `no violation with seeds ${first} to ${first + soaked.stories - 1}`;
+      soaked.stories === 0
+        ? 'no story told'
+        : `no violation with seeds ${first} to ${nextSeed(first, soaked.stories - 1)}`;
     tell(`, ${told}${signal?.aborted ? `, stopped by ${signal.reason}` : ''}`);
     return true;
   }
@@ -81,7 +84,7 @@ const untilAborted = (signal: AbortSignal | undefined): Promise<undefined> =>
 /** Tells one story after the other; gives the first that breaks an invariant. */
 async function firstBroken({ invariants, first, isOver, soaked, tell }: Soaking): Promise<Broken | undefined> {
   let toldAt = performance.now();
-  for (let seed = first; !isOver(); seed += 1) {
+  for (let seed = first; !isOver(); seed = nextSeed(seed)) {
     const story = storyOfAnySize(seed);
     const options = { invariants, replays: soaked.stories % REPLAYS_EVERY === 0 };
     const { steps, elapsed, violation } = await play(story, options).catch((error: unknown) => {

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Invariant } from '../../simulation/invariants/invariant.ts';
 import { type SoakOptions, soak } from '../../simulation/soak.ts';
 import { noSandbox } from './noSandbox.ts';
 
@@ -33,6 +34,18 @@ test('a soak that is stopped tells how far it has come', async () => {
   const { hasHeld, said } = await soaked({ minutes: 60, seed: 5, signal: asked.signal });
   expect(hasHeld).toBe(true);
   expect(said.at(-1)).toMatch(/^0 stories, .*, no story told, stopped by SIGINT$/);
+});
+
+test('a soak goes on after the last seed with the first', async () => {
+  const asked = new AbortController();
+  const hosts = new Set<unknown>();
+  const follow: Invariant['follow'] = ({ host }) => {
+    if (hosts.add(host).size === 3) asked.abort('SIGINT');
+    return {};
+  };
+  const invariants = [{ ...noSandbox, follow }];
+  const { said } = await soaked({ minutes: 60, seed: 4_294_967_295, invariants, signal: asked.signal });
+  expect(said.at(-1)).toMatch(/^2 stories, .*, no violation with seeds 4294967295 to 0, stopped by SIGINT$/);
 });
 
 describe('a soak that finds something', () => {
