@@ -20,7 +20,7 @@ import type { Recording } from './recording.ts';
 import { checkSpan, nextTask, Schedule } from './schedule.ts';
 import type { SimulatedNode } from './simulatedNode.ts';
 import { Steps } from './steps.ts';
-import { staticPodName } from './stories/manifests.ts';
+import { fullPodName } from './stories/manifests.ts';
 import { perform } from './stories/perform.ts';
 import type { Deed } from './stories/story.ts';
 import { Trace } from './trace.ts';
@@ -96,7 +96,8 @@ export class Simulation implements SimulatedNode {
   }
 
   explain(pod: string): Explanation | undefined {
-    return this.#life?.agent?.explain(pod);
+    const [name = pod, namespace] = pod.split('/').toReversed();
+    return this.#life?.agent?.explain(name, namespace);
   }
 
   explainNode(): NodeExplanation | undefined {
@@ -176,7 +177,7 @@ export class Simulation implements SimulatedNode {
   }
 
   remove(pod: string): void {
-    this.users.remove(pod.includes('/') ? pod : staticPodName({ metadata: { name: pod } }));
+    this.users.remove(fullPodName(pod));
   }
 
   perform(deed: Deed): void {

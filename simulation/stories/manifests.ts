@@ -51,6 +51,10 @@ export interface ManifestSpec {
 export const staticPodName = ({ metadata: { namespace, name } }: Pick<Manifest, 'metadata'>): string =>
   `${namespace ?? 'default'}/${name}-${NODE_NAME}`;
 
+/** The full name of a pod, given that or the name in its manifest. */
+export const fullPodName = (pod: string): string =>
+  pod.includes('/') ? pod : staticPodName({ metadata: { name: pod } });
+
 /** A manifest with a container `main` that runs until it is stopped, but for what is told. */
 export function manifest(name: string, spec: Partial<ManifestSpec> = {}): Manifest {
   const always = { restartPolicy: 'Always', terminationGracePeriodSeconds: 5 };

@@ -1,10 +1,11 @@
 /** Does to a node what a story tells. */
 
 import type { SimulatedContainer, SimulatedSandbox } from '../../cri/simulated/views.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import type { Deeds } from '../deeds.ts';
 import { fullName, type SimulatedHost } from '../host.ts';
 import type { Users } from '../users.ts';
+import { checkDeed } from './checkDeed.ts';
+import { fullPodName } from './manifests.ts';
 import type { Deed } from './story.ts';
 
 /** What deeds are done to: the simulation. */
@@ -13,7 +14,6 @@ interface Performed {
   readonly deeds: Deeds;
   readonly users: Users;
   readonly elapsed: number;
-  remove(pod: string): void;
   kill(): void;
   stopAgent(how: { readonly drains: boolean; readonly downMs: number }): Promise<void>;
   startAgentIn(ms: number): void;
@@ -26,10 +26,10 @@ type Act<K extends Deed['kind']> = (simulation: Performed, deed: Deed & { readon
 const acts: { readonly [K in Deed['kind']]: Act<K> } = {
   apply: ({ users }, { pod, by }) => users.apply(pod, by),
   writeInParts: ({ users }, { pod, share, restMs }) => users.applyInParts(pod, share, restMs),
-  remove: (simulation, { pod }) => simulation.remove(pod),
-  renameManifest: ({ users }, { pod, file }) => users.rename(pod, file),
-  copyManifest: ({ users }, { pod, file }) => users.copy(pod, file),
-  renameListed: ({ users }, { pod, name }) => users.renameListed(pod, name),
+  remove: ({ users }, { pod }) => users.remove(fullPodName(pod)),
+  renameManifest: ({ users }, { pod, file }) => users.rename(fullPodName(pod), file),
+  copyManifest: ({ users }, { pod, file }) => users.copy(fullPodName(pod), file),
+  renameListed: ({ users }, { pod, name }) => users.renameListed(fullPodName(pod), name),
   scribble: ({ host }, { file, text }) => host.manifests.write(file, text),
   manifestsGone: ({ users }, { forMs }) => users.loseDirectory(forMs),
   url: ({ host }, { trouble, forMs }) => host.breakUrl(trouble, forMs),
@@ -68,10 +68,9 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
 };
 
 export function perform(simulation: Performed, deed: Deed): void {
+  checkDeed(deed);
   // The act of a kind takes the deeds of that kind.
-  const act = lookUp(acts, deed.kind) as Act<Deed['kind']> | undefined;
-  if (act === undefined) throw new TypeError(`there is no such deed: ${JSON.stringify(deed)}`);
-  act(simulation, deed as never);
+  (acts[deed.kind] as Act<Deed['kind']>)(simulation, deed as never);
 }
 
 function touch({ deeds, elapsed }: Performed, found: SimulatedSandbox | SimulatedContainer | undefined): void {

@@ -81,17 +81,57 @@ test.each([
 
 test.each([
   [{ kind: 'constructor' }, 'there is no such deed: {"kind":"constructor"}'],
-  [{ kind: 'jump', ms: Number.NaN }, 'no clock can jump by NaN ms'],
+  [undefined, 'there is no such deed: undefined'],
+  [{ kind: 'jump', ms: Number.NaN }, 'of the kind jump: ms: '],
   [{ kind: 'jump', ms: 1e18 }, 'no clock can jump by 1000000000000000000 ms'],
-  [{ kind: 'stall' }, 'no timer waits for undefined ms'],
-  [{ kind: 'exit', exitCode: 1 }, '`which` is a whole number from 0, not undefined'],
-  [{ kind: 'exit', which: 0 }, 'no process exits with the code undefined'],
-  [{ kind: 'oom', which: -1, child: false }, '`which` is a whole number from 0, not -1'],
-  [{ kind: 'killSandbox', which: '0' }, '`which` is a whole number from 0, not 0'],
+  [{ kind: 'stall' }, 'of the kind stall: forMs: Required value'],
+  [{ kind: 'exit', exitCode: 1 }, 'which: Required value'],
+  [{ kind: 'exit', which: 0 }, 'exitCode: Required value'],
+  [{ kind: 'exit', which: 0, exitCode: 256 }, 'exitCode: Invalid value: 256: must be less than or equal to 255'],
+  [{ kind: 'oom', which: -1, child: false }, 'which: Invalid value: -1: must be greater than or equal to 0'],
+  [{ kind: 'killSandbox', which: '0' }, 'which: expected '],
+  [{ kind: 'killAgent' }, 'of the kind killAgent: downMs: Required value'],
+  [{ kind: 'stopAgent', drains: false, downMs: Number.NaN }, 'of the kind stopAgent: downMs: '],
+  [{ kind: 'powerCut', downMs: Number.POSITIVE_INFINITY }, 'of the kind powerCut: downMs: '],
+  [{ kind: 'runtimeDown', forMs: 5_000 }, 'of the kind runtimeDown: downMs: Required value'],
+  [{ kind: 'disk', trouble: 'constructor', forMs: 5_000 }, 'of the kind disk: trouble: '],
+  [{ kind: 'flaky', room: 'disk', share: 5, forMs: 5_000 }, 'of the kind flaky: share: '],
+  [{ kind: 'renameManifest', pod: 'web', file: '../web.json' }, 'expected the name of a file'],
+  [{ kind: 'mountForeign', which: 0, at: '../../x', forMs: 5_000 }, 'expected a path below the directory'],
 ])('nobody can do %j', async (deed, message) => {
   const node = await run({ invariants });
   expect(() => node.perform(untyped<Deed>(deed))).toThrow(message);
   expect(await node.settle(60_000)).toBe(true);
+});
+
+test('a deed is done to a pod by its name in the manifest, as by its full name', async () => {
+  const node = await run({ invariants });
+  node.perform({ kind: 'renameManifest', pod: 'web', file: 'other.json' });
+  expect(node.deeds.filesOf('default/web-node-1')).toEqual(['other.json']);
+  expect(await node.settle(60_000)).toBe(true);
+});
+
+test('a pod is explained by its name in the manifest, its full name and its UID', async () => {
+  const node = await run({});
+  const other = manifest('web');
+  node.apply({ ...other, metadata: { ...other.metadata, namespace: 'other' } });
+  await node.advance(10_000);
+  const [uid = ''] = node.pods().map(({ metadata }) => metadata.uid);
+  const names = ['web', 'default/web-node-1', uid, 'other/web-node-1', 'nope/web-node-1'];
+  expect(names.map((name) => node.explain(name)?.namespace)).toEqual([
+    ...['default', 'default', 'default', 'other'],
+    undefined,
+  ]);
+});
+
+test('what becomes of the object of a manifest after it was put there changes nothing', async () => {
+  const node = await simulateNode({ seed: 1, invariants });
+  const web = structuredClone(manifest('web'));
+  node.apply(web);
+  Object.assign(web.metadata, { name: 'nope' });
+  node.perform({ kind: 'copyManifest', pod: 'web', file: 'again.json' });
+  expect(await node.settle(60_000)).toBe(true);
+  expect(new Set(node.pods().map(({ metadata }) => metadata.name))).toEqual(new Set(['web-node-1']));
 });
 
 test('removing a pod that is not there does nothing', async () => {

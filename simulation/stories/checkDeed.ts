@@ -1,0 +1,78 @@
+/** Refuses what is no deed before anything of it is done, as programs without types give that too. */
+import * as z from 'zod/mini';
+import { problemOf } from '../../pod/api/problem.ts';
+import { printable } from '../../pod/show/printable.ts';
+import { ROOMS } from '../outside.ts';
+import type { Deed } from './story.ts';
+
+const ms = z.number().check(z.gte(0));
+const which = z.int().check(z.gte(0));
+const share = z.number().check(z.gte(0), z.lte(1));
+const pod = z.string().check(z.minLength(1));
+const yesOrNo = z.optional(z.boolean());
+const LONGEST_FILE = 255;
+/** What a directory can have in it. */
+const file = z
+  .string()
+  .check(z.regex(/^(?!\.{1,2}$)[^/\0]+$/, { error: 'expected the name of a file' }), z.maxLength(LONGEST_FILE));
+/** A path that stays where it is put. */
+const below = z
+  .string()
+  .check(z.regex(/^(?!(.*\/)?\.\.(\/|$))[^\0]+$/, { error: 'expected a path below the directory' }));
+/** What is wrong with a manifest is said by whoever puts it there. */
+const aManifest = z.looseObject({});
+
+const text = z.string();
+const exitCode = z.int().check(z.gte(0), z.lte(255));
+
+const span = { forMs: ms };
+const down = { downMs: ms };
+const manifestAs = { pod, file };
+
+type OwnFields<D> = { readonly [F in Exclude<keyof D, 'kind'>]-?: z.ZodMiniType };
+
+const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: K }> } = {
+  apply: { pod: aManifest, by: z.optional(z.literal('url')) },
+  writeInParts: { pod: aManifest, share, restMs: ms },
+  remove: { pod },
+  renameManifest: manifestAs,
+  copyManifest: manifestAs,
+  renameListed: { pod, name: text },
+  scribble: { file, text },
+  manifestsGone: span,
+  url: { ...span, trouble: z.enum(['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow']) },
+  exit: { which, exitCode, reason: z.optional(text) },
+  oom: { which, child: z.boolean() },
+  killSandbox: { which },
+  removeSandbox: { which },
+  runtimeDown: {
+    ...{ ...down, keepContainers: z.boolean(), forgets: z.optional(share) },
+    ...{ recalls: yesOrNo, hasUnknown: yesOrNo },
+  },
+  stall: span,
+  networkDown: span,
+  noAddresses: span,
+  lists: { ...span, show: z.enum(['stale', 'shuffled']) },
+  events: { ...span, delivery: z.enum(['paused', 'dropped', 'doubled', 'late', 'reordered', 'some']) },
+  registryDown: { ...span, images: z.array(text) },
+  loseImage: { image: text },
+  mountForeign: { ...span, which, at: below },
+  disk: { ...span, trouble: z.enum(['full', 'readOnly', 'failing', 'noDescriptors', 'tableFull']) },
+  flaky: { ...span, room: z.enum(ROOMS), share },
+  jump: { ms: z.number() },
+  stopAgent: { ...down, drains: z.boolean() },
+  killAgent: down,
+  powerCut: down,
+};
+
+const schemas = new Map(Object.entries(FIELDS).map(([kind, fields]) => [kind, z.looseObject(fields)]));
+
+/** Throws a `TypeError` that names the first field that is wrong. */
+export function checkDeed(deed: Deed): void {
+  const schema = schemas.get(deed?.kind);
+  if (schema === undefined) throw new TypeError(`there is no such deed: ${JSON.stringify(deed)}`);
+  const issue = schema.safeParse(deed).error?.issues[0];
+  if (issue === undefined) return;
+  const { path, message } = problemOf(issue, deed);
+  throw new TypeError(printable(`there is no such deed of the kind ${deed.kind}: ${path}: ${message}`));
+}
