@@ -33,6 +33,8 @@ export class FolderWriter {
   /** What is written, and durable once the folder is synced. */
   readonly #inPlace = new Map<string, FactChange>();
   readonly #attempts = new Map<string, Attempts>();
+  /** The temporary files that failures have left, by key: they go with the fact, or with the next start. */
+  readonly #left = new Map<string, Set<string>>();
   #syncs = 0;
   #running: Promise<void> | undefined;
   #isClosed = false;
@@ -141,14 +143,20 @@ export class FolderWriter {
     attempts.numbers.add(number);
     const isLater = () => attempts.newest.version > change.version;
     try {
-      if (!('value' in change)) return await removeFact(this.#folder, key);
+      if (!('value' in change)) return await this.#remove(key);
       const mayReplace = () => !call.isLeft || !(isLater() || this.#isClosed);
-      await writeFact(this.#folder, change, { number, mayReplace });
+      const onLeft = (file: string) => void this.#left.set(key, new Set([...(this.#left.get(key) ?? []), file]));
+      await writeFact(this.#folder, change, { number, mayReplace, onLeft });
     } finally {
       attempts.numbers.delete(number);
       if (attempts.numbers.size === 0) this.#attempts.delete(key);
       if (call.isLeft && isLater()) this.#queue({ ...attempts.newest, waiting: [] });
     }
+  }
+
+  async #remove(key: string): Promise<void> {
+    await removeFact(this.#folder, key, this.#left.get(key) ?? []);
+    this.#left.delete(key);
   }
 
   async #sync(): Promise<void> {

@@ -37,13 +37,15 @@ interface Writing {
   readonly number: number;
   /** Whether the file may still be put in its place: asked when it has been written, however long that took. */
   readonly mayReplace: () => boolean;
+  /** Told of the temporary file where it could not be deleted after a failure. */
+  readonly onLeft: (temporary: string) => void;
 }
 
 /** Writes a fact whole or not at all, also when this process dies: durable once the directory is synced as well. */
 export async function writeFact(
   folder: FactFolder,
   { key, value }: { readonly key: string; readonly value?: unknown },
-  { number, mayReplace }: Writing,
+  { number, mayReplace, onLeft }: Writing,
 ): Promise<void> {
   const { files } = folder;
   const file = factFile(folder, key);
@@ -56,7 +58,7 @@ export async function writeFact(
     await files.rename(temporary, file);
   } catch (error) {
     // On a full disk half a file is in the way of all others; and nobody else would remove it before the next start.
-    await files.rm(temporary, { force: true }).catch(() => {});
+    await files.rm(temporary, { force: true }).catch(() => onLeft(temporary));
     throw error;
   }
 }
@@ -71,9 +73,10 @@ async function writeDurably(files: FileSystem, file: string, text: string): Prom
   }
 }
 
-/** Deletes a fact; one that is not there is deleted already. */
-export async function removeFact(folder: FactFolder, key: string): Promise<void> {
-  await folder.files.rm(factFile(folder, key), { force: true });
+/** Deletes a fact, and what else is `left` of it; what is not there is deleted already. */
+export async function removeFact(folder: FactFolder, key: string, left: Iterable<string>): Promise<void> {
+  const all = [factFile(folder, key), ...left];
+  await Promise.all(all.map((file) => folder.files.rm(file, { force: true })));
 }
 
 /** Makes the renames and deletions in a directory durable. */

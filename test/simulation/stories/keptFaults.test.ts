@@ -38,6 +38,7 @@ const amounts = { cpu: '100m', memory: '16Mi' };
 const guaranteed = sized({ requests: amounts, limits: amounts });
 const burstable = sized({ requests: amounts });
 
+const ENDS = `${PLACES.root}/statelet/unacknowledged`;
 const PROBES = `${PLACES.root}/statelet/probes/`;
 const probed = manifest('web', {
   restartPolicy: 'Never',
@@ -158,6 +159,16 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
       { at: 20.5 * SECOND, deed: { kind: 'apply', pod: burstable } },
     ],
     struck: [{ call: { room: 'disk', name: 'rename', about: MANIFESTS }, fate: { kind: 'hang' } }],
+  },
+  'what is left of a fact that could not be written goes with the fact, although deleting it failed at first': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: overdue } },
+      { at: 40 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+    ],
+    struck: [
+      { call: { room: 'disk', name: 'rename', about: ENDS }, fate: { kind: 'fail', code: 'EIO' } },
+      { call: { room: 'disk', name: 'rm', about: ENDS }, fate: { kind: 'fail', code: 'EMFILE' } },
+    ],
   },
   'a folder of a pod that is gone by then is not made, nor its directory again': {
     moments: [
