@@ -58,6 +58,8 @@ export interface ContainerContext
   readonly attempt: number;
   /** That number was shown already: with a start that was refused because the sandbox was going, or by an earlier agent. */
   readonly isCounted?: boolean | undefined;
+  /** The container that an earlier agent made under that number and did not start: it is shown until the next is made. */
+  readonly unstarted?: string | undefined;
   readonly imageRef?: string | undefined;
   /** What the runtime made of it last. */
   readonly made?: MadeContainer | undefined;
@@ -146,7 +148,7 @@ export function specOf(context: { readonly pod: Pod; readonly name: string }): C
 
 /** Makes room for the next attempt; the run that just ended is kept for the status. */
 export const nextAttempt = (context: ContainerContext): Partial<ContainerContext> => ({
-  ...(context.id === undefined ? {} : { attempt: context.attempt + 1, isCounted: undefined }),
+  ...(context.id === undefined ? {} : { attempt: context.attempt + 1, isCounted: undefined, unstarted: undefined }),
   id: undefined,
   ranElsewhere: undefined,
   madeFrom: undefined,

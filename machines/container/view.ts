@@ -31,6 +31,7 @@ export function containerView(
   const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, restartsAll);
   const shown = now.kind === 'terminated' ? now.run : undefined;
   const last = [reportedEnd(snapshot), context.earlierRun].find((run) => run !== undefined && run !== shown);
+  const containerId = context.id ?? context.unstarted;
   return {
     name: context.name,
     role: context.role,
@@ -40,7 +41,8 @@ export function containerView(
     willRestart: !snapshot.hasTag('rests') && !ends,
     ready: isReady(snapshot),
     started: isStarted(snapshot),
-    ...(context.id ? { containerId: context.id } : {}),
+    ...(containerId ? { containerId } : {}),
+    ...(now.kind === 'waiting' && isUnstarted(snapshot) ? { unstarted: true } : {}),
     ...(context.made ? { made: context.made } : {}),
     ...(context.size ? { size: context.size } : {}),
     ...(context.failure && snapshot.hasTag('awaitingResize') ? { resizeFailure: context.failure.message } : {}),
@@ -119,17 +121,24 @@ function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerV
   if (removed) return restartsAll ? { kind: 'waiting', ...removed } : creating(snapshot.context);
   const end = run ?? earlierRun;
   // One that only its logs tell of waits to be made, as with a kubelet.
-  if (!end?.containerId || (!run && isHidden(snapshot.context, end))) return creating(snapshot.context);
+  if (!end?.containerId || (!run && isHidden(snapshot, end))) return creating(snapshot.context);
   return { kind: 'terminated', run: end };
 }
 
+/** An earlier agent has made it and not started it: it waits, as with a kubelet, whatever was before it (C23). */
+const isUnstarted = (snapshot: ContainerSnapshot): boolean =>
+  snapshot.context.unstarted !== undefined && reportedEnd(snapshot) === undefined && !snapshot.hasTag('rests');
+
 /**
- * Whether the end before the run to come is not shown, as that comes against the restart policy: after a probe or an update
- * has ended the container. Once it was reported as terminated, an API server would refuse every other state. An init
- * container has no choice (C3).
+ * Whether the end before the run to come is not shown: as that run comes against the restart policy, after a probe or an
+ * update has ended the container; or as its container is there. Once it was reported as terminated, an API server would
+ * refuse every other state. An init container has no choice (C3).
  */
-const isHidden = (context: ContainerContext, { exitCode }: TerminatedRun): boolean =>
-  context.role !== 'init' && !mayLeaveTerminated({ ...context, container: specOf(context) }, exitCode);
+function isHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boolean {
+  const { context } = snapshot;
+  const mayLeave = mayLeaveTerminated({ ...context, container: specOf(context) }, exitCode);
+  return mayLeave ? isUnstarted(snapshot) : context.role !== 'init';
+}
 
 /** A container counts as running once its postStart hook is done; one whose hook failed does not while it is killed. */
 function isShownRunning(snapshot: ContainerSnapshot): boolean {

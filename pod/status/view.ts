@@ -51,6 +51,8 @@ export interface ContainerView {
   readonly ready: boolean;
   readonly started: boolean;
   readonly containerId?: string;
+  /** That one was made by an earlier agent and never started: it is what waits, not the one that ended before it. */
+  readonly unstarted?: boolean;
   /** The latest container of it that the runtime has shown. */
   readonly made?: MadeContainer;
   /** The resources that it has at the runtime, in numbers. */

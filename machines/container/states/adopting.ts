@@ -70,7 +70,16 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             actions: 'countLostRun',
           },
           // Created and never started: made again under the same number, which as on a kubelet counts from when it was made.
-          { target: '#container.pending', actions: ['forgetIt', assign({ isCounted: true })] },
+          {
+            target: '#container.pending',
+            actions: [
+              assign(({ context: { id }, event: { output } }) => ({
+                ...madeOf(output),
+                ...{ unstarted: id, isCounted: true },
+              })),
+              'forgetIt',
+            ],
+          },
         ],
         onError: {
           target: 'awaitingRetry',

@@ -205,6 +205,39 @@ describe('a container that the runtime has nothing of', () => {
     expect(story.view().restartCount).toBe(2);
   });
 
+  /** One that ended, and that an earlier agent then made anew and did not start; it is being made once more. */
+  const remade = (exitCode: number, role: 'init' | 'regular', restartPolicy: 'Always' | 'OnFailure') => {
+    const story = containerStory({
+      pod: aPod({ restartPolicy }),
+      role,
+      before: (world, pod) => {
+        world.run(pod, 'main', { id: 'ended', attempt: 1 });
+        world.end('ended', exitCode);
+        world.run(pod, 'main', { id: 'made', attempt: 2, state: 'created' });
+      },
+      hold: ['createContainer'],
+    });
+    story.begin();
+    expect(story.state()).toBe('launching.making.creating');
+    return story;
+  };
+
+  test('C23: shows it as it waits, and the one before as the last that ended', () => {
+    const story = remade(1, 'regular', 'Always');
+    expect(story.view()).toMatchObject({
+      ...{ now: { kind: 'waiting', reason: 'ContainerCreating' }, last: { containerId: 'ended' } },
+      ...{ containerId: 'made', unstarted: true, restartCount: 2 },
+    });
+    story.ports.answer('createContainer');
+    expect(story.view()).toMatchObject({ now: { kind: 'running' }, last: { containerId: 'ended' } });
+    expect(story.view()).not.toHaveProperty('unstarted');
+  });
+
+  test('C23: shows the end before it where nothing else may be told after that', () => {
+    const done = remade(0, 'init', 'OnFailure');
+    expect(done.view()).toMatchObject({ now: { kind: 'terminated', run: { containerId: 'ended' } } });
+  });
+
   test('C23: is not counted where the runtime still has a run of it', () => {
     const story = containerStory({
       before: (world, pod) => {
