@@ -23,16 +23,28 @@ export const exitThatRestartsAll = (context: PodContext): ObservedContainer | un
     ({ container, shown: { exitCode } }) => exitCode !== undefined && restartsAll(container, exitCode),
   )?.shown;
 
-/** The containers that were made before an exit that restarts all, and that are to start anew: none of them runs any more. */
-export function beforeRestartOfAll(context: PodContext): string[] {
+/** That exit, the last runs that were made before it, and whether others were made since. */
+function restartOfAll(context: PodContext) {
   const runs = lastRuns(context);
   const cause = exitThatRestartsAll(context);
-  if (cause === undefined) return [];
+  if (cause === undefined) return undefined;
   const isBefore = (shown: ObservedContainer) =>
     shown.sandboxId === cause.sandboxId
       ? shown.createdAt <= (cause.finishedAt ?? Infinity)
       : shown.sandboxId !== context.sandbox?.id;
   const before = runs.flatMap(({ shown }) => (isBefore(shown) ? [shown] : []));
-  const isBegun = cause.sandboxId !== context.sandbox?.id || before.length < runs.length;
+  return { cause, before, isHeeded: before.length < runs.length };
+}
+
+/** The containers that were made before an exit that restarts all, and that are to start anew: none of them runs any more. */
+export function beforeRestartOfAll(context: PodContext): string[] {
+  const { cause, before, isHeeded } = restartOfAll(context) ?? { before: [] };
+  const isBegun = isHeeded || cause?.sandboxId !== context.sandbox?.id;
   return isBegun && !before.some(mayRun) ? before.map(({ name }) => name) : [];
+}
+
+/** Those that an exit that nobody has heeded restarts, in a sandbox that has to go: some may run yet, and end at once. */
+export function endedByRestartOfAll(context: PodContext): string[] {
+  const { before, isHeeded } = restartOfAll(context) ?? { before: [] };
+  return isHeeded ? [] : before.map(({ name }) => name);
 }

@@ -6,6 +6,7 @@ import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
 import { mayRun } from '../context.ts';
 import { recordNewSandboxEvent, sandboxUnreadable } from '../recordedEvents.ts';
+import { endedByRestartOfAll } from '../restartedAll.ts';
 import { allSandboxes, decideSandbox, showsUnknownContainers } from '../sandbox.ts';
 import { containerId, type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 import { afterInits, earlierTurns, onTheirWay } from '../startOrder.ts';
@@ -27,6 +28,10 @@ const actions = {
       enqueue.sendTo(served('pullLimiter'), { type: 'slot.release', key });
     }
     enqueue.assign({ containers: {}, turnsGiven: [] });
+  }),
+  /** What an exit that restarts all has left to do is done before the next sandbox is there: in that one all are new (C5). */
+  resetForRestart: podSetup.enqueueActions(({ context, enqueue }) => {
+    for (const name of endedByRestartOfAll(context)) enqueue.sendTo(containerId(name), { type: 'container.reset' });
   }),
   /** After a restart of the agent. Of an init container that had been done and collected nothing more is wanted. */
   recallTurns: podSetup.enqueueActions(({ context, enqueue }) => {
@@ -82,6 +87,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
             actions: [
               assign(({ event }) => ({ sandbox: event.output ?? undefined })),
               'spawnContainers',
+              'resetForRestart',
               { type: 'revokeSandbox', params: ({ event }) => event.output },
               'loseSandbox',
             ],

@@ -116,3 +116,20 @@ test('C5: a sandbox that is lost with the exit that restarts all lets all start 
   expect(made(story)).toEqual(['setup 0', 'main 0', 'watcher 0', 'setup 1', 'main 1', 'watcher 1']);
   expect(story.ports.asked('stopContainer')).toEqual([]);
 });
+
+test('C5: where what runs has to end first, as its sandbox is unsound, all start anew all the same', () => {
+  const beside = { ...pod, spec: { ...pod.spec, containers: [...pod.spec.containers, aContainer({ name: 'once' })] } };
+  const story = podStory({
+    pod: beside,
+    before: (world) => {
+      world.sandbox(beside);
+      for (const name of [...NAMES, 'once']) world.run(beside, name, { id: `${name}-0-0` });
+      for (const name of ['setup', 'once']) world.end(`${name}-0-0`, 0);
+      world.end('watcher-0-0', 42);
+      const [id = '', sandbox] = [...world.sandboxes][0] ?? [];
+      if (sandbox) world.sandboxes.set(id, { ...sandbox, state: 'notReady' });
+    },
+  });
+  story.die('setup-1-1', 0);
+  expect(made(story)).toEqual(['setup 1', 'main 1', 'watcher 1', 'once 1']);
+});
