@@ -133,6 +133,8 @@ export const containerSetup = setup({
       stopBy: undefined,
       stopWithin: undefined,
     })),
+    /** It did start, whatever was wrong before. */
+    forgetFailure: assign({ failure: undefined, waitingReason: undefined }),
     recordCallFailure: assign(({ event }) => retryAfter(failureOf(event))),
   },
 });

@@ -45,7 +45,7 @@ export const launching = launchingSetup.createStateConfig({
       {
         guard: 'hasSeenEnd',
         target: 'ended',
-        actions: ['loseSandbox', assign({ failure: undefined, waitingReason: undefined })],
+        actions: ['loseSandbox', 'forgetFailure'],
       },
       { target: '.readyToCreate', actions: ['loseSandbox', 'forgetIt'] },
     ],

@@ -114,19 +114,14 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
           {
             guard: 'hasSeenEnd',
             target: '#container.ended',
-            actions: [
-              assign(({ event }) => ({ made: event.output.made, failure: undefined, waitingReason: undefined })),
-              recordStartEvent,
-            ],
+            actions: [assign(({ event }) => ({ made: event.output.made })), 'forgetFailure', recordStartEvent],
           },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.ended',
             actions: [
-              assign(({ event: { output } }) => ({
-                ...{ run: terminatedRun(output), made: output.made },
-                ...{ failure: undefined, waitingReason: undefined },
-              })),
+              assign(({ event: { output } }) => ({ run: terminatedRun(output), made: output.made })),
+              'forgetFailure',
               recordStartEvent,
             ],
           },
@@ -135,10 +130,8 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
-              assign(({ event: { output } }) => ({
-                ...{ startedAt: output.startedAt, made: output.made },
-                ...{ failure: undefined, waitingReason: undefined },
-              })),
+              assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
+              'forgetFailure',
               recordUnknownStateEvent,
             ],
           },
@@ -165,7 +158,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
           {
             guard: 'hasSeenEnd',
             target: '#container.ended',
-            actions: assign({ failure: undefined, waitingReason: undefined }),
+            actions: 'forgetFailure',
           },
           { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
           {
