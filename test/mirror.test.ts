@@ -11,6 +11,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'actors/services': 'containerStatus containers mounts resizing sandboxes',
     'actors/status': 'actorsOfPods podTrees since',
   },
+  'test/simulation/invariants/startOrder.test.ts': { 'simulation/invariants': 'mountsAsked' },
+  'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
     simulation: 'deeds faults gatedFiles host life onDisk outside random schedule trace users',

@@ -1,4 +1,6 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
+import { containerNamed, containersOf } from '../../pod/api/containers.ts';
+import type { Container } from '../../pod/api/schema/container.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
 import type { Schedule } from '../schedule.ts';
@@ -17,8 +19,40 @@ interface Grace {
 const longer = (before: number | undefined, now: number | undefined): boolean =>
   before !== undefined && now !== undefined && now > before;
 
+/** Whatever is left of its grace, each process gets at least so many seconds after SIGTERM (C10). */
+const LEAST_SECONDS = 2;
+
+/** What others have left it of the grace of its pod, if that ends; of its end may not have been told yet. */
+function secondsLeft({ agent, host: { clock } }: Watched, uid: string, told: Grace | undefined): number[] {
+  const { at, graceSeconds = 0 } = agent?.trees().get(uid)?.termination ?? {};
+  const until = at === undefined ? Infinity : at + graceSeconds * 1_000;
+  return [until - clock.now(), (told?.end ?? Infinity) - clock.elapsed].map((ms) => ms / 1_000);
+}
+
+/** What a process has to be given at least that is told to end for the first time, in seconds; `pod`: that of its pod. */
+function leastGrace(watched: Watched, id: string, pod: Grace | undefined): number {
+  const { host, podOf } = watched;
+  const found = host.container(id);
+  const { spec, metadata } = podOf(found?.podUid ?? '') ?? {};
+  const container = spec && containerNamed(spec, found?.containerName ?? '')?.container;
+  // Of a pod that nobody knows, with a hook that takes of it, or that may restart as a whole, nothing more can be said.
+  if (spec === undefined || container === undefined || container.lifecycle?.preStop) return LEAST_SECONDS;
+  if (containersOf(spec).some((each) => mayRestartAll(each.container))) return LEAST_SECONDS;
+  const probes = [container.livenessProbe, container.startupProbe];
+  const graces = [
+    ...[spec.terminationGracePeriodSeconds ?? 30, metadata?.deletionGracePeriodSeconds || Infinity],
+    ...probes.map((probe) => probe?.terminationGracePeriodSeconds ?? Infinity),
+    ...secondsLeft(watched, found?.podUid ?? '', pod),
+  ];
+  return Math.max(LEAST_SECONDS, Math.floor(Math.min(...graces)));
+}
+
+const mayRestartAll = ({ restartPolicyRules = [] }: Container): boolean =>
+  restartPolicyRules.some(({ action }) => action === 'RestartAllContainers');
+
 /** What containers were given to end in: so many seconds, over at `end` by the time that no jump of the clock changes. */
-function gracesOfContainers({ host, deeds }: Watched, violated: (message: string) => void) {
+function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>, violated: (message: string) => void) {
+  const { host, deeds } = watched;
   const graces = new Map<string, { readonly seconds: number; readonly end: number }>();
   return {
     give: (id: string, seconds: number) => {
@@ -27,6 +61,8 @@ function gracesOfContainers({ host, deeds }: Watched, violated: (message: string
       graces.set(id, { seconds, end: Math.min(end, before?.end ?? end) });
       if (longer(before?.seconds, seconds))
         violated(`container ${id}: its grace grew from ${before?.seconds} to ${seconds} s`);
+      const least = before ? LEAST_SECONDS : leastGrace(watched, id, ofPods.get(host.container(id)?.podUid ?? ''));
+      if (seconds < least) violated(`container ${id}: it was given ${seconds} s to end, not ${least}`);
     },
     isOver: (id: string): boolean => (graces.get(id)?.end ?? 0) <= host.clock.elapsed,
     /** What an agent had begun to end need not end under the next one, where it is wanted again. */
@@ -74,13 +110,13 @@ const endOf = (until: number | undefined, before: Grace | undefined, { now, elap
 export const graceShrinks: Invariant = {
   number: 3,
   says:
-    'The grace of a pod, and of a container, that ends only shrinks, no container is removed that runs and was not ' +
+    'What ends has the grace of its pod, or of the probe that ends it, which from then on only shrinks, no container is removed that runs and was not ' +
     'stopped before, and no sandbox is stopped before its containers have ended or had their time.',
   follow: (watched, violated) => {
     const { host } = watched;
     const given = new Map<string, Grace>();
     const stopped = new AskedStops();
-    const graces = gracesOfContainers(watched, violated);
+    const graces = gracesOfContainers(watched, given, violated);
     const onStatus = (change: PodChange) => {
       const { uid, removed, pod } = change;
       const { deletionGracePeriodSeconds: seconds, namespace, name } = pod.metadata;

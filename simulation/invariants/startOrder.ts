@@ -4,6 +4,7 @@ import { fullName, PLACES } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
 import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
+import { wrongMounts } from './mountsAsked.ts';
 
 /** What sandboxes have seen of their containers: those that were to start, that have started, and that have ended well. */
 class Seen {
@@ -118,7 +119,7 @@ function volumesToCome({ host, podOf }: Watched, podUid: string): string[] {
 export const startOrder: Invariant = {
   number: 2,
   says:
-    'No sandbox is made before the volumes of its pod, and no container started without them, after its stop was asked for, ' +
+    'No sandbox is made before the volumes of its pod, and no container started without those that it mounts, after its stop was asked for, ' +
     'before the init containers that come before it have succeeded, or before its turn has come.',
   follow: (watched, violated) => {
     const { host } = watched;
@@ -132,6 +133,8 @@ export const startOrder: Invariant = {
       if (stopped.has(container)) violated(`${what}: started after its stop was asked for`);
       for (const path of missingVolumes(watched, container)) violated(`${what}: started without its volume at ${path}`);
       const pod = watched.podOf(container.podUid);
+      for (const wrong of pod === undefined ? [] : wrongMounts(host, pod, container))
+        violated(`${what}: started ${wrong}`);
       const missing =
         pod === undefined ? [] : [...missingBefore(container, pod, seen), ...turns.passedBy(container, pod)];
       seen.noteAsked(container);

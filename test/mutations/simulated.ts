@@ -152,4 +152,32 @@ export const seededFaults: readonly SeededFault[] = [
     find: 'hasNoProcess: ({ context }: PodArgs) => hasNoProcess(context),',
     put: 'hasNoProcess: ({ context }: PodArgs) => hasNoProcess(context) || context.sandbox !== undefined,',
   },
+  {
+    name: 'no-mounts-given',
+    breaks: 'containers are made without what they mount',
+    file: 'cri/containerConfig.ts',
+    find: 'withUsers(mount, users)),',
+    put: 'withUsers(mount, users)).slice(Infinity),',
+  },
+  {
+    name: 'mounts-of-nowhere',
+    breaks: 'containers mount something else than their volumes',
+    file: 'cri/containerConfig.ts',
+    find: 'withUsers(mount, users)),',
+    put: "withUsers({ ...mount, hostPath: '/nowhere' }, users)),",
+  },
+  {
+    name: 'tmpfs-not-mounted',
+    breaks: 'volumes in memory are on the disk',
+    file: 'volume/memory.ts',
+    find: '  await mounter.mount({ source: medium.type, target: hostPath, ...medium, signal });\n',
+    put: '',
+  },
+  {
+    name: 'no-grace',
+    breaks: 'containers are killed without any grace',
+    file: 'actors/services/containers.ts',
+    find: 'timeout: BigInt(seconds) }',
+    put: 'timeout: BigInt(seconds) * 0n }',
+  },
 ];

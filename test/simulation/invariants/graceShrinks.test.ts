@@ -11,7 +11,8 @@ async function watchedNode() {
   await node.advance(10_000);
   const [pod] = node.pods();
   if (pod === undefined) throw new Error('the node has no pod');
-  const watched = { host: node.host, deeds: node.deeds, life: 1, podOf: () => pod };
+  const trees = new Map<string, object>();
+  const watched = { host: node.host, deeds: node.deeds, life: 1, podOf: () => pod, agent: { trees: () => trees } };
   const broken: string[] = [];
   const following = graceShrinks.follow(watched as unknown as Watched, (message) => void broken.push(message));
   const ends = (seconds: number, until: number) =>
@@ -29,7 +30,7 @@ async function watchedNode() {
     following.onLifeBegan?.();
   };
   const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1:? /, ''));
-  return { node, ends, goesOn, call, stop, said, restart };
+  return { node, ends, goesOn, call, stop, said, restart, trees, uid: pod.metadata.uid };
 }
 
 test('neither the grace of a pod nor the moment by which it ends grows', async () => {
@@ -97,4 +98,20 @@ test('a sandbox is not stopped before its containers have ended or had their tim
   stopSandbox();
   expect(said()).toEqual([]);
   node.kill();
+});
+
+test('what is told to end for the first time has the grace of its pod, or what is left of that', async () => {
+  const { node, stop, said } = await watchedNode();
+  const [{ id = '' } = {}] = node.host.containers();
+  stop(id, 4);
+  expect(said()).toEqual([`container ${id}: it was given 4 s to end, not 5`]);
+  stop(id, 1);
+  expect(said()).toEqual([`container ${id}: it was given 1 s to end, not 2`]);
+  const another = await watchedNode();
+  another.trees.set(another.uid, { termination: { at: another.node.host.clock.now() - 2_000, graceSeconds: 5 } });
+  const [{ id: other = '' } = {}] = another.node.host.containers();
+  another.stop(other, 3);
+  expect(another.said()).toEqual([]);
+  node.kill();
+  another.node.kill();
 });

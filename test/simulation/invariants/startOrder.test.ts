@@ -1,27 +1,168 @@
 import { expect, test } from '@jest/globals';
+import type { Mount } from '../../../cri/generated/runtime.ts';
+import { PLACES } from '../../../simulation/host.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 import { startOrder } from '../../../simulation/invariants/startOrder.ts';
 import { simulateNode } from '../../../simulation/simulateNode.ts';
-import { manifest } from '../../../simulation/stories/manifests.ts';
+import { container, type ManifestSpec, manifest } from '../../../simulation/stories/manifests.ts';
 
-test('no sandbox is made before the volumes of its pod', async () => {
+const volumes = [
+  { name: 'cache', emptyDir: {} },
+  { name: 'memory', emptyDir: { medium: 'Memory' } },
+  { name: 'hosts', hostPath: { path: '/etc/hosts', type: 'File' } },
+  { name: 'image', image: { reference: 'registry.local/pulled:1' } },
+  { name: 'labels', downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+];
+const volumeMounts = [
+  { name: 'cache', mountPath: '/cache', subPath: 'part' },
+  { name: 'memory', mountPath: '/memory/' },
+  { name: 'hosts', mountPath: '/hosts', readOnly: true },
+  { name: 'image', mountPath: '/image' },
+  { name: 'labels', mountPath: '/labels' },
+];
+
+/** A node on which a pod runs, and what the invariant says to what is made up of that. */
+async function watchedNode(spec: Partial<ManifestSpec> = {}) {
   const node = await simulateNode({ seed: 1 });
-  const volumes = [
-    { name: 'there', emptyDir: {} },
-    { name: 'host', hostPath: { path: '/etc/hosts' } },
-  ];
-  node.apply(manifest('web', { volumes }));
+  node.apply(manifest('web', spec));
   await node.advance(10_000);
   const [pod] = node.pods();
   const [sandbox] = node.host.sandboxes();
   if (pod === undefined || sandbox === undefined) throw new Error('the pod does not run');
   const broken: string[] = [];
-  const watched = { host: node.host, podOf: () => pod };
-  const { onEffect } = startOrder.follow(watched as unknown as Watched, (message) => void broken.push(message));
+  const watched = { host: node.host, podOf: () => pod } as unknown as Watched;
+  const following = startOrder.follow(watched, (message) => void broken.push(message));
+  const found = (name: string) => {
+    const made = node.host.containers().find(({ containerName }) => containerName === name);
+    if (made === undefined) throw new Error(`there is no container ${name}`);
+    return made;
+  };
+  const call = (name: string, about: string) => following.onCall?.({ room: 'runtime', name, about, writes: true });
+  const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1:? /, ''));
+  return {
+    node,
+    pod,
+    sandbox,
+    ...following,
+    found,
+    call,
+    said,
+    start: (name: string) => call('startContainer', found(name).id),
+  };
+}
+
+test('no sandbox is made before the volumes of its pod', async () => {
+  const { node, pod, sandbox, onEffect, said } = await watchedNode({ volumes: volumes.slice(0, 1) });
   onEffect?.({ kind: 'created', sandbox });
-  expect(broken).toEqual([]);
+  expect(said()).toEqual([]);
   pod.spec.volumes?.push({ name: 'memory', emptyDir: { medium: 'Memory' } });
   onEffect?.({ kind: 'created', sandbox });
-  expect(broken).toEqual(['default/web-node-1: its sandbox was made before its volume memory']);
+  expect(said()).toEqual(['its sandbox was made before its volume memory']);
+  node.kill();
+});
+
+test('no container starts after its stop was asked for, or that of its sandbox', async () => {
+  const { node, sandbox, found, call, start, onLifeBegan, said } = await watchedNode();
+  start('main');
+  expect(said()).toEqual([]);
+  for (const [name, id] of [
+    ['stopContainer', found('main').id],
+    ['stopPodSandbox', sandbox.id],
+  ] as const) {
+    call(name, id);
+    start('main');
+    expect(said()).toEqual(['main: started after its stop was asked for']);
+    onLifeBegan?.();
+  }
+  start('main');
+  expect(said()).toEqual([]);
+  node.kill();
+});
+
+test('no container starts before its init containers have succeeded, and its sidecars have started', async () => {
+  const { node, sandbox, found, onEffect, start, said } = await watchedNode({
+    initContainers: [
+      container('setup', { command: ['sh', '-c', 'exit 0'] }),
+      container('sidecar', { restartPolicy: 'Always' }),
+    ],
+  });
+  start('main');
+  expect(said()).toEqual(['main: started before setup, sidecar']);
+  onEffect?.({ kind: 'ended', sandbox, container: found('setup') });
+  start('sidecar');
+  expect(said()).toEqual([]);
+  start('main');
+  expect(said()).toEqual(['main: started before sidecar']);
+  onEffect?.({ kind: 'started', sandbox, container: found('sidecar') });
+  start('main');
+  expect(said()).toEqual([]);
+  node.kill();
+});
+
+test('no container starts before those that come before it have had their turn', async () => {
+  const { node, pod, onCall, start, said } = await watchedNode({
+    containers: [container('main'), container('helper')],
+  });
+  const first = pod.status?.containerStatuses?.find(({ name }) => name === 'main');
+  if (first === undefined) throw new Error('it has no status');
+  first.state = { waiting: { reason: 'ContainerCreating' } };
+  const takeTurn = () =>
+    onCall?.({
+      ...{ room: 'disk', name: 'mkdir', writes: true },
+      about: `${PLACES.root}/pods/${pod.metadata.uid}/containers/helper`,
+    });
+  takeTurn();
+  start('helper');
+  expect(said()).toEqual(['helper: started before main']);
+  start('main');
+  takeTurn();
+  start('helper');
+  expect(said()).toEqual([]);
+  node.kill();
+});
+
+test('a container starts with what it asks for mounted, and with nothing else', async () => {
+  const { node, pod, found, start, said } = await watchedNode({
+    volumes,
+    containers: [container('main', { volumeMounts })],
+  });
+  start('main');
+  expect(said()).toEqual([]);
+  // As a node that is wrong would have made it.
+  const mounts = found('main').mounts as Mount[];
+  const asMade = structuredClone(mounts);
+  const startsWith = (changed: readonly Mount[]) => {
+    mounts.splice(0, Infinity, ...changed);
+    start('main');
+    return said();
+  };
+  const without = (path: string) => asMade.filter(({ containerPath }) => containerPath !== path);
+  const other = (path: string, change: Partial<Mount>) =>
+    asMade.map((each) => (each.containerPath === path ? { ...each, ...change } : each));
+  expect(startsWith(without('/memory'))).toEqual(['main: started without its volume memory at /memory/']);
+  expect(startsWith(other('/memory', { hostPath: '/etc/hosts' }))).toEqual([
+    'main: started with /etc/hosts as its volume memory at /memory/',
+  ]);
+  expect(startsWith(other('/hosts', { readonly: false }))).toEqual([
+    'main: started with its volume hosts at /hosts writable',
+  ]);
+  expect(startsWith(other('/image', { image: undefined }))).toEqual([
+    'main: started without the image of its volume image at /image',
+  ]);
+  expect(startsWith(other('/etc/hosts', { containerPath: '/etc' }))).toEqual([
+    'main: started with a mount at /etc that nobody asked for',
+  ]);
+  mounts.splice(0, Infinity, ...asMade);
+  const { disk, files } = node.host;
+  const ofPod = `${PLACES.root}/pods/${pod.metadata.uid}`;
+  for (const place of ['volumes/kubernetes.io~empty-dir/memory', 'volume-subpaths/cache/main/0'])
+    disk.unmount(`${ofPod}/${place}`);
+  await files.rm('/etc/hosts');
+  start('main');
+  expect(said()).toEqual([
+    `main: started without its volume cache at /cache: nothing is at ${ofPod}/volume-subpaths/cache/main/0`,
+    `main: started without its volume memory at /memory/: nothing is at ${ofPod}/volumes/kubernetes.io~empty-dir/memory`,
+    'main: started without its volume hosts at /hosts: nothing is at /etc/hosts',
+  ]);
   node.kill();
 });

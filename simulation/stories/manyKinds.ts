@@ -1,0 +1,41 @@
+/** A story of pods of many kinds at once: what is wrong with one of them shows here soon. */
+import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from './manifests.ts';
+import type { Moment, Story } from './story.ts';
+
+const SECOND = 1_000;
+const CRASHES = { command: ['sh', '-c', 'sleep 1; exit 1'] };
+const main = (more: Partial<ManifestContainer> = {}) => container('main', more);
+
+const apply = (at: number, name: string, spec: Partial<ManifestSpec>): Moment => {
+  const pod: Manifest = manifest(name, spec);
+  return { at, deed: { kind: 'apply', pod: { ...pod, metadata: { ...pod.metadata, uid: `uid-of-${name}` } } } };
+};
+
+const volumes = [
+  { name: 'disk', emptyDir: {} },
+  { name: 'memory', emptyDir: { medium: 'Memory' } },
+  { name: 'labels', downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+  { name: 'hosts', hostPath: { path: '/etc/hosts', type: 'File' } },
+  { name: 'image', image: { reference: 'registry.local/pulled:1' } },
+];
+
+const volumeMounts = volumes.map(({ name }) => ({
+  ...{ name, mountPath: `/mounted/${name}` },
+  ...(name === 'disk' ? { subPath: 'part/of/it' } : {}),
+}));
+
+/** One whose image changes, those that crash again and again, as a main container, beside one and before one, one with volumes. */
+export const manyKinds: Story = {
+  ...{ seed: 8, faults: [], lastsMs: 60 * SECOND },
+  moments: [
+    apply(0, 'edited', { containers: [main({ image: 'registry.local/pulled:1' })] }),
+    apply(0, 'crashing', { containers: [main(CRASHES)] }),
+    apply(0, 'helped', { containers: [main(), container('helper', CRASHES)] }),
+    apply(0, 'assisted', {
+      containers: [main()],
+      initContainers: [container('sidecar', { ...CRASHES, restartPolicy: 'Always' })],
+    }),
+    apply(0, 'stored', { containers: [main({ volumeMounts })], volumes }),
+    apply(10 * SECOND, 'edited', { containers: [main({ image: 'registry.local/pulled:2' })] }),
+  ],
+};
