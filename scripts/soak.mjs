@@ -1,7 +1,7 @@
 /**
  * Tells simulated nodes stories that are drawn: `npm run soak -- --minutes 10 [--seed 7]`. With `--each` it tells the
- * short stories with every fault at each of their calls, with `--pairs` at each pair of them, until all are told;
- * `--part 0/2` tells the first half. With `--faulty [NAME …]` it
+ * short stories with every fault at each of their calls and every deed at each moment of these, with `--pairs` with a
+ * fault at each of every pair of calls, until all are told; `--part 0/2` tells the first half. With `--faulty [NAME …]` it
  * puts the faults of test/mutations/simulated.ts into copies of the package instead, and looks whether a simulation of
  * each finds it: with a story that breaks nothing as the node is. With `--coverage [--stories 300]` it writes
  * docs/simulation-coverage.md, and ends with 1 where a transition was not taken that no reason is given for, or one was

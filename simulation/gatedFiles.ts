@@ -2,6 +2,7 @@
 import type { FileSystem, OpenFile } from '../host/files/fileSystem.ts';
 import { failureOf } from './failures.ts';
 import type { Gate, OutsideCall } from './outside.ts';
+import type { Watches } from './watches.ts';
 
 /** The calls that change nothing on the disk. */
 const READS: ReadonlySet<string> = new Set<keyof FileSystem | keyof OpenFile>([
@@ -29,7 +30,7 @@ function partlyOf(files: FileSystem, name: string, args: readonly unknown[]): ((
 }
 
 /** Each call passes the gate on its way; a directory that is watched tells a dead agent nothing. */
-export function gatedFiles(files: FileSystem, gate: Gate): FileSystem {
+export function gatedFiles(files: FileSystem, gate: Gate, watches: Watches): FileSystem {
   const through = throughGate(gate, (name, args) => partlyOf(files, name, args));
   const methods = Object.entries(methodsOf(files)).map(([name, method]) => [name, through(name, method)]);
   // Each method is what it was, but that it passes the gate.
@@ -43,11 +44,14 @@ export function gatedFiles(files: FileSystem, gate: Gate): FileSystem {
       const file = await gate.pass(call, { act: () => files.open(path, flags, mode), failure: failing(call) });
       return gatedFile(file, path, gate);
     },
-    watch: (directory, { onChange, onError }) =>
-      files.watch(directory, {
-        onChange: (name) => void (gate.isClosed || onChange(name)),
-        onError: (error) => void (gate.isClosed || onError(error)),
-      }),
+    watch: (directory, { onChange, onError }) => {
+      const call = { room: 'disk', name: 'watch', about: directory, writes: false } as const;
+      const listener = {
+        onChange: (name: string | null) => void (gate.isClosed || onChange(name)),
+        onError: (error: unknown) => void (gate.isClosed || onError(error)),
+      };
+      return gate.passNow(call, { act: () => watches.begin(files, directory, listener), failure: failing(call) });
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** The runtime as one agent reaches it. */
 import type { Clock } from '../actors/clock.ts';
+import { CallError } from '../cri/simulated/callError.ts';
 import type { AnswerOf, CallName, RequestOf } from '../cri/simulated/callNames.ts';
 import type { CalledRuntime } from '../cri/simulated/inProcess.ts';
 import type { SimulatedRuntime } from '../cri/simulated/runtime.ts';
@@ -47,10 +48,19 @@ export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock
         signal,
       });
     },
-    subscribe: ({ onEvent, onBreak }) =>
-      runtime.subscribe({
+    subscribe: ({ onEvent, onBreak }) => {
+      const call = { room: 'runtime', name: 'getContainerEvents', about: '', writes: false } as const;
+      const listener: Parameters<SimulatedRuntime['subscribe']>[0] = {
         onEvent: (event) => void (gate.isClosed || onEvent(event)),
         onBreak: (error) => void (gate.isClosed || onBreak(error)),
-      }),
+      };
+      try {
+        return gate.passNow(call, { act: () => runtime.subscribe(listener), failure: (code) => failureOf(call, code) });
+      } catch (error) {
+        if (!(error instanceof CallError)) throw error;
+        listener.onBreak(error);
+        return () => {};
+      }
+    },
   };
 }

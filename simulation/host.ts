@@ -18,6 +18,7 @@ import type { Schedule } from './schedule.ts';
 import { serverOfContainer } from './servers.ts';
 import { Spells } from './spells.ts';
 import { type DiskTrouble, FlakyRoom, sufferedBy, type UrlTrouble } from './troubles.ts';
+import { Watches } from './watches.ts';
 
 /** Where things lie on the simulated disk. */
 export const PLACES = {
@@ -56,6 +57,8 @@ export class SimulatedHost {
   readonly files: MemoryFiles;
   readonly manifests: ManifestPlace;
   readonly troubles: RuntimeTroubles;
+  /** The directories that agents watch. */
+  readonly watches: Watches;
   /** What the disk suffers from, if anything. */
   #diskTrouble: DiskTrouble | undefined;
   #flaky: FlakyRoom | undefined;
@@ -86,6 +89,7 @@ export class SimulatedHost {
     writeFile(this.disk, '/etc/hosts', '127.0.0.1 localhost\n');
     this.manifests = new ManifestPlace(this.disk, PLACES.manifests);
     this.#spells = new Spells(clock);
+    this.watches = new Watches(clock, this.#spells);
     this.troubles = new RuntimeTroubles(this.runtime, { clock, spells: this.#spells, random: random.fork() });
     const others = { ...PLACES, sharesCgroups: random.chance(0.5) };
     this.#others = new Others(others, this.disk, this.files, this.runtime);

@@ -170,7 +170,7 @@ export class Life {
   #outside(): Outside {
     const { host, random, listener, records } = this.#parts;
     const clock = this.#clock;
-    const files = gatedFiles(host.files, this.#gate);
+    const files = gatedFiles(host.files, this.#gate, host.watches);
     return {
       cri: inProcessCri(gatedRuntime(host.runtime, this.#gate, clock)),
       ...{ clock, files, jitter: random.fraction, redaction: records ? createRedaction(Buffer.alloc(32)) : OPEN },

@@ -1,10 +1,14 @@
-/** Tells the short stories with every fault at each of their calls, or at every pair of them: to the end. */
+/**
+ * Tells the short stories to the end: with every fault at each of their calls and every deed at each moment of these, or
+ * with a fault at each of every pair of their calls.
+ */
 import { randomInt } from 'node:crypto';
 import { printable } from '../pod/show/printable.ts';
 import { invariants } from './invariants/all.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { Random } from './random.ts';
-import { callsOf, withEveryFault, withEveryPair } from './stories/everyFault.ts';
+import { withEveryDeed } from './stories/everyDeed.ts';
+import { type CallOfStory, callsOf, withEveryFault, withEveryPair } from './stories/everyFault.ts';
 import { play } from './stories/play.ts';
 import { shortStories } from './stories/shortStories.ts';
 import type { Story } from './stories/story.ts';
@@ -36,7 +40,7 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
   };
   for (const [title, story] of Object.entries(shortStories)) {
     const calls = await callsOf(story);
-    const all = faults === 'each' ? withEveryFault(story, calls) : withEveryPair(story, calls, new Random(seed));
+    const all = faults === 'each' ? withEach(story, calls) : withEveryPair(story, calls, new Random(seed));
     for (const each of all) {
       number += 1;
       if (number % of !== part) continue;
@@ -49,7 +53,7 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
       steps += outcome.steps;
       if (outcome.violation !== undefined) {
         broken += 1;
-        console.log(printable(brokenText(title, each, outcome.violation)));
+        console.log(printable(brokenText(title, story, each, outcome.violation)));
       }
       if (performance.now() - toldAt > TELLS_EVERY_MS) tell(title);
     }
@@ -58,5 +62,14 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
   return broken === 0;
 }
 
-const brokenText = (title: string, { faults }: Story, { number, message }: Violation): string =>
-  `invariant ${number}: ${message}: '${title}' with ${JSON.stringify(faults)}`;
+/** Every fault at each call, and every deed at each moment of a call. */
+function* withEach(story: Story, calls: readonly CallOfStory[]): Generator<Story> {
+  yield* withEveryFault(story, calls);
+  const times = calls.map(({ at }) => at);
+  yield* withEveryDeed(story, times);
+}
+
+function brokenText(title: string, story: Story, { faults, moments }: Story, { number, message }: Violation): string {
+  const added = [...faults, ...moments.filter((each) => !story.moments.includes(each))];
+  return `invariant ${number}: ${message}: '${title}' with ${JSON.stringify(added)}`;
+}

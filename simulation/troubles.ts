@@ -14,10 +14,10 @@ const GROWING: ReadonlySet<string> = new Set([
 /** What has to open a file, or to start a program. */
 const OPENING: ReadonlySet<string> = new Set([
   ...['open', 'readdir', 'readdirBytes', 'readFile', 'entries', 'tail', 'writeFile', 'gzip', 'removeTree'],
-  ...['readFileSync', 'mount', 'unmount', 'bind', 'connect', 'fetch'],
+  ...['readFileSync', 'watch', 'mount', 'unmount', 'bind', 'connect', 'fetch'],
 ]);
 /** What is no matter of the disk itself. */
-const KERNELS: ReadonlySet<string> = new Set(['mount', 'unmount', 'mountAt', 'mountsUnder', 'close']);
+const KERNELS: ReadonlySet<string> = new Set(['mount', 'unmount', 'mountAt', 'mountsUnder', 'watch', 'close']);
 
 const SUFFERS: Readonly<Record<DiskTrouble, (call: OutsideCall) => string | undefined>> = {
   full: ({ name, writes }) => (writes && GROWING.has(name) ? 'ENOSPC' : undefined),

@@ -56,6 +56,7 @@ const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: 
   events: { ...span, delivery: z.enum(['paused', 'dropped', 'doubled', 'late', 'reordered', 'some']) },
   registryDown: { ...span, images: z.array(text) },
   loseImage: { image: text },
+  watches: { ...span, trouble: z.enum(['dropped', 'doubled', 'late', 'exhausted']) },
   mountForeign: { ...span, which, at: below },
   disk: { ...span, trouble: z.enum(['full', 'readOnly', 'failing', 'noDescriptors', 'tableFull']) },
   flaky: { ...span, room: z.enum(ROOMS), share },

@@ -146,6 +146,14 @@ const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Dra
       ...{ kind: 'flaky', room: random.pick(ROOMS), share: random.pick([0.2, 0.5, 1]), forMs: some(random, 30) },
     }),
   ],
+  watches: [
+    1,
+    ({ random }) => ({
+      kind: 'watches',
+      trouble: random.pick(['dropped', 'doubled', 'late', 'exhausted'] as const),
+      forMs: some(random, 30),
+    }),
+  ],
   jump: [2, ({ random }) => ({ kind: 'jump', ms: random.pick([-3_600, -10, 10, 3_600]) * SECOND })],
 };
 

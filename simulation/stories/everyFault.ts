@@ -10,12 +10,20 @@ const IN_PARTS: ReadonlySet<string> = new Set(['writeFile', 'removeTree', 'rm'])
 const LATE_MS = 3_000;
 const BEFORE: Fate = { kind: 'death', when: 'before' };
 
+/** What is answered on the spot neither hangs nor is late. */
+const AT_ONCE: ReadonlySet<string> = new Set([
+  'readFileSync',
+  'lstatSync',
+  'isSamePathSync',
+  'watch',
+  'getContainerEvents',
+]);
+
 /** What can become of a call, each only once: one that changes nothing has no reply to lose but its failure. */
 export function fatesOf(call: OutsideCall): readonly Fate[] {
   const codes = codesOf(call);
   const fails = codes.map((code): Fate => ({ kind: 'fail', code }));
-  // What is answered on the spot neither hangs nor is late.
-  const slow: readonly Fate[] = call.name.endsWith('Sync') ? [] : [{ kind: 'hang' }, { kind: 'late', ms: LATE_MS }];
+  const slow: readonly Fate[] = AT_ONCE.has(call.name) ? [] : [{ kind: 'hang' }, { kind: 'late', ms: LATE_MS }];
   if (!call.writes) return [...fails, ...slow, BEFORE];
   const lost: Fate = { kind: 'lostReply', ...(codes[0] === undefined ? {} : { code: codes[0] }) };
   const during: readonly Fate[] = IN_PARTS.has(call.name) ? [{ kind: 'death', when: 'during' }] : [];
@@ -48,17 +56,22 @@ export function* withEveryFault(story: Story, calls: readonly OutsideCall[]): Ge
   }
 }
 
+/** Of so many calls one is late. */
+const LATE_EVERY = 4;
+
 /**
- * The same with less: of the errors that a call can fail with each call gets one, in turns; none is late, as one that
- * hangs is later; and of deaths that leave the same, with only looks between them, there is the last.
+ * The same with less: of the errors that a call can fail with each call gets one, in turns; only some are late, as one
+ * that hangs is later; and of deaths that leave the same, with only looks between them, there is the last. `turn`: which
+ * error comes first, and which call is late first.
  */
-export function* withEveryKindOfFault(story: Story, calls: readonly CallOfStory[]): Generator<Story> {
+export function* withEveryKindOfFault(story: Story, calls: readonly CallOfStory[], turn: number): Generator<Story> {
   for (const [call, each] of calls.entries()) {
     const codes = codesOf(each);
-    const code = codes[call % codes.length];
+    const code = codes[(call + turn) % codes.length];
+    const isLate = (call + turn) % LATE_EVERY === 0;
     const diesLater = leavesWhatTheNextDoes(each, calls[call + 1]);
     for (const fate of fatesOf(each)) {
-      if (fate.kind === 'late' || (fate.kind === 'fail' && fate.code !== code)) continue;
+      if ((fate.kind === 'late' && !isLate) || (fate.kind === 'fail' && fate.code !== code)) continue;
       if (fate.kind === 'death' && diesLater) continue;
       yield { ...story, faults: [{ call, fate }] };
     }

@@ -58,6 +58,7 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
   registryDown: ({ host }, { images, forMs }) => host.troubles.breakRegistry(images, forMs),
   loseImage: ({ host }, { image }) => host.runtime.images.lose(image),
   disk: ({ host }, { trouble, forMs }) => host.sufferFrom(trouble, forMs),
+  watches: ({ host }, { trouble, forMs }) => host.watches.suffer(trouble, forMs),
   mountForeign: ({ host }, { which, at, forMs }) => host.mountForeign(which, at, forMs),
   flaky: ({ host }, { room, share, forMs }) => host.failCalls(room, share, forMs),
   jump: (simulation, { ms }) => simulation.jump(ms),

@@ -2,6 +2,7 @@
 import type { Fate, Room } from '../outside.ts';
 import type { EventTrouble, RuntimeRestart } from '../runtimeTroubles.ts';
 import type { DiskTrouble, UrlTrouble } from '../troubles.ts';
+import type { WatchTrouble } from '../watches.ts';
 import type { Manifest } from './manifests.ts';
 
 /** Done by whoever writes manifests. */
@@ -41,6 +42,7 @@ type HostDeed =
   /** Somebody else mounts something in the directory of a pod, at this path there, for a while. */
   | { readonly kind: 'mountForeign'; readonly which: number; readonly at: string; readonly forMs: number }
   | { readonly kind: 'disk'; readonly trouble: DiskTrouble; readonly forMs: number }
+  | { readonly kind: 'watches'; readonly trouble: WatchTrouble; readonly forMs: number }
   /** So many of the calls to one room fail, from 0 to 1. */
   | { readonly kind: 'flaky'; readonly room: Room; readonly share: number; readonly forMs: number }
   | { readonly kind: 'jump'; readonly ms: number }

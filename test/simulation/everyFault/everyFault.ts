@@ -1,21 +1,26 @@
-/** Tells a short story with every fault at each of its calls, and then with faults that are drawn at two of them. */
+/** Tells a short story with every fault at each of its calls, and with faults and deeds that are drawn. */
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { runProgram } from '../../../host/program.ts';
 import type { Violation } from '../../../simulation/invariants/invariant.ts';
-import type { Fault } from '../../../simulation/stories/story.ts';
+import type { Fault, Moment } from '../../../simulation/stories/story.ts';
 
 /** What came of stories with faults. */
 export interface Told {
   readonly told: number;
   /** The first that broke an invariant. */
-  readonly broken?: { readonly faults: readonly Fault[]; readonly violation: Violation };
+  readonly broken?: {
+    readonly faults: readonly Fault[];
+    readonly moments: readonly Moment[];
+    readonly violation: Violation;
+  };
 }
 
 export interface ToldOfStory {
   readonly calls: number;
   readonly ofOne: Told;
   readonly ofTwo: Told;
+  readonly ofDeeds: Told;
 }
 
 const LIMIT_MS = 600_000;
@@ -33,7 +38,7 @@ export function withEveryFault(title: string): void {
   let story: ToldOfStory;
   beforeAll(async () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
-    process.stderr.write(`pairs of faults, '${title}': seed ${seed}\n`);
+    process.stderr.write(`faults and deeds, '${title}': seed ${seed}\n`);
     story = await toldOf(title, seed);
   }, LIMIT_MS);
 
@@ -47,5 +52,9 @@ export function withEveryFault(title: string): void {
 
   test(`every invariant holds whatever fails at two calls: ${title}`, () => {
     expect(story.ofTwo).toEqual({ told: 60 });
+  });
+
+  test(`every invariant holds whatever is done to the host: ${title}`, () => {
+    expect(story.ofDeeds).toEqual({ told: 120 });
   });
 }

@@ -1,0 +1,69 @@
+/** What can happen to the host of a story: each deed of a list at each moment at which the story's node asks for something. */
+import type { Random } from '../random.ts';
+import type { Manifest } from './manifests.ts';
+import { staticPodName } from './manifests.ts';
+import type { Deed, Story } from './story.ts';
+
+const SECOND = 1_000;
+/** So long what passes lasts: longer than most calls take, shorter than what waits for a list of all. */
+const FOR_MS = 3 * SECOND;
+const HOUR_MS = 3_600 * SECOND;
+
+/** What needs nothing but a host. */
+const DEEDS: readonly Deed[] = [
+  { kind: 'exit', which: 0, exitCode: 0 },
+  { kind: 'exit', which: 1, exitCode: 1 },
+  { kind: 'oom', which: 0, child: false },
+  { kind: 'killSandbox', which: 0 },
+  { kind: 'removeSandbox', which: 0 },
+  ...(['dropped', 'doubled', 'late', 'reordered'] as const).map(
+    (delivery): Deed => ({ kind: 'events', delivery, forMs: FOR_MS }),
+  ),
+  { kind: 'runtimeDown', downMs: SECOND, keepContainers: true },
+  { kind: 'runtimeDown', downMs: SECOND, keepContainers: false },
+  { kind: 'runtimeDown', downMs: SECOND, keepContainers: true, forgets: 1 },
+  { kind: 'stall', forMs: FOR_MS },
+  { kind: 'lists', show: 'stale', forMs: 2 * FOR_MS },
+  { kind: 'jump', ms: HOUR_MS },
+  { kind: 'jump', ms: -HOUR_MS },
+  ...(['full', 'readOnly'] as const).map((trouble): Deed => ({ kind: 'disk', trouble, forMs: FOR_MS })),
+  { kind: 'scribble', file: 'invalid.json', text: '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"UPPER"}}' },
+  { kind: 'manifestsGone', forMs: FOR_MS },
+  ...(['dropped', 'exhausted'] as const).map((trouble): Deed => ({ kind: 'watches', trouble, forMs: FOR_MS })),
+  { kind: 'powerCut', downMs: SECOND },
+  { kind: 'killAgent', downMs: SECOND },
+];
+
+/** The manifest that the story has there at a time, if any. */
+function manifestAt({ moments }: Story, at: number): Manifest | undefined {
+  let there: Manifest | undefined;
+  for (const { at: then, deed } of moments.toSorted((one, other) => one.at - other.at)) {
+    if (then > at) break;
+    if (deed.kind === 'apply') there = deed.pod;
+    if (deed.kind === 'remove' && there !== undefined && deed.pod === staticPodName(there)) there = undefined;
+  }
+  return there;
+}
+
+/** The deeds that can be done to the host of a story at a time. */
+function deedsAt(story: Story, at: number): readonly Deed[] {
+  const pod = manifestAt(story, at);
+  return pod === undefined ? DEEDS : [...DEEDS, { kind: 'writeInParts', pod, share: 0.5, restMs: SECOND }];
+}
+
+/** The story with each of these deeds at each of some times, which are milliseconds of node time; each time counts once. */
+export function* withEveryDeed(story: Story, times: Iterable<number>): Generator<Story> {
+  for (const at of new Set(times)) {
+    // Then faults have ended.
+    if (at >= story.lastsMs) continue;
+    for (const deed of deedsAt(story, at)) yield { ...story, moments: [...story.moments, { at, deed }] };
+  }
+}
+
+/** So many of these stories, or all where there are no more; which ones is drawn. */
+export function someOf(stories: Iterable<Story>, most: number, random: Random): readonly Story[] {
+  const left = [...stories];
+  const drawn: Story[] = [];
+  while (drawn.length < most && left.length > 0) drawn.push(...left.splice(random.between(0, left.length - 1), 1));
+  return drawn;
+}

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { Random } from '../../../simulation/random.ts';
+import { someOf, withEveryDeed } from '../../../simulation/stories/everyDeed.ts';
+import { manifest } from '../../../simulation/stories/manifests.ts';
+import type { Story } from '../../../simulation/stories/story.ts';
+
+const story: Story = {
+  ...{ seed: 1, faults: [], lastsMs: 100 },
+  moments: [
+    { at: 60, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+    { at: 20, deed: { kind: 'apply', pod: manifest('web') } },
+  ],
+};
+const added = (times: readonly number[]) =>
+  [...withEveryDeed(story, times)].map(({ moments }) => {
+    expect(moments.slice(0, -1)).toEqual(story.moments);
+    return moments.at(-1);
+  });
+
+test('each deed is done at each moment, once where several calls are made then, and none when faults have ended', () => {
+  const at = added([10, 10, 30, 100, 200]).map((moment) => moment?.at);
+  expect(new Set(at)).toEqual(new Set([10, 30]));
+  const deeds = added([10]).map((moment) => JSON.stringify(moment?.deed));
+  expect(new Set(deeds).size).toBe(deeds.length);
+});
+
+test('containers, the runtime, its lists and events, the clock, the disk, manifests, the host and the agent are struck', () => {
+  const kinds = new Set(added([30]).map((moment) => moment?.deed.kind));
+  expect([...kinds].toSorted()).toEqual(
+    [
+      ...['exit', 'oom', 'killSandbox', 'removeSandbox', 'events', 'runtimeDown', 'stall', 'lists', 'jump', 'disk'],
+      ...['scribble', 'manifestsGone', 'watches', 'writeInParts', 'powerCut', 'killAgent'],
+    ].toSorted(),
+  );
+});
+
+test('a manifest is half-written only while it is there', () => {
+  const isWritten = (at: number) => added([at]).some((moment) => moment?.deed.kind === 'writeInParts');
+  expect([10, 20, 59, 60].map(isWritten)).toEqual([false, true, true, false]);
+});
+
+test('some of the stories are drawn, each at most once', () => {
+  const all = [...withEveryDeed(story, [10, 20])];
+  const drawn = someOf(all, 10, new Random(1));
+  expect(new Set(drawn).size).toBe(10);
+  expect(all).toEqual(expect.arrayContaining([...drawn]));
+  expect(someOf(all, all.length + 1, new Random(1))).toHaveLength(all.length);
+});
