@@ -86,7 +86,7 @@ const pod = {
         podView({ main: { app: null }, view: { ...view, ...(view.state.startsWith('terminating') ? ending() : {}) } }),
       ),
       NOW,
-      { limiters: isQueued(view) ? queueOf(`${UID}/start`) : [] },
+      { limiters: isQueued(view) ? queueOf(`${UID}/:sandbox/start`) : [] },
     ).answer,
   volume: (view: Waiting) => {
     const volumes = [volumeView('data', { ...view, mounted: view.state.startsWith('mounted') })];
