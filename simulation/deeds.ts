@@ -1,14 +1,23 @@
 /** What was done to a node from outside: what the invariants hold its agent's own deeds against. */
+import type { Manifest } from './stories/manifests.ts';
+
 /** The UID that a node makes of a manifest that names none: another manifest is another pod. */
 export const OF_ITS_MANIFEST = /^[0-9a-f]{32}$/;
+
+interface WantedPod {
+  readonly file?: string;
+  readonly uid?: string | undefined;
+  readonly manifest?: Manifest;
+}
 
 export class Deeds {
   readonly #wanted = new Map<string, readonly string[]>();
   /** The UIDs that their manifests name. */
   readonly #uids = new Map<string, string | undefined>();
+  /** The manifests that each pod has had so far under its UID. */
+  readonly #versions = new Map<string, readonly Manifest[]>();
   readonly #touched = new Map<string, number>();
   readonly #ending = new Set<string>();
-  readonly #resting = new Set<string>();
   readonly #reborn = new Map<string, number>();
   #allTouched = Number.NEGATIVE_INFINITY;
 
@@ -22,8 +31,15 @@ export class Deeds {
     return this.#wanted.get(pod) ?? [];
   }
 
+  /** The manifests of a pod, the present one last; before that those in whose place it is, of the same UID. */
+  versionsOf(pod: string): readonly Manifest[] {
+    return this.#versions.get(pod) ?? [];
+  }
+
   /** `file`: where the manifest is, unless the pod has files already; `uid`: what the manifest names. */
-  want(pod: string, { file, uid }: { readonly file?: string; readonly uid?: string | undefined } = {}): void {
+  want(pod: string, { file, uid, manifest }: WantedPod = {}): void {
+    const before = uid !== undefined && this.#uids.get(pod) === uid ? this.versionsOf(pod) : [];
+    this.#versions.set(pod, manifest === undefined ? before : [...before, manifest]);
     this.#wanted.set(pod, this.#wanted.get(pod) ?? (file === undefined ? [] : [file]));
     this.#uids.set(pod, uid);
   }
@@ -49,6 +65,7 @@ export class Deeds {
   unwant(pod: string, at: number): void {
     this.#wanted.delete(pod);
     this.#uids.delete(pod);
+    this.#versions.delete(pod);
     this.beginAnew(pod, at);
   }
 
@@ -65,16 +82,6 @@ export class Deeds {
   /** Notes that the agent has a reason of its own to end containers of a pod: a probe that fails, a deadline. */
   expectEnds(pod: string): void {
     this.#ending.add(pod);
-  }
-
-  /** Notes that containers of a pod end by themselves: each such end is told, but when the next one runs is not. */
-  expectRests(pod: string): void {
-    this.#resting.add(pod);
-  }
-
-  /** Whether it need not run at any moment, as its containers end again and again. */
-  mayRest(pod: string): boolean {
-    return this.#ending.has(pod) || this.#resting.has(pod);
   }
 
   /** Notes that somebody else than the agent did something to a pod, at a time or until then, which no jump changes. */

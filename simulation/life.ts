@@ -21,6 +21,7 @@ import { failureOf } from './failures.ts';
 import { gatedFiles } from './gatedFiles.ts';
 import { gatedRuntime } from './gatedRuntime.ts';
 import { HOST_IP, NODE_NAME, PLACES, type SimulatedHost } from './host.ts';
+import type { Watched } from './invariants/invariant.ts';
 import type { SimulationOptions } from './options.ts';
 import { Gate, type GateParts } from './outside.ts';
 import type { Random } from './random.ts';
@@ -55,6 +56,12 @@ const NODE = {
   fileCheckMs: 20_000,
   capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
 };
+
+/** What a node has for its pods, and how long it lets one wait at most that has crashed, unless it is told otherwise. */
+export const limitsOf = (config: SimulationOptions['config'] = {}): Pick<Watched, 'capacity' | 'longestBackOffMs'> => ({
+  capacity: config.capacity ?? NODE.capacity,
+  longestBackOffMs: config.crashLoop?.maxMs ?? 300_000,
+});
 
 /** As systemd waits. */
 const STOP_LIMIT_MS = 90_000;

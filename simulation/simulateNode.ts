@@ -11,7 +11,7 @@ import { Faults } from './faults.ts';
 import { fullName, SimulatedHost } from './host.ts';
 import type { Watched } from './invariants/invariant.ts';
 import { InvariantWatch } from './invariants/watch.ts';
-import { Life } from './life.ts';
+import { Life, limitsOf } from './life.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Fate, OutsideCall } from './outside.ts';
 import { PastLives } from './pastLives.ts';
@@ -282,6 +282,7 @@ export class Simulation implements SimulatedNode {
   #watched(): Watched {
     const [life, lives] = [() => this.#life, () => this.#lives];
     return {
+      ...limitsOf(this.#options.config),
       ...{ host: this.host, deeds: this.deeds, podOf: (uid) => this.#told.get(uid) },
       get agent() {
         return life()?.agent;

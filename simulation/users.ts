@@ -3,7 +3,7 @@ import type { Entry } from '../actors/boundary.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import type { Deeds } from './deeds.ts';
 import type { SimulatedHost } from './host.ts';
-import { endsContainers, type Manifest, mayEndByItself, staticPodName } from './stories/manifests.ts';
+import { endsContainers, type Manifest, staticPodName } from './stories/manifests.ts';
 
 export class Users {
   readonly #host: SimulatedHost;
@@ -40,10 +40,12 @@ export class Users {
     const text = textOf(pod);
     this.#host.manifests.write(file, text.slice(0, Math.floor(share * text.length)));
     this.#host.clock.setTimeout(() => {
-      const [now] = this.#deeds.filesOf(full);
+      const [now, ...copies] = this.#deeds.filesOf(full);
       if (this.#begun.get(full) !== pod || now === undefined) return;
       this.#want(pod);
       this.#host.manifests.write(now, text);
+      // Else there would be two pods of one name.
+      for (const copy of copies) this.#host.manifests.put(copy, text);
     }, restMs);
   }
 
@@ -119,9 +121,8 @@ export class Users {
     this.#pods.set(full, pod);
     this.#begun.delete(full);
     const file = by === 'url' ? {} : { file: this.#freeFile(pod.metadata.name) };
-    this.#deeds.want(full, { ...file, uid: pod.metadata.uid });
+    this.#deeds.want(full, { ...file, uid: pod.metadata.uid, manifest: pod });
     if (endsContainers(pod)) this.#deeds.expectEnds(full);
-    if (mayEndByItself(pod)) this.#deeds.expectRests(full);
     this.#touch(full);
     return full;
   }

@@ -1,5 +1,7 @@
 /** What the node would take: what it refuses is nothing that anybody can expect to run. */
+import type { ManifestFile } from '../actors/sources/manifestFile.ts';
 import { allManifestsIn } from '../actors/sources/manifestText.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
 import { printable } from '../pod/show/printable.ts';
 import { NODE_NAME } from './host.ts';
 import type { Manifest } from './stories/manifests.ts';
@@ -13,10 +15,21 @@ const ORIGIN = {
   admitted: new Map(),
 } as const;
 
+/** What is in a manifest, as the node reads it. */
+const readAs = (text: string, isLenient: boolean): ManifestFile[] =>
+  [...allManifestsIn({ text, kind: 'file', origin: { ...ORIGIN, isLenient } })].map(({ read }) => read);
+
+/** The pod of a manifest that a node takes, with all that goes without saying. */
+export function podOfManifest(manifest: Manifest): Pod {
+  const [read] = readAs(JSON.stringify(manifest), true);
+  if (read === undefined || 'problems' in read) throw new TypeError(`${manifest.metadata.name} is no pod of a node`);
+  return read.pod;
+}
+
 /** Gives a manifest of its own; throws a `TypeError` that says everything that the node would refuse it for. */
 export function validManifest(pod: unknown, { isLenient = false }: { readonly isLenient?: boolean } = {}): Manifest {
   const text = JSON.stringify(pod) ?? '';
-  const wrong = [...allManifestsIn({ text, kind: 'file', origin: { ...ORIGIN, isLenient } })].flatMap(({ read }) =>
+  const wrong = readAs(text, isLenient).flatMap((read) =>
     'problems' in read ? read.problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)) : [],
   );
   if (wrong.length > 0) throw new TypeError(printable(`the node takes no such manifest: ${wrong.join('; ')}`));

@@ -11,6 +11,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'actors/services': 'containerStatus containers mounts resizing sandboxes',
     'actors/status': 'actorsOfPods podTrees since',
   },
+  'test/simulation/invariants/asWanted.test.ts': { 'simulation/invariants': 'madeAsWanted' },
   'test/simulation/invariants/startOrder.test.ts': { 'simulation/invariants': 'mountsAsked' },
   'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
   // A whole node in simulation.

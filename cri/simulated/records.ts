@@ -150,6 +150,10 @@ export class ContainerRecord implements SimulatedContainer {
     return this.life.state;
   }
 
+  get imageName(): string {
+    return this.image.name;
+  }
+
   get mounts(): readonly Mount[] {
     return this.config.mounts;
   }

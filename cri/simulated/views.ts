@@ -1,5 +1,5 @@
 /** What the runtime has, as programs look at it: live and read-only, without a call and without copies. */
-import type { Mount } from '../generated/runtime.ts';
+import type { ContainerConfig, Mount } from '../generated/runtime.ts';
 
 /** A sandbox as it is now. Times are milliseconds since the epoch. */
 export interface SimulatedSandbox {
@@ -31,6 +31,10 @@ export interface SimulatedContainer {
   readonly attempt: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly state: 'created' | 'running' | 'exited';
+  /** The name in full of the image that it was made of. */
+  readonly imageName: string;
+  /** What it was made with; its resources as they are now. */
+  readonly config: Readonly<Pick<ContainerConfig, 'command' | 'args' | 'linux'>>;
   readonly mounts: readonly Readonly<Mount>[];
   readonly createdAt: number;
   /** Absent unless it was started. */

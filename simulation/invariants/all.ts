@@ -1,3 +1,4 @@
+import { asWanted } from './asWanted.ts';
 import { bounded } from './bounded.ts';
 import { explained } from './explained.ts';
 import { forwardOnly } from './forwardOnly.ts';
@@ -13,5 +14,5 @@ import { untouched } from './untouched.ts';
 /** Everything that has to hold after every step. */
 export const invariants: readonly Invariant[] = [
   ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, untouched, notOurs],
-  ...[nothingLeft, explained, toldOnce, bounded],
+  ...[nothingLeft, asWanted, explained, toldOnce, bounded],
 ];

@@ -24,9 +24,9 @@ const LEAST_SECONDS = 2;
 
 /** What others have left it of the grace of its pod, if that ends; of its end may not have been told yet. */
 function secondsLeft({ agent, host: { clock } }: Watched, uid: string, told: Grace | undefined): number[] {
-  const { at, graceSeconds = 0 } = agent?.trees().get(uid)?.termination ?? {};
-  const until = at === undefined ? Infinity : at + graceSeconds * 1_000;
-  return [until - clock.now(), (told?.end ?? Infinity) - clock.elapsed].map((ms) => ms / 1_000);
+  const { termination, until = Infinity } = agent?.trees().get(uid) ?? {};
+  const over = termination ? termination.at + termination.graceSeconds * 1_000 : until;
+  return [Math.min(over, until) - clock.now(), (told?.end ?? Infinity) - clock.elapsed].map((ms) => ms / 1_000);
 }
 
 /** What a process has to be given at least that is told to end for the first time, in seconds; `pod`: that of its pod. */

@@ -6,6 +6,7 @@ import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../actors/status/statusReports.ts';
 import type { RuntimeEffect } from '../../cri/simulated/views.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Capacity } from '../../pod/resources/requests.ts';
 import type { Deeds } from '../deeds.ts';
 import type { SimulatedHost } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
@@ -23,6 +24,10 @@ export interface Watched {
   readonly root: AnyActorRef | undefined;
   /** Counts the lives. */
   readonly life: number;
+  /** What the node has for its pods. */
+  readonly capacity: Capacity;
+  /** The longest that a container waits after it has crashed, in milliseconds. */
+  readonly longestBackOffMs: number;
   /** The timers that the living agent waits for. */
   readonly timers: number;
 }

@@ -3,35 +3,16 @@ import type { SimulatedSandbox } from '../../cri/simulated/views.ts';
 import type { AdmissionContext, AdmissionEntry } from '../../machines/admission/context.ts';
 import type { NodeContext } from '../../machines/node/context.ts';
 import { isWanted } from '../../machines/node/wanted.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { fullName } from '../host.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
-const isDone = ({ status }: Pod): boolean => isTerminalPhase(status?.phase);
-
-/** An init container or a sidecar fails again and again, and keeps its pod from running. */
-const isInitFailing = ({ status }: Pod): boolean =>
-  status?.phase === 'Pending' && status.initContainerStatuses?.some(({ restartCount }) => restartCount > 0) === true;
-
-/** What is wanted and is not there, and what is there and is not wanted. */
-function unmet({ agent, deeds, host }: Watched): string[] {
+/** What is there and is not wanted. */
+function unwanted({ agent, deeds, host }: Watched): string[] {
   if (agent === undefined) return ['no agent lives'];
-  // Of two manifests with one name the second waits until the first is gone.
-  const pods = Map.groupBy(agent.pods(), ({ metadata: { namespace, name } }) => `${namespace}/${name}`);
+  const pods = new Set(agent.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`));
   const running = new Set(host.running().map(fullName));
   return [
-    ...[...deeds.wanted.keys()].flatMap((name) => {
-      const named = pods.get(name) ?? [];
-      if (named.length === 0) return [`${name} is wanted and the node has no such pod`];
-      const isRunning = running.has(name) || deeds.mayRest(name);
-      const isThere = named.some(
-        (pod) =>
-          isDone(pod) || (pod.status?.phase === 'Running' && isRunning) || (deeds.mayRest(name) && isInitFailing(pod)),
-      );
-      return isThere ? [] : [`${name} is wanted and is ${named.map(({ status }) => status?.phase).join(', ')}`];
-    }),
-    ...[...pods.keys()].filter((name) => !deeds.wanted.has(name)).map((name) => `${name} is not wanted and is there`),
+    ...[...pods].filter((name) => !deeds.wanted.has(name)).map((name) => `${name} is not wanted and is there`),
     ...[...running].filter((name) => !deeds.wanted.has(name)).map((name) => `containers of ${name} run on`),
   ];
 }
@@ -84,11 +65,11 @@ function admission(root: AnyActorRef | undefined): AdmissionContext | undefined 
 export const nothingLeft: Invariant = {
   number: 6,
   says:
-    'Once faults have ended, what the sources want runs within ten minutes, what must end has ended, and of each pod that ' +
+    'Once faults have ended, what must end has ended within ten minutes, and of each pod that ' +
     'is gone nothing is left: no sandbox, container, mount, directory, log, cgroup, slot, admission, fact or actor.',
   follow: (watched, violated) => ({
     atRest: () => {
-      for (const each of [...unmet(watched), ...leftOver(watched)]) violated(each);
+      for (const each of [...unwanted(watched), ...leftOver(watched)]) violated(each);
     },
   }),
 };

@@ -1,3 +1,4 @@
+import { asWanted } from './asWanted.ts';
 import { type Following, type Invariant, InvariantViolated, type Violation, type Watched } from './invariant.ts';
 import { nothingLeft } from './nothingLeft.ts';
 
@@ -5,24 +6,28 @@ import { nothingLeft } from './nothingLeft.ts';
 type Hook = keyof Following;
 type Told<K extends Hook> = Parameters<NonNullable<Following[K]>>;
 
+/** What tells that a node is at rest, also where it is not held to that. */
+const AT_REST: readonly Invariant[] = [nothingLeft, asWanted];
+
 /** Holds a simulation to its invariants. */
 export class InvariantWatch {
-  readonly #invariants: readonly Invariant[];
-  readonly #watched: Watched;
   /** Who listens to what: most hear of little, and much happens. */
   readonly #listeners = new Map<Hook, ((...told: never[]) => void)[]>();
   readonly #moment: () => Pick<Violation, 'step' | 'elapsed'>;
   #violations: Violation[] = [];
+  /** Whether it is only looked whether the node is at rest. */
+  #isLooking = false;
   /** What invariants and fault plans have thrown. */
   #thrown: unknown[] = [];
 
   /** `moment` is when something is violated that is found now. */
   constructor(invariants: readonly Invariant[], watched: Watched, moment: () => Pick<Violation, 'step' | 'elapsed'>) {
-    this.#invariants = invariants;
-    this.#watched = watched;
     this.#moment = moment;
-    for (const { number, follow } of invariants) {
-      const following = follow(watched, (message) => this.violated(number, message));
+    for (const each of new Set([...AT_REST, ...invariants])) {
+      const isHeldTo = invariants.includes(each);
+      const following = each.follow(watched, (message) => {
+        if (isHeldTo || this.#isLooking) this.violated(each.number, message);
+      });
       // An object of hooks has no other keys.
       for (const hook of Object.keys(following) as Hook[]) this.#add(hook, following[hook]);
     }
@@ -56,10 +61,14 @@ export class InvariantWatch {
 
   /** Whether all that is asked of a node at rest holds now; nothing is violated yet where it does not. */
   isAtRest(): boolean {
-    const found: string[] = [];
-    for (const { follow } of new Set([nothingLeft, ...this.#invariants]))
-      follow(this.#watched, (message) => void found.push(message)).atRest?.();
-    return found.length === 0;
+    const before = this.#violations;
+    this.#violations = [];
+    this.#isLooking = true;
+    this.tell('atRest');
+    const isAtRest = this.#violations.length === 0;
+    this.#isLooking = false;
+    this.#violations = before;
+    return isAtRest;
   }
 
   /** Throws an `InvariantViolated` where one was violated, or what was thrown where nobody could catch it. */

@@ -79,7 +79,3 @@ export const endsContainers = (pod: Manifest): boolean =>
     ({ livenessProbe, startupProbe, lifecycle }) =>
       (livenessProbe ?? startupProbe ?? lifecycle?.postStart) !== undefined,
   );
-
-/** Whether containers of the pod may end again and again by themselves. */
-export const mayEndByItself = (pod: Manifest): boolean =>
-  containersIn(pod).some(({ command }) => command !== undefined);

@@ -26,7 +26,7 @@ const volumeMounts = volumes.map(({ name }) => ({
 
 /** One whose image changes, those that crash again and again, as a main container, beside one and before one, one with volumes. */
 export const manyKinds: Story = {
-  ...{ seed: 8, faults: [], lastsMs: 60 * SECOND },
+  ...{ seed: 8, faults: [], lastsMs: 120 * SECOND },
   moments: [
     apply(0, 'edited', { containers: [main({ image: 'registry.local/pulled:1' })] }),
     apply(0, 'crashing', { containers: [main(CRASHES)] }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { invariants } from '../../simulation/invariants/all.ts';
 import { notOurs } from '../../simulation/invariants/notOurs.ts';
+import { limitsOf } from '../../simulation/life.ts';
 import { simulateNode } from '../../simulation/simulateNode.ts';
 import { drawnStory } from '../../simulation/stories/drawnStory.ts';
 import { container, manifest, staticPodName } from '../../simulation/stories/manifests.ts';
@@ -93,7 +94,7 @@ test("what an agent removes of somebody else's breaks an invariant; what it look
   const broken: string[] = [];
   const watched = {
     ...{ host, deeds, life: 1, timers: 0, podOf: () => undefined },
-    ...{ agent: undefined, root: undefined },
+    ...{ agent: undefined, root: undefined, ...limitsOf() },
   };
   const { onCall } = notOurs.follow(watched, (message) => void broken.push(message));
   const call = { room: 'disk', about: '/simulated/lib/pods/foreign/volumes' } as const;

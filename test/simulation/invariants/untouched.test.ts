@@ -58,11 +58,10 @@ test.each([OF_ITS_MANIFEST, 'of-the-user'])('what ends that nobody has touched i
 test.each([
   ['a command, which ends it by itself', { command: ['sh', '-c', 'exit 1'] }, false],
   ['a probe, by which its agent ends it', { livenessProbe: { exec: { command: ['false'] } } }, true],
-])('a pod may rest whose container has %s', (_, more, mayEnd) => {
+])('it is known whether an agent has a reason to end a container that has %s', (_, more, mayEnd) => {
   const { host } = new Simulation({ seed: 1 });
   const deeds = new Deeds();
   new Users(host, deeds).apply(manifest('web', { containers: [container('main', more)] }));
-  expect(deeds.mayRest(POD)).toBe(true);
   expect(deeds.isTouchedSince(POD, 1)).toBe(mayEnd);
 });
 

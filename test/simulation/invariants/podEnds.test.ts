@@ -1,0 +1,81 @@
+import { expect, test } from '@jest/globals';
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
+import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
+import type { Pod, PodSpec } from '../../../pod/api/schema/pod.ts';
+import type { Watched } from '../../../simulation/invariants/invariant.ts';
+import { mayStayEnded, PodEnds } from '../../../simulation/invariants/podEnds.ts';
+
+const main = { name: 'main', image: 'i' };
+const end = (exitCode: number | undefined) => ({ at: 0, elapsed: 0, exitCode });
+const rules = (action: 'Restart' | 'RestartAllContainers') => [
+  { action, exitCodes: { operator: 'In' as const, values: [42] } },
+];
+
+test.each([
+  ['Always', main, 0, false],
+  ['OnFailure', main, 0, true],
+  ['OnFailure', main, 1, false],
+  ['OnFailure', main, undefined, true],
+  ['Never', main, 1, true],
+  ['Never', { ...main, restartPolicy: 'Always' as const }, 1, false],
+  ['Always', { ...main, restartPolicy: 'Never' as const }, 1, true],
+  ['Never', { ...main, restartPolicyRules: rules('Restart') }, 42, false],
+  ['Never', { ...main, restartPolicyRules: rules('RestartAllContainers') }, 42, false],
+  ['Never', { ...main, restartPolicyRules: rules('Restart') }, 41, true],
+] as const)('under %s a container %j that ended with %s stays so: %s', (restartPolicy, container, exitCode, stays) => {
+  const spec = { restartPolicy, containers: [main] } as unknown as PodSpec;
+  expect(mayStayEnded(spec, container as unknown as PodSpec['containers'][number], end(exitCode))).toBe(stays);
+});
+
+/** Pods whose containers end, as a runtime and a node tell of them. */
+function history() {
+  const ends = new PodEnds({ host: { clock: { now: () => 7, elapsed: 3 } } } as unknown as Watched);
+  const effect = (kind: RuntimeEffect['kind'], containerName: string, more: object) =>
+    ends.note({ kind, sandbox: { podUid: 'uid' }, container: { containerName, ...more } } as unknown as RuntimeEffect);
+  const pod = (spec: object, status: object): Pod => ({ metadata: { uid: 'uid' }, spec, status }) as unknown as Pod;
+  const tell = (priority: number, removed = false) =>
+    ends.noteStatus({ uid: 'uid', removed, pod: pod({ priority }, {}) } as unknown as PodChange);
+  return { ends, effect, pod, tell };
+}
+
+test('the last end of a container is known until its pod is gone, also of one that is removed while it runs', () => {
+  const { ends, effect, tell } = history();
+  expect(ends.lastEndOf('uid', 'main')).toBeUndefined();
+  effect('ended', 'main', { exitCode: 3 });
+  effect('removed', 'main', { state: 'exited' });
+  expect(ends.lastEndOf('uid', 'main')).toEqual({ at: 7, elapsed: 3, exitCode: 3 });
+  effect('removed', 'main', { state: 'running' });
+  expect(ends.lastEndOf('uid', 'main')).toEqual({ at: 7, elapsed: 3, exitCode: undefined });
+  tell(0, true);
+  expect(ends.lastEndOf('uid', 'main')).toBeUndefined();
+});
+
+test('a pod has ended as its containers have, where none of them is to run again', () => {
+  const { ends, effect, pod } = history();
+  const containers = [main, { ...main, name: 'helper' }];
+  const never = { restartPolicy: 'Never', containers };
+  const isExplained = (spec: object, phase: string) => ends.explain(pod(spec, { phase }), []);
+  effect('ended', 'main', { exitCode: 0 });
+  effect('ended', 'helper', { exitCode: 0 });
+  expect([isExplained(never, 'Succeeded'), isExplained(never, 'Failed')]).toEqual([true, false]);
+  effect('ended', 'helper', { exitCode: 1 });
+  expect([isExplained(never, 'Succeeded'), isExplained(never, 'Failed')]).toEqual([false, true]);
+  expect(isExplained({ ...never, restartPolicy: 'Always' }, 'Failed')).toBe(false);
+  const after = { initContainers: [{ ...main, name: 'helper' }], containers: [{ ...main, name: 'next' }] };
+  expect(isExplained({ restartPolicy: 'Never', ...after }, 'Failed')).toBe(true);
+  expect(isExplained({ restartPolicy: 'OnFailure', ...after }, 'Failed')).toBe(false);
+});
+
+test('a pod may also have ended by its deadline, or for one of a higher priority', () => {
+  const { ends, pod, tell } = history();
+  const spec = { restartPolicy: 'Always', containers: [main], priority: 5 };
+  const late = pod(spec, { phase: 'Failed', reason: 'DeadlineExceeded' });
+  expect(ends.explain(late, [late])).toBe(false);
+  expect(ends.explain(late, [pod({ ...spec, activeDeadlineSeconds: 1 }, {}), late])).toBe(true);
+  const outdone = pod(spec, { phase: 'Failed', reason: 'Preempting' });
+  tell(5);
+  expect(ends.explain(outdone, [])).toBe(false);
+  tell(6);
+  expect(ends.explain(outdone, [])).toBe(true);
+  expect(ends.explain(pod(spec, { phase: 'Failed', reason: 'Evicted' }), [])).toBe(false);
+});
