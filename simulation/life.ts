@@ -58,7 +58,9 @@ const NODE = {
 };
 
 /** What a node has for its pods, and how long it lets one wait at most that has crashed, unless it is told otherwise. */
-export const limitsOf = (config: SimulationOptions['config'] = {}): Pick<Watched, 'capacity' | 'longestBackOffMs'> => ({
+export const limitsOf = ({
+  config = {},
+}: Pick<SimulationOptions, 'config'>): Pick<Watched, 'capacity' | 'longestBackOffMs'> => ({
   capacity: config.capacity ?? NODE.capacity,
   longestBackOffMs: config.crashLoop?.maxMs ?? 300_000,
 });

@@ -282,8 +282,7 @@ export class Simulation implements SimulatedNode {
   #watched(): Watched {
     const [life, lives] = [() => this.#life, () => this.#lives];
     return {
-      ...limitsOf(this.#options.config),
-      ...{ host: this.host, deeds: this.deeds, podOf: (uid) => this.#told.get(uid) },
+      ...{ ...limitsOf(this.#options), host: this.host, deeds: this.deeds, podOf: (uid) => this.#told.get(uid) },
       get agent() {
         return life()?.agent;
       },

@@ -94,7 +94,7 @@ test("what an agent removes of somebody else's breaks an invariant; what it look
   const broken: string[] = [];
   const watched = {
     ...{ host, deeds, life: 1, timers: 0, podOf: () => undefined },
-    ...{ agent: undefined, root: undefined, ...limitsOf() },
+    ...{ agent: undefined, root: undefined, ...limitsOf({}) },
   };
   const { onCall } = notOurs.follow(watched, (message) => void broken.push(message));
   const call = { room: 'disk', about: '/simulated/lib/pods/foreign/volumes' } as const;
