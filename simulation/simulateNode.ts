@@ -269,7 +269,7 @@ export class Simulation implements SimulatedNode {
   #called(call: OutsideCall, fate: Fate | undefined): void {
     this.#endings.note(this, call, fate);
     this.#trace?.add('call', [this.elapsed, call, fate]);
-    this.#watch.tell('onCall', call);
+    this.#watch.tell('onCall', call, fate);
   }
 
   #noted(change: PodChange): void {

@@ -5,7 +5,7 @@ import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts'
 import { sameValue } from '../../pod/sameValue.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { PLACES, type SimulatedHost } from '../host.ts';
-import type { OutsideCall } from '../outside.ts';
+import type { Fate, OutsideCall } from '../outside.ts';
 import { refusals, statusesOf } from './apiRules.ts';
 import { goneBack } from './goneBack.ts';
 import type { Invariant, Watched } from './invariant.ts';
@@ -38,6 +38,8 @@ class ApiServer {
   readonly #ended = new Set<string>();
   /** The pods whose end the agent before has left to be told. */
   readonly #left = new Set<string>();
+  /** The folders of logs that could not be read in this life: to a kubelet too they tell nothing then (C23). */
+  readonly #unread = new Set<string>();
   /** When the present life began, by the time that no jump of the clock changes. */
   #lifeBegan = 0;
 
@@ -62,7 +64,7 @@ class ApiServer {
     const between = {
       isOneLife,
       mayComeInTurn: (first: number, then: number) => host.clock.mayShowInTurn(first, then),
-      knownRestarts: (old: ContainerStatus) => knownRestarts(host, { uid, namespace, name }, old),
+      knownRestarts: (old: ContainerStatus) => knownRestarts(host, { uid, namespace, name }, old, this.#unread),
     };
     const spec = podOf(uid)?.spec;
     const told = isOneLife ? known.status : this.#withoutLost(uid, known.status);
@@ -96,6 +98,11 @@ class ApiServer {
       else if (this.#hasLostDeadline(uid)) this.#reprieved.add(uid);
     }
     this.#lifeBegan = host.clock.elapsed;
+    this.#unread.clear();
+  }
+
+  noteUnread({ room, about }: OutsideCall): void {
+    if (room === 'disk' && about.startsWith(`${PLACES.logs}/`)) this.#unread.add(about);
   }
 
   /** What somebody else removes before the agent of this life has told of it, it may not have seen. */
@@ -187,11 +194,13 @@ function knownRestarts(
   host: SimulatedHost,
   { uid, namespace, name }: Pick<StatusReport, 'uid' | 'namespace' | 'name'>,
   container: ContainerStatus,
+  unread: ReadonlySet<string>,
 ): number {
   const logs = `${PLACES.logs}/${namespace}_${name}_${uid}/${container.name}`;
-  const logged = host.files.existsSync(logs)
-    ? host.files.readdirSync(logs).map((file) => Number.parseInt(file, 10))
-    : [];
+  const logged =
+    host.files.existsSync(logs) && !unread.has(logs)
+      ? host.files.readdirSync(logs).map((file) => Number.parseInt(file, 10))
+      : [];
   const made = host.containers().filter((each) => each.podUid === uid && each.containerName === container.name);
   // What no list has shown to an agent it cannot know; nor does a kubelet read logs where the runtime has an earlier run.
   const strayed = new Set(made.flatMap(({ id, attempt }) => (host.troubles.hasStrayed(id) ? [attempt] : [])));
@@ -209,8 +218,9 @@ export const forwardOnly: Invariant = {
       for (const each of server.take(report)) violated(`${namespace}/${name}: ${each}, at ${watched.host.clock.now()}`);
     };
     const onStatus = (change: PodChange) => server.noteStatus(change);
-    const onCall = (call: OutsideCall) => {
+    const onCall = (call: OutsideCall, fate?: Fate) => {
       if (call.room === 'runtime' && call.writes) server.noteRemoval(call);
+      if (fate !== undefined) server.noteUnread(call);
     };
     const onEffect = (effect: RuntimeEffect) => server.noteEffect(effect);
     return { onReport, onStatus, onCall, onEffect, onLifeBegan: () => server.beginLife() };

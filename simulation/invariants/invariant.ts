@@ -9,7 +9,7 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
 import type { Deeds } from '../deeds.ts';
 import type { SimulatedHost } from '../host.ts';
-import type { OutsideCall } from '../outside.ts';
+import type { Fate, OutsideCall } from '../outside.ts';
 
 /** The simulation as its invariants see it. */
 export interface Watched {
@@ -34,8 +34,8 @@ export interface Watched {
 
 /** What an invariant follows; each is called as it happens. */
 export interface Following {
-  /** A call is about to be made. */
-  readonly onCall?: (call: OutsideCall) => void;
+  /** A call is about to be made, and will not come to what was asked for where it has a fate. */
+  readonly onCall?: (call: OutsideCall, fate?: Fate) => void;
   /** A status has changed, or the actors of its pod have. */
   readonly onStatus?: (change: PodChange) => void;
   /** The API server has taken a status. */

@@ -52,7 +52,7 @@ test('a report that an API server refuses, or that takes back an earlier one, br
 });
 
 test('an agent tells on what the runtime or the logs still know after a restart', async () => {
-  const { node, status, report, said, restart } = await watchedNode();
+  const { node, status, following, report, said, restart } = await watchedNode();
   const [main] = node.host.containers().filter(({ containerName }) => containerName === 'main');
   report(counted(status, 1));
   report(counted(status, 0));
@@ -66,6 +66,12 @@ test('an agent tells on what the runtime or the logs still know after a restart'
   restart();
   report(counted(status, 0));
   expect(said()).toEqual(['main: restartCount 1 became 0']);
+  report(counted(status, 1));
+  restart();
+  const entries = { room: 'disk', name: 'entries', about: dirname(main?.logPath ?? ''), writes: false } as const;
+  following.onCall?.(entries, { kind: 'fail', code: 'EMFILE' });
+  report(counted(status, 0));
+  expect(said()).toEqual([]);
 });
 
 test('how a container had ended no later agent knows once somebody else has removed it', async () => {
