@@ -73,7 +73,7 @@ const ON_ITS_WAY: Readonly<Record<string, string>> = {
 /** The rest of the sentence, as containerd's errors have it. */
 const ENDINGS: Readonly<Record<string, string>> = {
   ...{ NOT_FOUND: 'not found', ALREADY_EXISTS: 'already exists', INVALID_ARGUMENT: 'invalid argument' },
-  ...{ FAILED_PRECONDITION: 'failed precondition', UNIMPLEMENTED: 'not implemented' },
+  ...{ FAILED_PRECONDITION: 'failed precondition', UNIMPLEMENTED: 'unknown method' },
 };
 
 function runtimeError(name: string, code: CodeName): CallError {
