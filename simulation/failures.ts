@@ -24,6 +24,8 @@ const ANSWERED: Readonly<Record<string, readonly CodeName[]>> = {
   ...{ createContainer: ['NOT_FOUND', 'ALREADY_EXISTS', 'INVALID_ARGUMENT'], pullImage: ['NOT_FOUND'] },
   ...{ startContainer: ['NOT_FOUND', 'ALREADY_EXISTS'], removeContainer: ['FAILED_PRECONDITION'] },
   ...{ updateContainerResources: ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNIMPLEMENTED'] },
+  // As containerd 1.6 does that has lost track of a task which it was starting.
+  removePodSandbox: ['FAILED_PRECONDITION'],
   ...{ containerStats: ['NOT_FOUND', 'UNIMPLEMENTED'], runtimeConfig: ['UNIMPLEMENTED'] },
 };
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EMFILE', 'ENFILE'] as const;
@@ -80,7 +82,8 @@ function runtimeError(name: string, code: CodeName): CallError {
   const onItsWay = lookUp(ON_ITS_WAY, code);
   if (onItsWay !== undefined) return new CallError(code, onItsWay);
   const ending = lookUp(ENDINGS, code);
-  if (ending !== undefined) return new CallError(code, `failed to ${name}: ${ending}`);
+  const what = name === 'removePodSandbox' ? `${name}: cannot delete running task` : name;
+  if (ending !== undefined) return new CallError(code, `failed to ${what}: ${ending}`);
   return new CallError(code, lookUp(SAID, name) ?? `failed to ${name}: ttrpc: closed: unknown`);
 }
 

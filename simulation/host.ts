@@ -12,6 +12,7 @@ import { MANIFEST_HOST, ManifestPlace } from './manifestPlace.ts';
 import { writeFile } from './onDisk.ts';
 import { Others } from './others.ts';
 import type { Fate, OutsideCall, Room } from './outside.ts';
+import { provide, REGISTRIES } from './provided.ts';
 import { Random } from './random.ts';
 import { type RuntimeRestart, RuntimeTroubles } from './runtimeTroubles.ts';
 import type { Schedule } from './schedule.ts';
@@ -25,6 +26,7 @@ export const PLACES = {
   root: '/simulated/lib',
   logs: '/simulated/log/pods',
   manifests: '/simulated/manifests',
+  classes: '/simulated/classes',
 } as const;
 
 export const NODE_NAME = 'node-1';
@@ -33,6 +35,9 @@ export const HOST_IP = '192.0.2.1';
 
 /** The image that is on the node from the start; others have to be pulled. */
 export const PRESENT_IMAGE = 'registry.local/present:1';
+
+/** How long the runtime is away when it is to start again. */
+const RESTARTS_MS = 500;
 
 /** So many times what it usually takes a call takes at most. */
 const SLOWEST = 4;
@@ -75,7 +80,7 @@ export class SimulatedHost {
     this.runtime = createSimulatedRuntime({
       clock,
       latency: (call) => (this.#isOpen ? latencies.between(0, (lookUp(USUAL, call) ?? 1) * SLOWEST) : 0),
-      images: { present: [PRESENT_IMAGE], anyPullable: true },
+      images: { present: [PRESENT_IMAGE], ...REGISTRIES },
       random: random.fork().fraction,
       logCalls: false,
       onEffect: (effect) => {
@@ -87,6 +92,7 @@ export class SimulatedHost {
     for (const place of Object.values(PLACES)) this.disk.makeDirectories(place);
     this.disk.makeDirectories('/etc');
     writeFile(this.disk, '/etc/hosts', '127.0.0.1 localhost\n');
+    provide(this.disk, PLACES);
     this.manifests = new ManifestPlace(this.disk, PLACES.manifests);
     this.#spells = new Spells(clock);
     this.watches = new Watches(clock, this.#spells);
@@ -208,6 +214,11 @@ export class SimulatedHost {
   stopRuntime(how: RuntimeRestart): void {
     this.troubles.restart(how, (id) => !this.#others.runs(id));
     if (!how.keepContainers) this.clock.setTimeout(() => this.#others.lookAgain(), how.downMs);
+  }
+
+  /** The agent lets it start again. */
+  restartRuntime(): void {
+    this.stopRuntime({ downMs: RESTARTS_MS, keepContainers: true });
   }
 
   /** What becomes of a call for what the host suffers from. */

@@ -7,6 +7,8 @@ import type { EventSink } from '../actors/events/eventSink.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import { createRedaction, type Redaction } from '../actors/redaction.ts';
+import { nodeCredentials } from '../actors/services/nodeCredentials.ts';
+import { readRuntimeClasses } from '../actors/services/runtimeClasses.ts';
 import { SimulatedNetwork } from '../actors/simulated/network.ts';
 import { readInPlace } from '../actors/simulated/readInPlace.ts';
 import type { PodChange } from '../actors/status/statusBoard.ts';
@@ -65,6 +67,9 @@ export const limitsOf = ({
   longestBackOffMs: config.crashLoop?.maxMs ?? 300_000,
 });
 
+const HOMES = { workingDir: '/', homeDir: '/root' };
+const RESTART = { room: 'runtime', name: 'restartRuntime', about: '', writes: true } as const;
+
 /** As systemd waits. */
 const STOP_LIMIT_MS = 90_000;
 
@@ -72,10 +77,10 @@ const OPEN: Redaction = { learn: () => {}, redact: (value) => value, texts: (val
 
 /** The parts that look on. */
 type Onlooker = Extract<keyof NodeParts, `on${string}` | 'events' | 'record' | 'inspect'>;
-/** What is made of other parts (the store, the ports and feeds), or what this node does without. */
-type Done = 'openStore' | 'ports' | 'feeds' | 'readClasses' | 'findCredentials' | 'restartRuntime';
+/** What is made of other parts. */
+type Made = 'openStore' | 'ports' | 'feeds';
 /** Each part through which a node reaches the outside: one that is new does not compile without its simulated side. */
-type Outside = Required<Omit<NodeParts, Onlooker | Done>>;
+type Outside = Required<Omit<NodeParts, Onlooker | Made>>;
 
 export interface LifeParts extends Omit<GateParts, 'clock' | 'onDeath'> {
   readonly host: SimulatedHost;
@@ -190,6 +195,10 @@ export class Life {
         serverAt: (address, port) => host.serverAt(address, port),
         gate: gatedRoom('network', this.#gate),
       }),
+      readClasses: () => readRuntimeClasses(PLACES.classes, () => {}, files),
+      findCredentials: nodeCredentials({ rootDir: PLACES.root, ...HOMES, files, onUnusable: () => {} }),
+      restartRuntime: () =>
+        this.#gate.passNow(RESTART, { act: () => host.restartRuntime(), failure: (code) => failureOf(RESTART, code) }),
       ...{ startThread: readInPlace, nextTurn: async () => {} },
       cgroups: simulatedCgroups(host.cgroups, gatedRoom('cgroups', this.#gate), {
         place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },

@@ -4,6 +4,7 @@ import { allManifestsIn } from '../actors/sources/manifestText.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { printable } from '../pod/show/printable.ts';
 import { NODE_NAME } from './host.ts';
+import { CLASSES } from './provided.ts';
 import type { Manifest } from './stories/manifests.ts';
 
 const ORIGIN = {
@@ -11,7 +12,7 @@ const ORIGIN = {
   origin: '',
   nodeName: NODE_NAME,
   seenAt: 0,
-  classes: new Map(),
+  classes: CLASSES,
   admitted: new Map(),
 } as const;
 

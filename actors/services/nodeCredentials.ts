@@ -1,6 +1,6 @@
 /** The node's own credentials for registries: read from the files that a kubelet has them from, again for each pull. */
 import { join } from 'node:path';
-import { hostFiles } from '../../host/files/fileSystem.ts';
+import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { type Credential, credentialsFor, type Keyring, readKeyring } from '../../pod/images/keyring.ts';
 
 /** Finds the credentials for a repository, those to try first at the beginning. */
@@ -14,13 +14,16 @@ interface Places {
   readonly workingDir: string;
   /** The user's, in whose `.docker` docker keeps them. */
   readonly homeDir: string;
+  /** Where these are; absent: the host's own. */
+  readonly files?: FileSystem;
   /** Told once of each file that cannot be used, until it can; never with what is in it. */
   readonly onUnusable: (file: string, why: string) => void;
 }
 
 /** Looks in the kubelet's order: a `config.json` before a `.dockercfg`, the first one that can be read counts. */
-export function nodeCredentials({ rootDir, workingDir, homeDir, onUnusable }: Places): FindCredentials {
-  const files = [
+export function nodeCredentials(places: Places): FindCredentials {
+  const { rootDir, workingDir, homeDir, files = hostFiles, onUnusable } = places;
+  const candidates = [
     ...[rootDir, workingDir, join(homeDir, '.docker'), '/.docker'].map((directory) => ({
       file: join(directory, 'config.json'),
       form: 'config.json' as const,
@@ -36,8 +39,8 @@ export function nodeCredentials({ rootDir, workingDir, homeDir, onUnusable }: Pl
     warned.add(file);
   };
   return async (repository) => {
-    for (const { file, form } of files) {
-      const keyring = await keyringIn(file, form, tell);
+    for (const { file, form } of candidates) {
+      const keyring = await keyringIn(files, { file, form }, tell);
       if (keyring === undefined) continue;
       warned.delete(file);
       return credentialsFor(repository, keyring);
@@ -47,11 +50,11 @@ export function nodeCredentials({ rootDir, workingDir, homeDir, onUnusable }: Pl
 }
 
 async function keyringIn(
-  file: string,
-  form: 'config.json' | '.dockercfg',
+  files: FileSystem,
+  { file, form }: { readonly file: string; readonly form: 'config.json' | '.dockercfg' },
   tell: (file: string, why: string) => void,
 ): Promise<Keyring | undefined> {
-  const read = await hostFiles.readFile(file).catch((error: NodeJS.ErrnoException) => error);
+  const read = await files.readFile(file).catch((error: NodeJS.ErrnoException) => error);
   if (typeof read !== 'string') {
     if (read.code !== 'ENOENT' && read.code !== 'ENOTDIR') tell(file, `cannot be read (${read.code ?? read.name})`);
     return undefined;

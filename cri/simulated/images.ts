@@ -16,6 +16,8 @@ import { imageInfo } from './info.ts';
 import type { World } from './world.ts';
 
 const MIB = 1024 * 1024;
+const DENIED =
+  'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed';
 
 /** An image that a registry has, or the way in which it fails to give it. */
 export interface RegistryImage {
@@ -27,11 +29,19 @@ export interface RegistryImage {
   readonly error?: { readonly code?: CodeName; readonly message: string };
 }
 
+/** What a registry knows somebody by. */
+export interface Login {
+  readonly username: string;
+  readonly password: string;
+}
+
 export interface ImagesOption {
   /** The names of images that are on the node from the start. */
   readonly present?: readonly string[];
   /** By name, what can be pulled. */
   readonly registry?: Readonly<Record<string, RegistryImage>>;
+  /** By repository, who may pull from it; those of others anybody may. */
+  readonly private?: Readonly<Record<string, Login>>;
   /** Whether the registry also has every image that nobody told of. */
   readonly anyPullable?: boolean;
 }
@@ -41,10 +51,13 @@ export class Images {
   readonly #world: World;
   readonly #present = new Map<string, Image>();
   readonly #registry = new Map<string, RegistryImage>();
+  readonly #private: ReadonlyMap<string, Login>;
   readonly #anyPullable: boolean;
 
-  constructor(world: World, { present = [], registry = {}, anyPullable = false }: ImagesOption) {
+  constructor(world: World, options: ImagesOption) {
+    const { present = [], registry = {}, private: logins = {}, anyPullable = false } = options;
     this.#world = world;
+    this.#private = new Map(Object.entries(logins));
     this.#anyPullable = anyPullable;
     for (const name of present) this.add(name);
     for (const [name, image] of Object.entries(registry)) this.publish(name, image);
@@ -90,7 +103,7 @@ export class Images {
     return { image: found, info: verbose && found ? imageInfo(found) : {} };
   }
 
-  async pull({ image }: PullImageRequest, signal: AbortSignal): Promise<PullImageResponse> {
+  async pull({ image, auth }: PullImageRequest, signal: AbortSignal): Promise<PullImageResponse> {
     await this.#world.work('pullImage', signal);
     const asked = image?.image ?? '';
     if (!isReference(asked)) {
@@ -104,6 +117,9 @@ export class Images {
     }
     await pause(this.#world.clock, found.pullMs ?? 500, signal);
     if (found.error) throw pullError(found.error.code ?? 'UNKNOWN', name, found.error.message);
+    const login = this.#private.get(repositoryOf(name));
+    if (login !== undefined && (auth?.username !== login.username || auth.password !== login.password))
+      throw pullError('UNKNOWN', name, DENIED);
     const digest = `${repositoryOf(name)}@${digestOf(name)}`;
     return { imageRef: this.#add(name, [digest], found.sizeBytes).id };
   }

@@ -1,4 +1,9 @@
-/** Pods that are drawn: of every kind that a node can run, and of some that it cannot. */
+/**
+ * Pods that are drawn: each with some of what pods have that needs no host port, no user namespace and no API server, and
+ * some of them with more than there is room for, or that always fail.
+ */
+
+import { PRIVATE_IMAGE, RUNTIME_CLASS } from '../provided.ts';
 import type { Random } from '../random.ts';
 import { GRPC_PORTS, ILL_PORTS, SECURE_PORTS, WELL_PORTS } from '../servers.ts';
 import { container, type Manifest, type ManifestContainer, manifest } from './manifests.ts';
@@ -110,7 +115,7 @@ function sidecarProbes(random: Random): Partial<ManifestContainer> {
 
 /** Only the image that is there from the start can be had where nobody may pull it. */
 function drawnImage(random: Random): Partial<ManifestContainer> {
-  if (random.chance(0.2)) return { image: random.pick(PULLED) };
+  if (random.chance(0.2)) return { image: random.pick([...PULLED, PRIVATE_IMAGE]) };
   return random.chance(0.1) ? { imagePullPolicy: 'Never' } : {};
 }
 
@@ -123,6 +128,7 @@ function drawnContainer(name: string, random: Random, volumeMounts: readonly obj
     ...(random.chance(0.4) ? { resources: drawnResources(random) } : {}),
     ...(random.chance(0.2) ? { env: ENV } : {}),
     ...(random.chance(0.1) ? RESTARTS_ALL : {}),
+    ...(random.chance(0.1) ? { terminationMessagePolicy: 'FallbackToLogsOnError' } : {}),
     ...probes(random),
   });
 }
@@ -161,6 +167,8 @@ export function drawnManifest(name: string, random: Random): Manifest {
     ...(random.chance(0.1) ? { activeDeadlineSeconds: random.pick(DEADLINES) } : {}),
     ...(random.chance(0.1) ? { hostNetwork: true } : {}),
     ...(random.chance(0.1) ? { securityContext: { fsGroup: 1_000 } } : {}),
+    ...(random.chance(0.05) ? { runtimeClassName: RUNTIME_CLASS } : {}),
+    ...(random.chance(0.05) ? { shareProcessNamespace: true } : {}),
   });
   return {
     ...drawn,

@@ -17,6 +17,7 @@ const AT_ONCE: ReadonlySet<string> = new Set([
   'isSamePathSync',
   'watch',
   'getContainerEvents',
+  'restartRuntime',
 ]);
 
 /** What can become of a call, each only once: one that changes nothing has no reply to lose but its failure. */

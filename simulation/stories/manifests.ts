@@ -33,6 +33,7 @@ export interface ManifestContainer {
   readonly startupProbe?: object;
   readonly lifecycle?: { readonly postStart?: object; readonly preStop?: object };
   readonly env?: readonly object[];
+  readonly terminationMessagePolicy?: string;
 }
 
 export interface ManifestSpec {
@@ -43,6 +44,8 @@ export interface ManifestSpec {
   readonly volumes?: readonly object[];
   readonly activeDeadlineSeconds?: number;
   readonly hostNetwork?: boolean;
+  readonly runtimeClassName?: string;
+  readonly shareProcessNamespace?: boolean;
   readonly priority?: number;
   readonly securityContext?: object;
 }
