@@ -1,5 +1,5 @@
 /** Runs simulations, and says in a page of documentation what of the machines they have reached. */
-import type { AnyStateMachine } from 'xstate';
+import type { AnyStateMachine, InspectionEvent } from 'xstate';
 import { drawnStory } from '../stories/drawnStory.ts';
 import { callsOf, withEveryFault } from '../stories/everyFault.ts';
 import { play } from '../stories/play.ts';
@@ -30,21 +30,31 @@ async function* stories(drawn: number): AsyncGenerator<Story> {
   }
 }
 
-/** What pointed stories, the short ones, each with faults, and so many that are drawn reach. */
-export async function coverageOf(drawn: number): Promise<Coverage> {
-  const coverage = new Coverage();
+/** What pointed stories reach, and what they, the short ones, each with faults, and so many that are drawn do. */
+export interface Reached {
+  readonly byPointed: Coverage;
+  readonly byAll: Coverage;
+}
+
+export async function coverageOf(drawn: number): Promise<Reached> {
+  const [byPointed, byAll] = [new Coverage(), new Coverage()];
+  const inspect = (event: InspectionEvent) => {
+    byPointed.note(event);
+    byAll.note(event);
+  };
   for (const { struck, ...story } of Object.values(pointedStories)) {
-    await play({ seed: 1, faults: [], ...story }, { invariants: [], inspect: coverage.note, faults: striking(struck) });
+    await play({ seed: 1, faults: [], ...story }, { invariants: [], inspect, faults: striking(struck) });
   }
-  for await (const story of stories(drawn)) await play(story, { invariants: [], inspect: coverage.note });
-  return coverage;
+  for await (const story of stories(drawn)) await play(story, { invariants: [], inspect: byAll.note });
+  return { byPointed, byAll };
 }
 
 const share = (all: readonly unknown[], missed: readonly unknown[]): string =>
   `${all.length - missed.length} of ${all.length}`;
 
-const row = ({ machine, states, missedStates, transitions, missed }: MachineCoverage): string =>
-  `| [${machine}](charts/${machine}.md) | ${share(states, missedStates)} | ${share(transitions, missed)} |`;
+const row = ({ machine, states, missedStates, transitions, missed }: MachineCoverage, pointed: MachineCoverage) =>
+  `| [${machine}](charts/${machine}.md) | ${share(states, missedStates)} | ${share(transitions, missed)} | ` +
+  `${transitions.length - pointed.missed.length} |`;
 
 /** The line of the page that says why a transition was not taken. */
 export function lineOf(transition: KnownTransition): string {
@@ -54,19 +64,28 @@ export function lineOf(transition: KnownTransition): string {
   return `| ${from === '' ? 'any' : `\`${from}\``} | ${event === '' ? 'its guard' : `\`${event}\``} | ${ways} | ${reason} |`;
 }
 
-const missedOf = ({ machine, missed }: MachineCoverage): string =>
-  [`## ${machine}`, '', '| From | On | To | Why |', '|---|---|---|---|', ...missed.map(lineOf)].join('\n');
+/** The line of the page that names the states of a machine that were not entered. */
+const statesLine = (missedStates: readonly string[]): string =>
+  `Never entered: ${missedStates.map((state) => `\`${state}\``).join(', ')}.`;
+
+const missedOf = ({ machine, missed, missedStates }: MachineCoverage): string =>
+  [
+    ...[`## ${machine}`, '', ...(missedStates.length > 0 ? [statesLine(missedStates), ''] : [])],
+    ...['| From | On | To | Why |', '|---|---|---|---|', ...missed.map(lineOf)],
+  ].join('\n');
 
 /** The page: a row for each machine, and the transitions that were never taken. */
-export function pageOf(coverage: Coverage, machines: readonly AnyStateMachine[], drawn: number): string {
-  const all = machines.map((machine) => coverage.of(machine));
+export function pageOf({ byAll, byPointed }: Reached, machines: readonly AnyStateMachine[], drawn: number): string {
+  const all = machines.map((machine) => byAll.of(machine));
+  const rows = machines.map((machine) => row(byAll.of(machine), byPointed.of(machine)));
   const parts = [
     '# What simulations reach',
     `Of the states and transitions of each machine, those that were entered and taken in ${drawn} drawn stories, in the ` +
       'short stories with single faults, and in pointed stories, which lead to situations that drawn ones rarely reach. ' +
       'Written by `npm run soak -- --coverage`.',
-    ['| Machine | States | Transitions |', '|---|---|---|', ...all.map(row)].join('\n'),
-    'Below are the transitions that were not taken, each with the reason why that stays so.',
+    ['| Machine | States | Transitions | By pointed stories alone |', '|---|---|---|---|', ...rows].join('\n'),
+    'Below are the states that were not entered, and the transitions that were not taken, each with the reason why that ' +
+      'stays so: a state is entered by its transitions alone.',
     ...all.filter(({ missed }) => missed.length > 0).map(missedOf),
   ];
   return `${parts.join('\n\n')}\n`;

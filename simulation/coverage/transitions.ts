@@ -23,7 +23,8 @@ export const keyOf = ({ machine, from, event, index }: Omit<KnownTransition, 'to
 export function takenOf(source: AnyStateNode, eventType: string, transition: unknown): string {
   const candidates: readonly unknown[] =
     eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
-  const index = Math.max(0, candidates.indexOf(transition));
+  const index = candidates.indexOf(transition);
+  if (index < 0) throw new Error(`${source.id} has no such transition for ${eventType || 'what is always so'}`);
   return keyOf({ machine: source.machine.id, from: statePath(source), event: eventType, index });
 }
 

@@ -1,4 +1,8 @@
-/** What an API server refuses of the status of a pod: `ValidatePodStatusUpdate` in pkg/apis/core/validation/validation.go. */
+/**
+ * What an API server refuses of the status of a pod: `ValidatePodStatusUpdate` in pkg/apis/core/validation/validation.go,
+ * as far as it concerns what the node tells; it tells no users of containers and no health of their devices. And what no
+ * kubelet tells: a container that waits and is ready.
+ */
 import { isIP } from 'node:net';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';

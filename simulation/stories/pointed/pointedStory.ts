@@ -9,6 +9,8 @@ export interface PointedStory {
   readonly moments: readonly Moment[];
   readonly struck: readonly Struck[];
   readonly lastsMs: number;
+  /** Absent: one. */
+  readonly seed?: number;
 }
 
 /** In milliseconds. */

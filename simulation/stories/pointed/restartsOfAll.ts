@@ -15,7 +15,8 @@ import {
   UNKNOWN,
 } from './pointedStory.ts';
 
-const ENDS_ALL = main({
+/** Its end restarts all containers of its pod. */
+export const ENDS_ALL = main({
   command: shell('sleep 6; exit 1'),
   ...{ restartPolicy: 'Never' },
   restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { createActor, createMachine } from 'xstate';
+import { type AnyStateMachine, createActor, createMachine } from 'xstate';
 import { machines } from '../../../machines/drawing/charts.ts';
 import { misfitsOf, staleIn } from '../../../simulation/coverage/check.ts';
 import { Coverage } from '../../../simulation/coverage/coverage.ts';
@@ -9,6 +9,7 @@ import { lineOf, pageOf } from '../../../simulation/coverage/report.ts';
 import { keyOf, statesOf, transitionsOf } from '../../../simulation/coverage/transitions.ts';
 import { reasonOf, unreached } from '../../../simulation/coverage/unreached.ts';
 import { invariants } from '../../../simulation/invariants/all.ts';
+import type { Violation } from '../../../simulation/invariants/invariant.ts';
 import { play } from '../../../simulation/stories/play.ts';
 import { pointedStories } from '../../../simulation/stories/pointedStories.ts';
 import { shortStories } from '../../../simulation/stories/shortStories.ts';
@@ -33,7 +34,9 @@ test('what was not entered and not taken is told by its name, also among several
   expect(missedStates).toEqual(['broken']);
   expect(transitions).toHaveLength(3);
   expect(missed.map(keyOf)).toEqual(['lamp off press 0', 'lamp on press 0']);
-  expect(pageOf(coverage, [lamp], 0)).toContain('| [lamp](charts/lamp.md) | 2 of 3 | 1 of 3 |');
+  const page = pageOf({ byAll: coverage, byPointed: new Coverage() }, [lamp], 0);
+  expect(page).toContain('| [lamp](charts/lamp.md) | 2 of 3 | 1 of 3 | 0 |');
+  expect(page).toContain('## lamp\n\nNever entered: `broken`.\n');
 });
 
 test('a simulation takes transitions of the machines that run in it', async () => {
@@ -72,31 +75,60 @@ test('what is not taken without a reason, and what is taken although there is on
   expect(taken).toHaveLength(listed.length - rare);
 });
 
-describe('the page', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/simulation-coverage.md'), 'utf8');
+/** What the pointed stories reach, with what each breaks: each is told once. */
+const byPointed = new Coverage();
+const broken = new Map<string, Promise<Violation | undefined>>();
+const brokenBy = (title: string): Promise<Violation | undefined> => {
+  const told = broken.get(title) ?? tellPointed(title);
+  broken.set(title, told);
+  return told;
+};
+async function tellPointed(title: string): Promise<Violation | undefined> {
+  const { struck, ...story } = pointedStories[title] ?? { struck: [], moments: [], lastsMs: 0 };
+  const faults = striking(struck);
+  return (await play({ seed: 1, faults: [], ...story }, { invariants, faults, inspect: byPointed.note })).violation;
+}
 
-  test.each(machines.map((machine) => [machine.id, machine] as const))(
-    'has all states and transitions of %s, and for each that was not taken a reason',
-    (id, machine) => {
-      const [, taken] =
-        new RegExp(
-          `^\\| \\[${id}\\]\\(charts/${id}.md\\) \\| \\d+ of ${statesOf(machine).length} \\| (\\d+) of ${transitionsOf(machine).length} \\|$`,
-          'm',
-        ).exec(page) ?? [];
-      const section = page.split(`\n## ${id}\n`)[1]?.split('\n## ')[0] ?? '';
-      const lines = section
-        .split('\n')
-        .filter((line) => line.startsWith('| '))
-        .slice(1);
-      expect(lines).toHaveLength(transitionsOf(machine).length - Number(taken));
-      const known = transitionsOf(machine).filter((each) => reasonOf(each) !== undefined);
-      expect(known.map(lineOf)).toEqual(expect.arrayContaining(lines));
-    },
-  );
+test.each(Object.keys(pointedStories))('every invariant holds: %s', async (title) => {
+  expect(await brokenBy(title)).toBeUndefined();
 });
 
-test.each(Object.entries(pointedStories))('every invariant holds: %s', async (_, { struck, ...story }) => {
-  const faults = striking(struck);
-  const { violation } = await play({ seed: 1, faults: [], ...story }, { invariants, faults });
-  expect(violation).toBeUndefined();
+describe('the page', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/simulation-coverage.md'), 'utf8');
+  const rowOf = (machine: AnyStateMachine) => {
+    const { id } = machine;
+    const [states, transitions] = [statesOf(machine).length, transitionsOf(machine).length];
+    const said = `^\\| \\[${id}\\]\\(charts/${id}.md\\) \\| \\d+ of ${states} \\| (\\d+) of ${transitions} \\| (\\d+) \\|$`;
+    const [, taken, pointed] = new RegExp(said, 'm').exec(page) ?? [];
+    return { taken: Number(taken), pointed: Number(pointed) };
+  };
+  const sectionOf = ({ id }: AnyStateMachine) => page.split(`\n## ${id}\n`)[1]?.split('\n## ')[0] ?? '';
+  const linesOf = (machine: AnyStateMachine) =>
+    sectionOf(machine)
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+      .slice(1);
+  const all = machines.map((machine) => [machine.id, machine] as const);
+
+  test.each(all)('has all states and transitions of %s, and for each that was not taken a reason', (_, machine) => {
+    const lines = linesOf(machine);
+    expect(lines).toHaveLength(transitionsOf(machine).length - rowOf(machine).taken);
+    const known = transitionsOf(machine).filter((each) => reasonOf(each) !== undefined);
+    expect(known.map(lineOf)).toEqual(expect.arrayContaining(lines));
+  });
+
+  test.each(all)('says nothing of %s that pointed stories show to be otherwise', async (_, machine) => {
+    for (const title of Object.keys(pointedStories)) await brokenBy(title);
+    const { missed, missedStates, transitions } = byPointed.of(machine);
+    // What it says they reach they still do: else write it anew (`npm run soak -- --coverage`), or mend the story.
+    expect(transitions.length - missed.length).toBeGreaterThanOrEqual(rowOf(machine).pointed);
+    const unmissed = linesOf(machine).filter((line) => !missed.map(lineOf).includes(line));
+    expect(unmissed).toEqual([]);
+    const named = /^Never entered: (.*)\.$/m.exec(sectionOf(machine))?.[1] ?? '';
+    const entered = statesOf(machine).filter(
+      (state) => named.includes(`\`${state}\``) && !missedStates.includes(state),
+    );
+    expect(entered).toEqual([]);
+    expect(misfitsOf(byPointed, [machine]).filter((each) => each.startsWith('taken, although'))).toEqual([]);
+  });
 });

@@ -1,0 +1,122 @@
+/** Something happens just when something else is under way. */
+import { container, manifest } from '../manifests.ts';
+import {
+  AWAY,
+  apply,
+  at,
+  flaky,
+  killAgent,
+  late,
+  main,
+  type PointedStory,
+  remove,
+  runtimeDown,
+  SECOND,
+  same,
+  shell,
+  sized,
+  strike,
+  told,
+  UNKNOWN,
+} from './pointedStory.ts';
+import { ENDS_ALL } from './restartsOfAll.ts';
+
+const several = [0, 1, 2, 3, 4, 5].map((pod) => apply(0, manifest(`web-${pod}`)));
+const forgets = (seconds: number) =>
+  at(seconds, { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 });
+const recalls = (seconds: number) =>
+  at(seconds, { kind: 'runtimeDown', downMs: 100, keepContainers: true, recalls: true });
+const hasUnknown = (seconds: number) =>
+  at(seconds, { kind: 'runtimeDown', downMs: 0, keepContainers: true, hasUnknown: true });
+const TASK_LOST = { kind: 'fail', code: 'FAILED_PRECONDITION' } as const;
+
+/** The runtime goes away, comes back, forgets or finds again. */
+export const returns: Readonly<Record<string, PointedStory>> = {
+  'the runtime comes back before it is asked again what has become of a sandbox': told(
+    [apply(0, manifest('web')), at(6, { kind: 'killSandbox', which: 0 }), runtimeDown(6.5, 3)],
+    [strike('runtime', 'podSandboxStatus', AWAY, { after: 2, times: 4 })],
+  ),
+  'the runtime comes back before a volume from an image is tried again': told([
+    runtimeDown(4, 1),
+    apply(
+      4.9,
+      manifest('web', {
+        containers: [main({ volumeMounts: [{ name: 'files', mountPath: '/files' }] })],
+        volumes: [{ name: 'files', image: { reference: 'registry.local/pulled:2' } }],
+      }),
+    ),
+  ]),
+  'the runtime comes back without knowing what runs': told([...several, hasUnknown(8)]),
+  'the runtime comes back without knowing what has started, as its answer was lost': told(
+    [...several, hasUnknown(1)],
+    [strike('runtime', 'startContainer', { kind: 'lostReply', code: 'UNAVAILABLE' }, { times: 6 })],
+  ),
+  'the runtime finds an earlier sandbox of a pod while the last is removed': told(
+    [apply(0, manifest('web')), forgets(5), remove(30, 'web'), recalls(34)],
+    [strike('runtime', 'removePodSandbox', UNKNOWN, { times: 3 })],
+    120 * SECOND,
+  ),
+  'the runtime finds an earlier sandbox of a pod that has ended': told([
+    apply(0, manifest('once', { restartPolicy: 'OnFailure', containers: [main({ command: shell('sleep 8') })] })),
+    ...[forgets(4), recalls(50)],
+  ]),
+  'the runtime has lost a container that it was starting, and is restarted': told(
+    [apply(0, manifest('web')), apply(0, manifest('other')), remove(6, 'web')],
+    [strike('runtime', 'removePodSandbox', TASK_LOST, { times: 2 })],
+  ),
+  'the runtime has lost a container that it was starting, and cannot be restarted': told(
+    [apply(0, manifest('web')), remove(6, 'web')],
+    [strike('runtime', 'removePodSandbox', TASK_LOST, { times: 3 }), strike('runtime', 'restartRuntime', UNKNOWN)],
+  ),
+};
+
+/** A container ends while it is not known yet to have started. */
+export const endings: Readonly<Record<string, PointedStory>> = {
+  'a container has ended by the time that its runtime does not say whether it has started': told(
+    [apply(0, manifest('web', { containers: [main({ command: shell('sleep 2') })] }))],
+    [strike('runtime', 'containerStatus', { kind: 'hang' })],
+    300 * SECOND,
+  ),
+};
+
+/** What was to restart all containers of a pod is found by the next agent. */
+export const foundRestarts: Readonly<Record<string, PointedStory>> = {
+  'the power is gone before all containers of a pod restart': told([
+    apply(0, manifest('web', { containers: [ENDS_ALL] })),
+    at(5.5, { kind: 'stall', forMs: 30 * SECOND }),
+    at(10, { kind: 'powerCut', downMs: 0 }),
+  ]),
+  'the sandbox of a pod is gone before all its containers restart': told([
+    apply(0, manifest('web', { containers: [ENDS_ALL, container('helper')] })),
+    ...[killAgent(5, 10), at(10, { kind: 'killSandbox', which: 0 })],
+  ]),
+};
+
+const remembering = (cpu: string) =>
+  same('web', {
+    containers: [sized(cpu, { volumeMounts: [{ name: 'memory', mountPath: '/memory' }] })],
+    volumes: [{ name: 'memory', emptyDir: { medium: 'Memory' } }],
+  });
+
+/** What was asked of a pod before is still under way. */
+export const overlaps: Readonly<Record<string, PointedStory>> = {
+  'the sandbox of a container ends while the next agent asks about it': told(
+    [apply(0, manifest('web')), killAgent(8), at(9, { kind: 'killSandbox', which: 0 })],
+    [strike('runtime', 'containerStatus', late(20), { after: 1 })],
+  ),
+  'other resources are wanted while the volumes of a pod are mounted': told(
+    [apply(0, remembering('100m')), apply(2, remembering('200m'))],
+    [strike('mounts', 'mount', late(6))],
+  ),
+};
+
+/** The seed of a host on which pods of other agents share the cgroups. */
+const SHARED_SEED = 2;
+
+/** The cgroups that pods of other agents share. */
+export const sharedCgroups: Readonly<Record<string, PointedStory>> = {
+  'cgroups that others share cannot be looked at for a while': {
+    ...told([flaky(50, 'disk', 20)], [], 200 * SECOND),
+    seed: SHARED_SEED,
+  },
+};
