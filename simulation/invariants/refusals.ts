@@ -1,6 +1,6 @@
 /** Holds it against a node that it refuses a pod for which it has room: by what its pods ask for, and what it has. */
 import type { PodChange } from '../../actors/status/statusBoard.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
 import { hostPortsOf } from '../../pod/resources/requests.ts';
 import { podRequest } from '../../pod/resources/resources.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
@@ -8,7 +8,9 @@ import type { Watched } from './invariant.ts';
 
 /** What a pod was seen to ask for, at most. */
 interface Asked {
-  readonly pod: Pod;
+  /** Its last; absent when it is gone. */
+  readonly spec?: PodSpec | undefined;
+  readonly ports: readonly number[];
   readonly cpu: number;
   readonly memory: number;
   /** Since when it takes nothing any more, by the time that no jump of the clock changes. */
@@ -36,9 +38,19 @@ export class Refusals {
     else if (!this.#refused.has(uid)) this.#refused.set(uid, elapsed);
     const isOver = removed || isTerminalPhase(pod.status?.phase);
     const before = this.#asked.get(uid);
-    const now = before?.pod.spec === pod.spec ? before : largest(pod, before);
-    if (now !== before || isOver !== (before?.until !== undefined))
-      this.#asked.set(uid, { ...now, until: isOver ? (before?.until ?? elapsed) : undefined });
+    const now = before !== undefined && before.spec === pod.spec ? before : largest(pod, before);
+    if (now !== before || removed || isOver !== (before.until !== undefined)) {
+      const until = isOver ? (before?.until ?? elapsed) : undefined;
+      this.#asked.set(uid, { ...now, until, spec: removed ? undefined : pod.spec });
+    }
+    if (removed) this.#forget(elapsed);
+  }
+
+  /** What is gone for so long that it was no reason for any refusal. */
+  #forget(elapsed: number): void {
+    const from = Math.min(elapsed, ...this.#refused.values()) - FREE_AFTER_MS;
+    for (const [uid, { spec, until = elapsed }] of this.#asked)
+      if (spec === undefined && until < from) this.#asked.delete(uid);
   }
 
   /** Whether a pod was refused, and there was not enough of what it was refused for. */
@@ -51,7 +63,7 @@ export class Refusals {
     if (!reason.startsWith('OutOf') && reason !== 'UnexpectedAdmissionError' && reason !== 'NodePorts') return true;
     const ports = hostPortsOf(pod).map(({ port }) => port);
     const others = this.#others(uid, at);
-    const isTaken = others.some((each) => hostPortsOf(each.pod).some(({ port }) => ports.includes(port)));
+    const isTaken = others.some((each) => each.ports.some((port) => ports.includes(port)));
     return isTaken || this.isShort(pod, others);
   }
 
@@ -78,7 +90,7 @@ export class Refusals {
 
 /** A pod that is resized keeps what it had until that is done. */
 const largest = (pod: Pod, before: Asked | undefined): Asked => ({
-  pod,
+  ports: hostPortsOf(pod).map(({ port }) => port),
   cpu: Math.max(podRequest(pod.spec, 'cpu'), before?.cpu ?? 0),
   memory: Math.max(podRequest(pod.spec, 'memory'), before?.memory ?? 0),
 });
