@@ -35,18 +35,8 @@ type Rule = (question: Question) => Answer;
 
 /** The first that applies is the answer: what ends the pod, then what failed, then what it merely waits for. */
 const RULES: readonly Rule[] = [
-  refusal,
-  hasEnded,
-  nodeWait,
-  isEnding,
-  volumeFailure,
-  podQueue,
-  podFailure,
-  containerProblem,
-  volumeWait,
-  podWait,
-  containerWait,
-  gatesUnmet,
+  ...[refusal, hasEnded, nodeWait, isEnding, volumeFailure, podQueue, podFailure, containerProblem],
+  ...[volumeWait, podWait, isCompleting, containerWait, gatesUnmet],
 ];
 
 /** What holds whether the runtime answers or not, or says itself that it does not. */
@@ -137,6 +127,15 @@ function isEnding({ actors, now }: Question): Answer {
   const start = `${named(actors)} is terminating (${tree.termination.reason})`;
   const [first, ...others] = containers.filter(({ status }) => status?.state?.running);
   if (first) return stopping(start, { first, others: others.length, until: first.actor.until ?? tree.until, now });
+  return slowest(`${start}: `, actors, now) ?? start;
+}
+
+/** All that it was to do is done, and no end of it is told before nothing of it runs. */
+function isCompleting({ actors, now }: Question): Answer {
+  const regular = actors.containers.filter(({ role }) => role === 'regular');
+  const isOver = regular.every(({ status, willRestart }) => status?.state?.terminated !== undefined && !willRestart);
+  if (!isOver || regular.length === 0) return undefined;
+  const start = `${named(actors)} is completing`;
   return slowest(`${start}: `, actors, now) ?? start;
 }
 

@@ -355,6 +355,13 @@ describe('the answer names', () => {
       }),
     ],
     [
+      'pod web is completing: waiting for its sandbox to stop (for 2m10s so far)',
+      podView({
+        main: { app: exited(0, { willRestart: false }) },
+        view: { sandbox: sandbox('10.0.0.7'), waitingFor: 'its sandbox to stop' },
+      }),
+    ],
+    [
       'pod web is terminating (Removed): container app and 1 more have until 12:03:10 (in 14s) to stop',
       podView({ main: { app: running(), other: running() }, view: { ...ending(), until } }),
     ],
