@@ -1,5 +1,6 @@
 /** What was done to a node from outside: what the invariants hold its agent's own deeds against. */
 import type { Manifest } from './stories/manifests.ts';
+import { Touches } from './touches.ts';
 
 /** The UID that a node makes of a manifest that names none: another manifest is another pod. */
 export const OF_ITS_MANIFEST = /^[0-9a-f]{32}$/;
@@ -10,16 +11,18 @@ interface WantedPod {
   readonly manifest?: Manifest;
 }
 
+/** No pod has this name. */
+const ALL = '*';
+
 export class Deeds {
   readonly #wanted = new Map<string, readonly string[]>();
   /** The UIDs that their manifests name. */
   readonly #uids = new Map<string, string | undefined>();
   /** The manifests that each pod has had so far under its UID. */
   readonly #versions = new Map<string, readonly Manifest[]>();
-  readonly #touched = new Map<string, number>();
-  readonly #ending = new Set<string>();
+  readonly #touched = new Touches();
+  readonly #touchedContainers = new Touches();
   readonly #reborn = new Map<string, number>();
-  #allTouched = Number.NEGATIVE_INFINITY;
 
   /** The full names of the pods whose manifests are there. */
   get wanted(): ReadonlyMap<string, unknown> {
@@ -79,23 +82,28 @@ export class Deeds {
     return (this.#reborn.get(pod) ?? at - 1) >= at;
   }
 
-  /** Notes that the agent has a reason of its own to end containers of a pod: a probe that fails, a deadline. */
-  expectEnds(pod: string): void {
-    this.#ending.add(pod);
-  }
-
   /** Notes that somebody else than the agent did something to a pod, at a time or until then, which no jump changes. */
   touch(pod: string, at: number): void {
-    this.#touched.set(pod, Math.max(this.#touched.get(pod) ?? at, at));
+    this.#touched.add(pod, at);
+  }
+
+  /** The same of one of its containers, by its name. */
+  touchContainer(pod: string, container: string, at: number): void {
+    this.#touchedContainers.add(`${pod} ${container}`, at);
   }
 
   /** The same of what may concern any pod. */
   touchAll(at: number): void {
-    this.#allTouched = at;
+    this.#touched.add(ALL, at);
   }
 
-  /** Whether there is a reason beside the agent for what became of a pod since then. */
-  isTouchedSince(pod: string, at: number): boolean {
-    return this.#ending.has(pod) || this.#allTouched >= at || (this.#touched.get(pod) ?? at - 1) >= at;
+  /** Whether what was done since then to a pod, or to all, is a reason for what becomes of it now. */
+  isTouchedSince(pod: string, at: number, now: number): boolean {
+    return [ALL, pod].some((each) => this.#touched.mayActSince(each, at, now));
+  }
+
+  /** The same of what was done to one of its containers. */
+  isContainerTouchedSince(pod: string, container: string, at: number, now: number): boolean {
+    return this.#touchedContainers.mayActSince(`${pod} ${container}`, at, now);
   }
 }

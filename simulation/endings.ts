@@ -4,6 +4,9 @@ import type { Deeds } from './deeds.ts';
 import { fullName, type SimulatedHost } from './host.ts';
 import type { Fate, OutsideCall } from './outside.ts';
 
+/** What the runtime has is in a list by then, unless lists are troubled. */
+const LISTED_WITHIN_MS = 120_000;
+
 const ENDINGS: ReadonlySet<string> = new Set([
   'stopContainer',
   'removeContainer',
@@ -30,13 +33,25 @@ export class Endings {
     this.#awaited.clear();
   }
 
-  /** Notes what a call asks for; with a container that is not started whatever else of its pod runs may end. */
+  /** Notes what a call asks for. */
   note({ host, deeds }: Around, call: OutsideCall, fate?: Fate): void {
     const { room, name, about } = call;
     if (room === 'runtime' && ENDINGS.has(name)) this.#asked.add(about);
     if (room === 'runtime' && name === 'runPodSandbox') this.#awaited.set(about, this.#awaitedOf(about) + 1);
     const refused = isRefusal(call, fate) ? host.containers().find(({ id }) => id === about) : undefined;
-    if (refused) deeds.touch(fullName(refused), host.clock.elapsed);
+    if (refused) deeds.touchContainer(fullName(refused), refused.containerName, host.clock.elapsed);
+  }
+
+  /** Notes what somebody else than an agent has done. */
+  noteEffect({ host: { clock }, deeds }: Around, effect: RuntimeEffect): void {
+    const { sandbox, container } = effect;
+    const pod = fullName(sandbox);
+    if (this.isByOthers(effect)) {
+      if (container === undefined) deeds.touch(pod, clock.elapsed);
+      else deeds.touchContainer(pod, container.containerName, clock.elapsed);
+    }
+    // Of two sandboxes neither stays (C8), as soon as a list shows both.
+    if (this.isSurplus(effect)) deeds.touch(pod, clock.elapsed + LISTED_WITHIN_MS);
   }
 
   /** Whether something has ended that no agent had asked to end; what is gone, or is used again, is forgotten. */

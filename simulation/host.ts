@@ -205,10 +205,9 @@ export class SimulatedHost {
   }
 
   /** Ends a process in one of the containers that run for want of memory. */
-  oomKill(which: number, child: boolean): SimulatedContainer | undefined {
+  oomKill(which: number, child: boolean): void {
     const found = nth(this.running(), which);
     if (found) this.runtime.oomKill(found.id, { child });
-    return found;
   }
 
   stopRuntime(how: RuntimeRestart): void {

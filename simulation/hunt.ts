@@ -4,15 +4,17 @@ import type { Violation } from './invariants/invariant.ts';
 import { drawnStory } from './stories/drawnStory.ts';
 import { manyKinds } from './stories/manyKinds.ts';
 import { play } from './stories/play.ts';
+import { adoptions } from './stories/pointed/adoptions.ts';
 import { shortStories } from './stories/shortStories.ts';
 import type { Story } from './stories/story.ts';
 
-/** A story by its number: the short ones first, then one of many pods, and then those that are drawn. */
+/** Those that lead to what a new agent has to leave as it is. */
+const pointed = Object.values(adoptions).map(({ struck: _, ...story }): Story => ({ seed: 1, faults: [], ...story }));
+
+/** A story by its number: the short ones first, one of many pods, some that are pointed, and then those that are drawn. */
 function storyOf(number: number): Story {
-  return (
-    [...Object.values(shortStories), manyKinds][number] ??
-    drawnStory(number, { pods: 1 + (number % 4), deeds: 14, faults: 6, lastsMs: 120_000 })
-  );
+  const short = [...Object.values(shortStories), manyKinds, ...pointed];
+  return short[number] ?? drawnStory(number, { pods: 1 + (number % 4), deeds: 14, faults: 6, lastsMs: 120_000 });
 }
 
 /** What a node does with each of these stories. */

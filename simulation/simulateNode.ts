@@ -8,7 +8,7 @@ import type { NodeExplanation } from '../pod/show/explainNode.ts';
 import { Deeds } from './deeds.ts';
 import { Endings } from './endings.ts';
 import { Faults } from './faults.ts';
-import { fullName, SimulatedHost } from './host.ts';
+import { SimulatedHost } from './host.ts';
 import type { Watched } from './invariants/invariant.ts';
 import { InvariantWatch } from './invariants/watch.ts';
 import { Life, limitsOf } from './life.ts';
@@ -32,8 +32,6 @@ const SETTLE_STEP_MS = 20_000;
 const START = Date.UTC(2026, 0, 1);
 /** As systemd restarts a daemon that has failed. */
 const RESTART_MS = 5_000;
-/** What the runtime has is in a list by then, unless lists are troubled. */
-const LISTED_WITHIN_MS = 120_000;
 /** The whole is looked at so often, in steps. */
 const WHOLE_EVERY = 100;
 
@@ -253,10 +251,7 @@ export class Simulation implements SimulatedNode {
   }
 
   #took(effect: RuntimeEffect): void {
-    const pod = fullName(effect.sandbox);
-    if (this.#endings.isByOthers(effect)) this.deeds.touch(pod, this.elapsed);
-    // Of two sandboxes neither stays (C8), as soon as a list shows both.
-    if (this.#endings.isSurplus(effect)) this.deeds.touch(pod, this.elapsed + LISTED_WITHIN_MS);
+    this.#endings.noteEffect(this, effect);
     this.#watch.tell('onEffect', effect);
   }
 

@@ -3,7 +3,7 @@ import type { Entry } from '../actors/boundary.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import type { Deeds } from './deeds.ts';
 import type { SimulatedHost } from './host.ts';
-import { endsContainers, type Manifest, staticPodName } from './stories/manifests.ts';
+import { type Manifest, staticPodName } from './stories/manifests.ts';
 
 export class Users {
   readonly #host: SimulatedHost;
@@ -122,7 +122,6 @@ export class Users {
     this.#begun.delete(full);
     const file = by === 'url' ? {} : { file: this.#freeFile(pod.metadata.name) };
     this.#deeds.want(full, { ...file, uid: pod.metadata.uid, manifest: pod });
-    if (endsContainers(pod)) this.#deeds.expectEnds(full);
     this.#touch(full);
     return full;
   }

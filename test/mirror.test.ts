@@ -16,7 +16,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
-    simulation: 'deeds faults gatedFiles host life onDisk outside random schedule trace users',
+    simulation: 'deeds faults gatedFiles host life onDisk outside random schedule touches trace users',
     'simulation/invariants': 'all askedStops invariant notOurs oneLiveContainer watch',
     'simulation/stories': 'drawnStory manifests play shortStories',
   },
@@ -27,11 +27,12 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/coverage/coverage.test.ts': {
     'simulation/coverage': 'check report transitions unreached',
     'simulation/stories': 'pointedStories',
-    'simulation/stories/pointed': 'coincidences launches pods pointedStory resources restartsOfAll',
+    'simulation/stories/pointed': 'adoptions coincidences launches pods pointedStory resources restartsOfAll',
   },
   'test/simulation/stories/everyFault.test.ts': { simulation: 'failures' },
   'test/simulation/stories/keptFaults.test.ts': { 'simulation/stories': 'striking' },
   'test/simulation/stories/found.test.ts': { 'simulation/stories': 'shrink' },
+  'test/simulation/invariants/untouched.test.ts': { 'simulation/invariants': 'ownReasons' },
   'test/simulation/soak.test.ts': { simulation: 'keepFound' },
   'test/simulation/replayed.test.ts': { simulation: 'pastLives' },
   'test/index.test.ts': { 'actors/simulated': 'startSimulatedNode', 'host/cgroup': 'systemd' },

@@ -10,6 +10,9 @@ import { refusals, statusesOf } from './apiRules.ts';
 import { goneBack } from './goneBack.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
+/** Where the store keeps how pods have ended. */
+const ENDS = `${PLACES.root}/statelet/statuses`;
+
 interface Told {
   /** The full name of the pod. */
   readonly pod: string;
@@ -26,8 +29,13 @@ class ApiServer {
   readonly #gone = new Set<string>();
   /** What the agent of this life has told of those that it has removed and begun with once more. */
   readonly #anew = new Map<string, PodStatus[]>();
-  /** The pods whose end was told before the disk had it. */
+  /** The pods whose end was told before the disk had it, for that did not answer. */
   readonly #unsaved = new Set<string>();
+  /**
+   * Where the disk has not done what it was asked for in this life: to write how pods ended, or to read folders of logs,
+   * which to a kubelet too tell nothing then (C23).
+   */
+  readonly #troubled = new Set<string>();
   /** The pods whose end nobody knew of when an agent began. */
   readonly #forgotten = new Set<string>();
   /** Those of which nobody knew that they had exceeded their deadline: they may go on, as what the runtime has of them. */
@@ -38,8 +46,6 @@ class ApiServer {
   readonly #ended = new Set<string>();
   /** The pods whose end the agent before has left to be told. */
   readonly #left = new Set<string>();
-  /** The folders of logs that could not be read in this life: to a kubelet too they tell nothing then (C23). */
-  readonly #unread = new Set<string>();
   /** When the present life began, by the time that no jump of the clock changes. */
   #lifeBegan = 0;
 
@@ -54,23 +60,24 @@ class ApiServer {
     const before = this.#told.get(uid);
     const wasForgotten = this.#forgotten.delete(uid);
     const isReprieved = this.#reprieved.delete(uid);
-    this.#noteSaving(uid, sent);
+    const unsaved = this.#noteSaving({ uid, namespace, name, status: sent });
     const known = before && !this.#isAnother(uid, before, sent) ? before : undefined;
     const status = withClass(sent, known?.status);
     this.#told.set(uid, { pod: `${namespace}/${name}`, status, life });
-    if (known === undefined) return refusals(status);
+    if (known === undefined) return [...unsaved, ...refusals(status)];
     const isOneLife = known.life === life;
-    if (!isOneLife && wasForgotten) return refusals(status);
+    if (!isOneLife && wasForgotten) return [...unsaved, ...refusals(status)];
     const between = {
       isOneLife,
       mayComeInTurn: (first: number, then: number) => host.clock.mayShowInTurn(first, then),
-      knownRestarts: (old: ContainerStatus) => knownRestarts(host, { uid, namespace, name }, old, this.#unread),
+      knownRestarts: (old: ContainerStatus) => knownRestarts(host, { uid, namespace, name }, old, this.#troubled),
     };
     const spec = podOf(uid)?.spec;
     const told = isOneLife ? known.status : this.#withoutLost(uid, known.status);
     const { phase: _, ...phaseless } = known.status;
-    const comparable = isReprieved ? phaseless : known.status;
-    return [...refusals(status, told, spec), ...goneBack(comparable, status, { ...between, spec })];
+    const isDecidedAgain = !isOneLife && wasRefused(known.status);
+    const comparable = isReprieved || isDecidedAgain ? phaseless : known.status;
+    return [...unsaved, ...refusals(status, told, spec), ...goneBack(comparable, status, { ...between, spec })];
   }
 
   /** What comes under this uid may be another pod, or the same that was wanted once more. */
@@ -98,11 +105,11 @@ class ApiServer {
       else if (this.#hasLostDeadline(uid)) this.#reprieved.add(uid);
     }
     this.#lifeBegan = host.clock.elapsed;
-    this.#unread.clear();
+    this.#troubled.clear();
   }
 
-  noteUnread({ room, about }: OutsideCall): void {
-    if (room === 'disk' && about.startsWith(`${PLACES.logs}/`)) this.#unread.add(about);
+  noteTrouble({ room, about }: OutsideCall): void {
+    if (room === 'disk') this.#troubled.add(about);
   }
 
   /** What somebody else removes before the agent of this life has told of it, it may not have seen. */
@@ -147,10 +154,23 @@ class ApiServer {
     return this.#watched.host.files.existsSync(`${PLACES.root}/statelet/${kind}/${uid}.json`);
   }
 
-  #noteSaving(uid: string, status: PodStatus): void {
-    if (isTerminalPhase(status.phase) && !this.#has(uid, 'statuses')) this.#unsaved.add(uid);
-    else this.#unsaved.delete(uid);
+  /** What is wrong where the end of a pod is told that is not on disk, although nothing has kept it from there. */
+  #noteSaving({ uid, namespace, name, status }: Omit<StatusReport, 'ended'>): string[] {
+    this.#unsaved.delete(uid);
+    if (!isTerminalPhase(status.phase) || wasRefused(status) || this.#has(uid, 'statuses')) return [];
+    if (this.#isTroubled(uid)) {
+      this.#unsaved.add(uid);
+      return [];
+    }
+    // What ends because it is wanted no more, or was not for a while, begins anew if it is wanted again.
+    const { deeds, podOf } = this.#watched;
+    const { deletionGracePeriodSeconds: isRemoved } = podOf(uid)?.metadata ?? { deletionGracePeriodSeconds: 0 };
+    const mayBeginAnew = isRemoved !== undefined || deeds.isRebornSince(`${namespace}/${name}`, this.#lifeBegan);
+    return mayBeginAnew || this.#has(uid, 'unacknowledged') ? [] : ['its end was told before it was on disk'];
   }
+
+  #isTroubled = (uid: string): boolean =>
+    [...this.#troubled].some((path) => path === ENDS || (path.startsWith(ENDS) && path.includes(uid)));
 
   #isAnother(uid: string, { status: before, life }: Told, now: PodStatus): boolean {
     // The last that was known of the one that is gone may come late; what a later agent sees end is one that an old list
@@ -184,6 +204,14 @@ class ApiServer {
     };
   }
 }
+
+/**
+ * Whether a node would not take a pod: a new agent decides that again, and may take it (C24). A kubelet keeps the refusal
+ * in the memory of its status manager alone, and the manifest of a static pod has no status that could tell the next one
+ * (`rejectPod` and `HandlePodAdditions` in pkg/kubelet/kubelet.go, `generateAPIPodStatus` in kubelet_pods.go).
+ */
+const wasRefused = ({ phase, message }: PodStatus): boolean =>
+  phase === 'Failed' && message?.startsWith('Pod was rejected: ') === true;
 
 /** An API server keeps the class that a status does not tell (`PrepareForUpdate` in pkg/registry/core/pod/strategy.go). */
 const withClass = (now: PodStatus, { qosClass }: PodStatus = {}): PodStatus =>
@@ -220,7 +248,7 @@ export const forwardOnly: Invariant = {
     const onStatus = (change: PodChange) => server.noteStatus(change);
     const onCall = (call: OutsideCall, fate?: Fate) => {
       if (call.room === 'runtime' && call.writes) server.noteRemoval(call);
-      if (fate !== undefined) server.noteUnread(call);
+      if (fate !== undefined) server.noteTrouble(call);
     };
     const onEffect = (effect: RuntimeEffect) => server.noteEffect(effect);
     return { onReport, onStatus, onCall, onEffect, onLifeBegan: () => server.beginLife() };

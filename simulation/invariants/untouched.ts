@@ -1,13 +1,14 @@
-import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/views.ts';
 import { OF_ITS_MANIFEST } from '../deeds.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
 import type { Invariant, Watched } from './invariant.ts';
+import { OwnReasons, reasonsToEnd } from './ownReasons.ts';
 
 /** A container that runs. */
 interface Known {
   readonly id: string;
+  readonly name: string;
   readonly pod: string;
   readonly uid: string;
   /** Whoever touched the pod since then may be why it ends. */
@@ -47,57 +48,59 @@ class Presence {
   }
 }
 
-/** The pods that are ended to make room for others, by their UIDs. */
-function preemptions(watched: Watched) {
-  const uids = new Set<string>();
-  return {
-    noteCall: ({ name, about }: OutsideCall) => {
-      const uid = name === 'stopContainer' ? watched.host.container(about)?.podUid : undefined;
-      if (uid && watched.agent?.trees().get(uid)?.termination?.reason === 'Preempting') uids.add(uid);
-    },
-    forget: ({ uid, removed }: PodChange) => {
-      if (removed) uids.delete(uid);
-    },
-    has: (uid: string) => uids.has(uid),
-  };
+/** Whether there is a reason for the end of a container that ran: what was done to it or its pod, or what its agent has seen. */
+function hasReason({ host, deeds }: Watched, own: OwnReasons, { name, pod, uid, since }: Known): boolean {
+  const { elapsed } = host.clock;
+  // A pod that another has taken the place of ends whenever its agent hears of that, in whichever run it is then.
+  if (!deeds.mayBeWanted(pod, uid) || deeds.isTouchedSince(pod, since, elapsed) || own.mayEnd(uid, since)) return true;
+  const spec = own.specOf(uid);
+  return (spec ? reasonsToEnd(spec, name) : [name]).some((each) => {
+    // How another has ended the agent may hear late, when this one has begun once more.
+    const from = each === name ? since : Number.NEGATIVE_INFINITY;
+    return deeds.isContainerTouchedSince(pod, each, from, elapsed) || own.mayEndContainer(uid, each, from);
+  });
 }
 
 export const untouched: Invariant = {
   number: 4,
   says: 'What ran and was not touched goes on in the same container, whatever becomes of the agent, the sources or the store.',
   follow: (watched, violated) => {
-    const { host, deeds } = watched;
+    const { host } = watched;
     const known = new Map<string, Known>();
     /** Those that have ended in this step: who touched them may say so after it. */
     const ended = new Map<string, Known>();
-    const [pods, preempted] = [new Presence(), preemptions(watched)];
+    const [pods, own] = [new Presence(), new OwnReasons(watched)];
     const onEffect = (effect: RuntimeEffect) => {
       const { kind, container } = effect;
       const { elapsed } = host.clock;
       pods.note(effect, elapsed);
       if (container === undefined) return;
+      const { id, containerName: name, podUid: uid } = container;
       const pod = fullName(container);
-      const name = `${pod} ${container.containerName}`;
-      const before = known.get(name);
+      const key = `${pod} ${name}`;
+      const before = known.get(key);
       if (kind === 'started') {
-        known.set(name, { id: container.id, pod, uid: container.podUid, since: pods.sinceOf(container) ?? elapsed });
-      } else if (before?.id === container.id) {
-        known.delete(name);
-        ended.set(name, before);
+        known.set(key, { ...{ id, name, pod, uid }, since: pods.sinceOf(container) ?? elapsed });
+      } else if (before?.id === id) {
+        known.delete(key);
+        ended.set(key, before);
       }
     };
     const afterStep = () => {
-      for (const [name, { pod, uid, since }] of ended) {
-        // A pod that another has taken the place of ends whenever its agent hears of that, in whichever run it is then.
-        const isWanted = deeds.mayBeWanted(pod, uid) && !preempted.has(uid);
-        if (isWanted && !deeds.isTouchedSince(pod, since)) violated(`${name} was ended, and nothing had touched it`);
+      for (const [name, each] of ended) {
+        if (!hasReason(watched, own, each)) violated(`${name} was ended, and nothing had touched it`);
       }
       ended.clear();
     };
     const onCall = (call: OutsideCall) => {
       pods.noteCall(call, host.clock.elapsed);
-      preempted.noteCall(call);
+      const stopped = call.name === 'stopContainer' ? host.container(call.about) : undefined;
+      if (stopped) own.noteStop(stopped.podUid);
     };
-    return { onEffect, onStatus: preempted.forget, onCall, afterStep };
+    return {
+      ...{ onEffect, onCall, afterStep },
+      onStatus: (change) => own.noteStatus(change),
+      onEvent: (event) => own.noteEvent(event),
+    };
   },
 };

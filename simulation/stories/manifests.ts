@@ -72,13 +72,3 @@ export const container = (name: string, more: Partial<ManifestContainer> = {}): 
   image: PRESENT_IMAGE,
   ...more,
 });
-
-const containersIn = ({ spec }: Manifest) => [...spec.containers, ...(spec.initContainers ?? [])];
-
-/** Whether the pod gives its node a reason to end its containers. */
-export const endsContainers = (pod: Manifest): boolean =>
-  pod.spec.activeDeadlineSeconds !== undefined ||
-  containersIn(pod).some(
-    ({ livenessProbe, startupProbe, lifecycle }) =>
-      (livenessProbe ?? startupProbe ?? lifecycle?.postStart) !== undefined,
-  );

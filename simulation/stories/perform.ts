@@ -1,6 +1,6 @@
 /** Does to a node what a story tells. */
 
-import type { SimulatedContainer, SimulatedSandbox } from '../../cri/simulated/views.ts';
+import type { SimulatedSandbox } from '../../cri/simulated/views.ts';
 import type { Deeds } from '../deeds.ts';
 import { fullName, type SimulatedHost } from '../host.ts';
 import type { Users } from '../users.ts';
@@ -34,7 +34,7 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
   manifestsGone: ({ users }, { forMs }) => users.loseDirectory(forMs),
   url: ({ host }, { trouble, forMs }) => host.breakUrl(trouble, forMs),
   exit: ({ host }, { which, exitCode, reason }) => host.exit(which, exitCode, reason),
-  oom: (simulation, { which, child }) => touch(simulation, simulation.host.oomKill(which, child)),
+  oom: ({ host }, { which, child }) => host.oomKill(which, child),
   killSandbox: (simulation, { which }) => touch(simulation, simulation.host.killSandbox(which)),
   removeSandbox: (simulation, { which }) => touch(simulation, simulation.host.removeSandbox(which)),
   killAgent: (simulation, { downMs }) => {
@@ -74,6 +74,6 @@ export function perform(simulation: Performed, deed: Deed): void {
   (acts[deed.kind] as Act<Deed['kind']>)(simulation, deed as never);
 }
 
-function touch({ deeds, elapsed }: Performed, found: SimulatedSandbox | SimulatedContainer | undefined): void {
+function touch({ deeds, elapsed }: Performed, found: SimulatedSandbox | undefined): void {
   if (found) deeds.touch(fullName(found), elapsed);
 }

@@ -1,4 +1,5 @@
 /** Stories that lead to situations which drawn stories rarely reach: several events have to coincide. */
+import { adoptions } from './pointed/adoptions.ts';
 import { endings, foundRestarts, overlaps, returns, sharedCgroups } from './pointed/coincidences.ts';
 import { launches } from './pointed/launches.ts';
 import { beginnings, edits, removals, sandboxes } from './pointed/pods.ts';
@@ -10,5 +11,5 @@ import { restartsOfAll } from './pointed/restartsOfAll.ts';
 export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...{ ...beginnings, ...preemptions, ...resizes, ...sandboxes, ...edits },
   ...{ ...removals, ...restartsOfAll, ...launches, ...volumes, ...cgroups },
-  ...{ ...endings, ...returns, ...foundRestarts, ...overlaps, ...sharedCgroups },
+  ...{ ...endings, ...returns, ...foundRestarts, ...overlaps, ...sharedCgroups, ...adoptions },
 };

@@ -20,7 +20,18 @@ async function watchedNode() {
   const { uid, namespace, name } = pod.metadata;
   const watched = { ...{ host: node.host, deeds: node.deeds, podOf: () => pod, life: 1, timers: 0 } };
   const broken: string[] = [];
-  const following = forwardOnly.follow(watched as unknown as Watched, (message) => void broken.push(message));
+  const hooks = forwardOnly.follow(watched as unknown as Watched, (message) => void broken.push(message));
+  /** The disk does not take how pods end. */
+  const trouble = () => {
+    const about = `${PLACES.root}/statelet/statuses`;
+    hooks.onCall?.({ room: 'disk', name: 'open', about, writes: true }, { kind: 'hang' });
+  };
+  const onLifeBegan = () => {
+    hooks.onLifeBegan?.();
+    trouble();
+  };
+  trouble();
+  const following = { ...hooks, onLifeBegan };
   const report = (over: Partial<PodStatus>) =>
     following.onReport?.({ uid, namespace, name, status: { ...status, ...over }, ended: false });
   const remove = () => following.onStatus?.({ uid, pod, removed: true } as never);
@@ -28,7 +39,7 @@ async function watchedNode() {
     following.onStatus?.({ uid, pod: { ...pod, status: { ...status, ...over } }, removed: false } as never);
   /** What has been broken since it was last asked. */
   const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1: |, at \d+$/g, ''));
-  return { node, status, following, report, remove, beginAnew, said, restart: () => (watched.life += 1) };
+  return { node, status, following, hooks, report, remove, beginAnew, said, restart: () => (watched.life += 1) };
 }
 
 const again = ({ initContainerStatuses = [] }: PodStatus): Partial<PodStatus> => ({
@@ -245,5 +256,33 @@ test('what is left of a pod that is gone may end otherwise under the next agent,
   expect(said()).toEqual([]);
   report({ phase: 'Succeeded' });
   expect(said()).toEqual(['phase Failed became Succeeded']);
+  node.kill();
+});
+
+test('the end of a pod that is told before it is on disk is told too soon, where nothing keeps it from there', async () => {
+  const { node, hooks, report, said, restart } = await watchedNode();
+  restart();
+  hooks.onLifeBegan?.();
+  report({ phase: 'Failed', message: 'Pod was rejected: no room' });
+  expect(said()).toEqual([]);
+  report({ phase: 'Failed' });
+  expect(said()).toEqual(['its end was told before it was on disk']);
+  node.kill();
+});
+
+test('a pod that a node would not take the next agent may take, but no later one of what it has taken', async () => {
+  const { node, following, report, said, restart } = await watchedNode();
+  const rejected = { phase: 'Failed', message: 'Pod was rejected: no room' } as const;
+  report(rejected);
+  report({ phase: 'Running' });
+  expect(said()).toEqual(['phase Failed became Running']);
+  report(rejected);
+  restart();
+  following.onLifeBegan();
+  report({ phase: 'Running' });
+  expect(said()).toEqual([]);
+  report({ phase: 'Failed' });
+  report({ phase: 'Running' });
+  expect(said()).toEqual(['phase Failed became Running']);
   node.kill();
 });

@@ -1,26 +1,32 @@
 import { expect, test } from '@jest/globals';
 import type { Entry } from '../../../actors/boundary.ts';
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import { Deeds } from '../../../simulation/deeds.ts';
 import { PLACES } from '../../../simulation/host.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 import { untouched } from '../../../simulation/invariants/untouched.ts';
 import { Simulation } from '../../../simulation/simulateNode.ts';
 import { container, manifest } from '../../../simulation/stories/manifests.ts';
-import { Users } from '../../../simulation/users.ts';
 
 const OF_ITS_MANIFEST = 'c3e092f30f36536cf70640bc87963462';
 const POD = 'default/web-node-1';
 
+const NAMED = { name: 'main', image: 'web:1' };
+const OTHER = { name: 'other', image: 'web:1' };
+
 /** What is violated by what happens at a runtime, by the seconds at which it does. */
 function story(uid: string) {
-  const [deeds, clock, violations] = [new Deeds(), { elapsed: 0 }, [] as string[]];
+  const [deeds, violations] = [new Deeds(), [] as string[]];
+  const clock = { elapsed: 0, now: () => clock.elapsed };
   deeds.want(POD, { file: 'web.json', ...(uid === OF_ITS_MANIFEST ? {} : { uid }) });
   // As far as it is looked at.
   const trees = new Map<string, object>();
   const host = { clock, container: () => ({ podUid: uid }) };
   const watched = { host, deeds, agent: { trees: () => trees } } as unknown as Watched;
-  const { onEffect, onCall, afterStep } = untouched.follow(watched, (message) => void violations.push(message));
+  const following = untouched.follow(watched, (message) => void violations.push(message));
+  const { onEffect, onCall, onStatus, onEvent, afterStep } = following;
   const sandbox = { id: 's', podUid: uid, namespace: 'default', podName: 'web-node-1' };
   const main = { ...sandbox, id: 'c', containerName: 'main', sandbox };
   const effect = (second: number, kind: RuntimeEffect['kind'], container?: typeof main) => {
@@ -37,6 +43,14 @@ function story(uid: string) {
     start: (second: number) => effect(second, 'started', main),
     end: (second: number) => effect(second, 'ended', main),
     touch: (second: number) => deeds.touch(POD, second * 1_000),
+    touchContainer: (name: string, second: number) => deeds.touchContainer(POD, name, second * 1_000),
+    show: (spec: PodSpec, startTime?: string) =>
+      onStatus?.({ uid, removed: false, pod: { spec, status: { startTime } } } as unknown as PodChange),
+    tell: (second: number, reason: string, message: string) => {
+      clock.elapsed = second * 1_000;
+      const involved = { uid, fieldPath: 'spec.containers{main}' };
+      onEvent?.({ reason, message, involved } as unknown as Parameters<NonNullable<typeof onEvent>>[0]);
+    },
     preempt: () => {
       trees.set(uid, { termination: { reason: 'Preempting' } });
       onCall?.({ room: 'runtime', name: 'stopContainer', about: 'c', writes: true });
@@ -55,16 +69,6 @@ test.each([OF_ITS_MANIFEST, 'of-the-user'])('what ends that nobody has touched i
   expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
 });
 
-test.each([
-  ['a command, which ends it by itself', { command: ['sh', '-c', 'exit 1'] }, false],
-  ['a probe, by which its agent ends it', { livenessProbe: { exec: { command: ['false'] } } }, true],
-])('it is known whether an agent has a reason to end a container that has %s', (_, more, mayEnd) => {
-  const { host } = new Simulation({ seed: 1 });
-  const deeds = new Deeds();
-  new Users(host, deeds).apply(manifest('web', { containers: [container('main', more)] }));
-  expect(deeds.isTouchedSince(POD, 1)).toBe(mayEnd);
-});
-
 const told = (value: object): Entry => ({ at: 0, actor: 'sources', kind: 'fact', source: 'sources', value });
 const named = { metadata: { namespace: 'default', name: 'web-node-1', uid: 'of-the-user' } };
 
@@ -79,9 +83,9 @@ test.each([
   const { metadata, ...rest } = manifest('web', { containers: [container('main')] });
   users.apply({ ...rest, metadata: { ...metadata, uid: 'of-the-user' } }, 'url');
   host.clock.setTimeout(() => users.noteHeard(entry), 20_000);
-  expect(deeds.isTouchedSince(POD, 10_000)).toBe(false);
+  expect(deeds.isTouchedSince(POD, 10_000, 20_000)).toBe(false);
   await host.clock.pass(20_000, async () => {});
-  expect(deeds.isTouchedSince(POD, 10_000)).toBe(isTouched);
+  expect(deeds.isTouchedSince(POD, 10_000, 20_000)).toBe(isTouched);
 });
 
 test('a change is heard of once', async () => {
@@ -91,12 +95,12 @@ test('a change is heard of once', async () => {
   hear();
   host.clock.setTimeout(hear, 20_000);
   await host.clock.pass(20_000, async () => {});
-  expect(deeds.isTouchedSince(POD, 10_000)).toBe(false);
+  expect(deeds.isTouchedSince(POD, 10_000, 20_000)).toBe(false);
 });
 
 test('a pod is touched by a manifest that is whole, not by a part of one', async () => {
   const node = new Simulation({ seed: 1 });
-  const isTouchedSince = (ms: number) => node.deeds.isTouchedSince(POD, ms);
+  const isTouchedSince = (ms: number) => node.deeds.isTouchedSince(POD, ms, node.elapsed);
   node.apply(manifest('web'));
   await node.advance(1_000);
   const changed = { ...manifest('web'), metadata: { name: 'web', namespace: 'default', uid: 'another' } };
@@ -127,7 +131,7 @@ test.each([
 ])('a runtime that goes away is a reason to end only where it comes back with less: %j', (how, mayEnd) => {
   const node = new Simulation({ seed: 1 });
   node.perform({ kind: 'runtimeDown', downMs: 1, ...how });
-  expect(node.deeds.isTouchedSince(POD, 0)).toBe(mayEnd);
+  expect(node.deeds.isTouchedSince(POD, 0, 0)).toBe(mayEnd);
 });
 
 test('what has to make room for a pod of a higher priority may end', () => {
@@ -178,4 +182,71 @@ test('a pod with a UID of the user ends in whichever run it is when its agent he
   start(3);
   end(4);
   expect(violations).toEqual([]);
+});
+
+test('what has touched a pod is no reason for ever', () => {
+  const { sandbox, start, end, touch, violations } = story('of-the-user');
+  sandbox(1);
+  start(2);
+  touch(3);
+  end(304);
+  expect(violations).toHaveLength(1);
+});
+
+test('the end of a container is a reason for it alone', () => {
+  const { sandbox, start, end, touchContainer, violations } = story('of-the-user');
+  sandbox(1);
+  start(2);
+  touchContainer('other', 3);
+  end(4);
+  expect(violations).toHaveLength(1);
+  start(5);
+  touchContainer('main', 6);
+  end(7);
+  expect(violations).toHaveLength(1);
+});
+
+const ENDS_ALL = {
+  action: 'RestartAllContainers' as const,
+  exitCodes: { operator: 'In' as const, values: [1] },
+};
+
+test.each<[string, Partial<PodSpec>]>([
+  ['where all restart with it', { containers: [{ ...NAMED, restartPolicyRules: [ENDS_ALL] }, OTHER] }],
+  ['of a sidecar', { initContainers: [{ ...NAMED, restartPolicy: 'Always' }], containers: [OTHER] }],
+])('the end of another container is a reason %s, also before this one began', (_, spec) => {
+  const { sandbox, start, end, touchContainer, show, violations } = story('of-the-user');
+  sandbox(1);
+  show({ containers: [], ...spec });
+  touchContainer('other', 2);
+  start(3);
+  end(4);
+  expect(violations).toEqual([]);
+});
+
+test.each([
+  ['Unhealthy', 'Liveness probe failed: no', 0],
+  ['Unhealthy', 'Startup probe errored and resulted in unknown state: no', 0],
+  ['Unhealthy', 'Readiness probe failed: no', 1],
+  ['FailedPostStartHook', 'PostStartHook failed', 0],
+  ['Pulled', 'Liveness probe failed: no', 1],
+])('a container may be ended for what was seen of it: %s, %s', (reason, message, broken) => {
+  const { sandbox, start, end, tell, violations } = story('of-the-user');
+  sandbox(1);
+  start(2);
+  tell(3, reason, message);
+  end(4);
+  expect(violations).toHaveLength(broken);
+});
+
+test.each([
+  [7, 1],
+  [8, 0],
+])('a pod with a deadline of ten seconds that has run for %i may end', (second, broken) => {
+  const { sandbox, start, end, show, violations } = story('of-the-user');
+  sandbox(0);
+  start(0);
+  show({ containers: [NAMED], activeDeadlineSeconds: 10 }, '1970-01-01T00:00:00Z');
+  end(second);
+  expect(violations).toHaveLength(broken);
 });

@@ -1,0 +1,95 @@
+/** What an agent may end containers for by itself, as far as anybody else can see. */
+import type { EventSink } from '../../actors/events/eventSink.ts';
+import type { PodChange } from '../../actors/status/statusBoard.ts';
+import { containersOf } from '../../pod/api/containers.ts';
+import type { PodSpec } from '../../pod/api/schema/pod.ts';
+import { Touches } from '../touches.ts';
+import type { Watched } from './invariant.ts';
+
+/** The start of a pod is told in whole seconds, and heard of a little later. */
+const SLACK_MS = 2_000;
+
+/** Of a readiness probe nothing ends. */
+const ENDS_CONTAINERS = /^(Liveness|Startup) probe /;
+
+/** The container of `spec.containers{web}`. */
+export const nameIn = (fieldPath = ''): string => /\{(.*)\}$/.exec(fieldPath)?.[1] ?? '';
+
+type Heard = Parameters<EventSink>[0];
+
+/** When a pod was first told to have started, by the time that no jump of the clock changes. */
+interface Begun {
+  readonly startTime: string;
+  readonly elapsed: number;
+}
+
+export class OwnReasons {
+  readonly #watched: Watched;
+  /** What was told of pods, by their UIDs, and of their containers. */
+  readonly #told = new Touches();
+  readonly #begun = new Map<string, Begun>();
+  readonly #specs = new Map<string, PodSpec>();
+  /** The pods that have exceeded their deadline, or have to make room for others, by their UIDs. */
+  readonly #ending = new Set<string>();
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+  }
+
+  noteEvent({ reason, message, involved: { uid, fieldPath } }: Heard): void {
+    const { elapsed } = this.#watched.host.clock;
+    const hasFailed = reason === 'FailedPostStartHook' || (reason === 'Unhealthy' && ENDS_CONTAINERS.test(message));
+    if (hasFailed) this.#told.add(`${uid} ${nameIn(fieldPath)}`, elapsed);
+    // It may take effect when other pods have made room, long after the manifest was changed.
+    if (reason === 'ResizeStarted') this.#told.add(uid, elapsed);
+  }
+
+  noteStatus({ uid, pod: { spec, status }, removed }: PodChange): void {
+    const startTime = status?.startTime;
+    if (removed) for (const each of [this.#begun, this.#specs, this.#ending]) each.delete(uid);
+    else this.#specs.set(uid, spec);
+    if (!removed && startTime !== undefined && this.#begun.get(uid)?.startTime !== startTime)
+      this.#begun.set(uid, { startTime, elapsed: this.#watched.host.clock.elapsed });
+  }
+
+  /** The stop of a container of a pod is asked for: what is the reason now may be none when it has ended. */
+  noteStop(uid: string): void {
+    const { agent } = this.#watched;
+    const isPreempted = agent?.trees().get(uid)?.termination?.reason === 'Preempting';
+    if (isPreempted || this.#isOverdue(uid)) this.#ending.add(uid);
+  }
+
+  /** Whether the whole pod is to end, or was to change, since then. */
+  mayEnd(uid: string, since: number): boolean {
+    const { elapsed } = this.#watched.host.clock;
+    return this.#ending.has(uid) || this.#isOverdue(uid) || this.#told.mayActSince(uid, since, elapsed);
+  }
+
+  /** As it was told last, also by an agent that has died since. */
+  specOf = (uid: string): PodSpec | undefined => this.#specs.get(uid);
+
+  mayEndContainer(uid: string, container: string, since: number): boolean {
+    return this.#told.mayActSince(`${uid} ${container}`, since, this.#watched.host.clock.elapsed);
+  }
+
+  /** Its deadline has passed, by the wall clock or by the time that it has had. */
+  #isOverdue(uid: string): boolean {
+    const { host } = this.#watched;
+    const seconds = this.#specs.get(uid)?.activeDeadlineSeconds;
+    const begun = this.#begun.get(uid);
+    if (seconds === undefined || begun === undefined) return false;
+    const had = Math.max(host.clock.now() - Date.parse(begun.startTime), host.clock.elapsed - begun.elapsed);
+    return had + SLACK_MS >= seconds * 1_000;
+  }
+}
+
+/** The containers of a pod whose end may be why one of them ends, with that itself. */
+export function reasonsToEnd(spec: PodSpec, name: string): readonly string[] {
+  const all = containersOf(spec);
+  const restartsAll = all.some(({ container }) =>
+    container.restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
+  );
+  // A sidecar ends when the others have.
+  const isSidecar = all.some(({ container, role }) => container.name === name && role === 'sidecar');
+  return restartsAll || isSidecar ? all.map(({ container }) => container.name) : [name];
+}
