@@ -13,13 +13,15 @@ const READS: ReadonlySet<CallName> = new Set([
   ...(['listContainers', 'containerStatus', 'containerStats', 'listImages', 'imageStatus'] as const),
 ]);
 
-/** What of a request says what it is about: the id of a container or a sandbox, the UID of a pod that is to have one. */
+/** What of a request says what it is about: the id of a container or a sandbox, the UID of a pod that is to have one, an image. */
 function aboutOf(request: object): string {
   const fields = ['containerId', 'podSandboxId'] as const;
   for (const field of fields) {
     const id: unknown = Object.hasOwn(request, field) ? Reflect.get(request, field) : undefined;
     if (typeof id === 'string' && id !== '') return id;
   }
+  // Only a request for an image has nothing else.
+  if ('image' in request) return (request as RequestOf<'imageStatus'>).image?.image ?? '';
   if (!Object.hasOwn(request, 'runtimeHandler')) return '';
   // Only a request for a sandbox names a handler.
   return (request as RequestOf<'runPodSandbox'>).config?.metadata?.uid ?? '';

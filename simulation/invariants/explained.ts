@@ -1,6 +1,8 @@
+import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { ActorNode } from '../../pod/show/actorNode.ts';
 import { formatExplanation } from '../../pod/show/formatExplanation.ts';
 import type { Schedule } from '../schedule.ts';
+import { contradictions } from './contradictions.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
 /** A wait may be over for so long before the actor has heard of it: a timer of the same moment comes first. */
@@ -64,7 +66,7 @@ function unexplained(node: ActorNode, deadlines: Deadlines): string[] {
   ];
 }
 
-/** An explanation of each state that a pod was ever seen in has no empty line. */
+/** An explanation has no empty line, and none with something that is no text. */
 function badLines(text: string): string[] {
   return text.split('\n').flatMap((line, index, all) => {
     const isGap = line.trim() === '' && (index === 0 || all[index + 1]?.trim() === '');
@@ -75,23 +77,57 @@ function badLines(text: string): string[] {
 const statesOf = ({ machine, state, children }: ActorNode): string =>
   [`${machine}:${state}`, ...children.map(statesOf)].join(' ');
 
+/** Looks once at the explanation of each state that a pod comes to be in. */
+class Explanations {
+  readonly #watched: Watched;
+  readonly #violated: (message: string) => void;
+  readonly #seen = new Set<string>();
+  /** What has changed of pods in this step, by their UIDs. */
+  readonly #changed = new Map<string, PodChange>();
+
+  constructor(watched: Watched, violated: (message: string) => void) {
+    this.#watched = watched;
+    this.#violated = violated;
+  }
+
+  noteChange(change: PodChange): void {
+    this.#changed.set(change.uid, change);
+  }
+
+  /** At the end of a step: nobody can ask in the middle of one. */
+  look(): void {
+    const isAlive = this.#watched.agent !== undefined;
+    for (const [uid, { tree, removed }] of this.#changed) if (isAlive && !removed) this.#explain(uid, tree);
+    this.#changed.clear();
+  }
+
+  #explain(uid: string, tree: ActorNode): void {
+    const states = statesOf(tree);
+    if (this.#seen.has(states)) return;
+    const { agent } = this.#watched;
+    const explanation = agent?.explainUid(uid);
+    if (explanation === undefined) {
+      // That it is gone may be held back until that is saved.
+      if (agent?.trees().has(uid)) this.#violated(`there is no explanation of ${uid} in ${states}`);
+      return;
+    }
+    // What is told of a pod may be older than what is known of it, which its explanation is made of.
+    const isTold = agent?.untold().includes(uid) === false;
+    if (isTold) this.#seen.add(states);
+    const pod = isTold ? agent.pods().find(({ metadata }) => metadata.uid === uid) : undefined;
+    const text = formatExplanation(explanation);
+    for (const each of [...badLines(text), ...contradictions(explanation, text, pod)]) this.#violated(each);
+  }
+}
+
 export const explained: Invariant = {
   number: 7,
   says:
     'Each actor that is not final works on a call or waits for something that has a name, no deadline of a wait has ' +
-    'passed, and there is an explanation of each state that a pod is in.',
+    'passed, and there is an explanation of each state that a pod was ever in, which says nothing that is not so.',
   follow: (watched, violated) => {
-    const explainedStates = new Set<string>();
+    const explanations = new Explanations(watched, violated);
     const deadlines = new Deadlines(watched.host.clock);
-    const explain = ({ agent }: Watched, uid: string, tree: ActorNode) => {
-      const states = statesOf(tree);
-      if (explainedStates.has(states)) return;
-      explainedStates.add(states);
-      const explanation = agent?.explainUid(uid);
-      if (explanation === undefined) return violated(`there is no explanation of ${uid} in ${states}`);
-      const text = formatExplanation(explanation);
-      for (const each of badLines(text)) violated(each);
-    };
     const look = () => {
       const { agent } = watched;
       if (agent === undefined) return;
@@ -99,16 +135,18 @@ export const explained: Invariant = {
       const { children, ...node } = agent.explainNode().node;
       // Of a pod this shows only what is asked of the node.
       const own = children.filter(({ machine }) => machine !== 'pod');
-      const trees = agent.trees();
-      for (const tree of [{ ...node, children: own }, ...trees.values()]) {
+      for (const tree of [{ ...node, children: own }, ...agent.trees().values()]) {
         for (const each of unexplained(tree, deadlines)) violated(each);
       }
-      for (const [uid, tree] of trees) explain(watched, uid, tree);
     };
     const beforeJump = () => {
       look();
       deadlines.noteJump();
     };
-    return { whole: look, beforeJump };
+    return {
+      ...{ whole: look, beforeJump },
+      onStatus: (change) => explanations.noteChange(change),
+      afterStep: () => explanations.look(),
+    };
   },
 };

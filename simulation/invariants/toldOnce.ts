@@ -1,5 +1,10 @@
+import type { EventSink } from '../../actors/events/eventSink.ts';
 import type { RuntimeEffect } from '../../cri/simulated/views.ts';
+import type { OutsideCall } from '../outside.ts';
 import type { Invariant } from './invariant.ts';
+import { nameIn } from './ownReasons.ts';
+
+type Heard = Parameters<EventSink>[0];
 
 /** What happens once to a container, by the reason of its event. */
 const ONCE: ReadonlyMap<string, RuntimeEffect['kind']> = new Map([
@@ -7,8 +12,8 @@ const ONCE: ReadonlyMap<string, RuntimeEffect['kind']> = new Map([
   ['Started', 'started'],
 ]);
 
-/** The container of `spec.containers{web}`. */
-const nameIn = (fieldPath = ''): string => /\{(.*)\}$/.exec(fieldPath)?.[1] ?? '';
+/** As volumes are mounted again (`initialDurationBeforeRetry` in pkg/util/goroutinemap/exponentialbackoff). */
+const MOUNT_BACKOFF_MS = 500;
 
 class Counts {
   readonly #counts = new Map<string, number>();
@@ -21,29 +26,89 @@ class Counts {
   }
 
   of = (...key: readonly string[]): number => this.#counts.get(key.join(' ')) ?? 0;
+
+  forget = (...key: readonly string[]): void => void this.#counts.delete(key.join(' '));
+}
+
+/**
+ * What is told of a run: that it is to end, when that begins (`killContainer` in
+ * pkg/kubelet/kuberuntime/kuberuntime_container.go), and that the next one has to wait. A kubelet tells of that wait each
+ * time that it looks at the pod, and counts what it tells in one event; this agent looks when it begins.
+ */
+const OF_A_RUN: ReadonlySet<string> = new Set(['Killing', 'BackOff']);
+
+/** What is told of each attempt to get an image (`EnsureImageExists` in pkg/kubelet/images/image_manager.go): by which call. */
+const OF_AN_IMAGE: readonly (readonly [words: RegExp, call: string])[] = [
+  [/^Pulling image "([^"]*)"/, 'imageStatus'],
+  [/^Container image "([^"]*)" already present/, 'imageStatus'],
+  [/^Successfully pulled image "([^"]*)" in /, 'pullImage'],
+  [/^Failed to pull image "([^"]*)": /, 'pullImage'],
+  [/^Back-off pulling image "([^"]*)"/, 'pullImage'],
+];
+
+/** As a runtime is asked for it. */
+const tagged = (image: string): string => (/:[^/]*$/.test(image) ? image : `${image}:latest`);
+
+/** What one agent has told of what happened while it lived. */
+class Telling {
+  readonly #told = new Counts();
+  readonly #happened = new Counts();
+  readonly #failedMounts = new Map<string, number>();
+
+  /** What an earlier agent had made, and no list shows, is taken for what this one asks for under its name. */
+  constructor(containers: readonly { readonly podUid: string; readonly containerName: string }[]) {
+    for (const { podUid, containerName } of containers)
+      for (const kind of ONCE.values()) this.#happened.add(kind, podUid, containerName);
+  }
+
+  noteEffect({ kind, container }: RuntimeEffect): void {
+    if (container === undefined) return;
+    const key = [container.podUid, container.containerName];
+    this.#happened.add(kind, ...key);
+    if (kind === 'created') for (const reason of OF_A_RUN) this.#told.forget(reason, ...key);
+  }
+
+  noteCall({ room, name, about }: OutsideCall): void {
+    if (room === 'runtime' && (name === 'imageStatus' || name === 'pullImage')) this.#happened.add(name, tagged(about));
+  }
+
+  /** Whether it was told before, at the same time of a clock that no jump changes. */
+  isRepeated({ reason, message, involved: { uid, fieldPath } }: Heard, elapsed: number): boolean {
+    const key = [uid, nameIn(fieldPath)];
+    const kind = ONCE.get(reason);
+    if (kind !== undefined) return this.#told.add(kind, ...key) > this.#happened.of(kind, ...key);
+    for (const [words, call] of OF_AN_IMAGE) {
+      const named = words.exec(message)?.[1];
+      if (named === undefined) continue;
+      const image = tagged(named);
+      const isMore = this.#told.add(words.source, image) > this.#happened.of(call, image);
+      // Whoever looks again has waited before.
+      return this.#told.add(`${elapsed}`, ...key, message) > 1 || isMore;
+    }
+    if (OF_A_RUN.has(reason) && fieldPath !== undefined) return this.#told.add(reason, ...key) > 1;
+    if (reason !== 'FailedMount') return false;
+    const volume = `${uid} ${message.split(' : ')[0]}`;
+    const before = this.#failedMounts.get(volume);
+    this.#failedMounts.set(volume, elapsed);
+    return before !== undefined && elapsed - before < MOUNT_BACKOFF_MS;
+  }
 }
 
 export const toldOnce: Invariant = {
   number: 8,
   says: 'Within one life of the agent, an event is told once for what happened once.',
   follow: ({ host }, violated) => {
-    let [told, happened] = [new Counts(), new Counts()];
+    let telling = new Telling([]);
     return {
       onLifeBegan: () => {
-        [told, happened] = [new Counts(), new Counts()];
-        // What an earlier agent had made, and no list shows, is taken for what this one asks for under its name.
-        for (const { podUid, containerName } of host.containers()) {
-          for (const kind of ONCE.values()) happened.add(kind, podUid, containerName);
-        }
+        telling = new Telling(host.containers());
       },
-      onEffect: ({ kind, container }) => {
-        if (container) happened.add(kind, container.podUid, container.containerName);
-      },
-      onEvent: ({ reason, message, involved: { uid, namespace, name, fieldPath } }) => {
-        const kind = ONCE.get(reason);
-        if (kind === undefined) return;
-        const key = [kind, uid, nameIn(fieldPath)];
-        if (told.add(...key) > happened.of(...key)) violated(`told twice: ${namespace}/${name} ${reason}: ${message}`);
+      onEffect: (effect) => telling.noteEffect(effect),
+      onCall: (call) => telling.noteCall(call),
+      onEvent: (event) => {
+        const { namespace, name } = event.involved;
+        if (!telling.isRepeated(event, host.clock.elapsed)) return;
+        violated(`told twice: ${namespace}/${name} ${event.reason}: ${event.message}`);
       },
     };
   },

@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { explainPod } from '../../../pod/show/explain.ts';
+import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
+import { contradictions } from '../../../simulation/invariants/contradictions.ts';
+import { NOW, podView, running, seenPod } from '../../pod/views.ts';
+
+const seen = seenPod(podView({ main: { app: running() } }));
+const explanation = explainPod(seen, NOW);
+const text = formatExplanation(explanation);
+/** What is said of the explanation of a pod, for one that is otherwise. */
+const said = (over: Partial<Pod>, told = explanation) =>
+  contradictions(told, text, { ...seen.pod, ...over }).map((each) => each.replace(`: ${text}`, ''));
+const withStatus = (status: Pod['status']): Partial<Pod> => ({ status: { ...seen.pod.status, ...status } });
+
+test('an explanation says what its pod is', () => {
+  expect(said({})).toEqual([]);
+  expect(contradictions(explanation, text, undefined)).toEqual([]);
+});
+
+test.each([
+  [' 1/1 ready', ' 7/1 ready', 'the title is another one'],
+  [' is running, with ', ' is walking, with ', 'the answer is another one'],
+])('a text that says something else is found: %s', (says, other, problem) => {
+  const wrong = text.replace(says, other);
+  expect(contradictions(explanation, wrong, undefined)).toEqual([`${problem}: ${wrong}`]);
+});
+
+test.each<[string, Partial<Pod>, readonly string[]]>([
+  ['has ended', withStatus({ phase: 'Failed' }), ['it has ended, and that is not said']],
+  ['is not running', withStatus({ phase: 'Pending' }), ['it does not run, it is Pending']],
+  [
+    'is being removed',
+    { metadata: { ...seen.pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    ['whether it is being removed is not what Running says'],
+  ],
+  ['has no container that is ready', withStatus({ containerStatuses: [] }), ['0 of 1 containers are ready, not 1/1']],
+])('a pod that %s is told from one that runs', (_, over, problems) => {
+  expect(said(over)).toEqual(expect.arrayContaining([...problems]));
+});
+
+test('a container that was restarted, and is not ready, is shown so', () => {
+  const [status] = seen.pod.status?.containerStatuses ?? [];
+  if (status === undefined) throw new Error('the pod has no container');
+  const [child] = explanation.pod.children;
+  if (child === undefined) throw new Error('the pod has no actor of its container');
+  const shown = { ...child, id: `container/${status.name}`, facts: ['ready', '3 restarts'] };
+  const told = { ...explanation, pod: { ...explanation.pod, children: [shown] } };
+  const over = withStatus({ containerStatuses: [{ ...status, ready: false, restartCount: 2 }] });
+  expect(said(over, told)).toEqual(expect.arrayContaining(['app is not ready', 'app was restarted 2 times']));
+});
