@@ -144,6 +144,16 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
               recordStopEvent,
             ],
           },
+          // Its whole pod restarts in place, and waits for it (C5).
+          {
+            guard: 'mustReset',
+            target: '#container.stopping',
+            actions: [
+              assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
+              'forgetFailure',
+              recordStartEvent,
+            ],
+          },
           {
             target: '#container.launching.started',
             actions: [
