@@ -77,6 +77,12 @@ function badLines(text: string): string[] {
 const statesOf = ({ machine, state, children }: ActorNode): string =>
   [`${machine}:${state}`, ...children.map(statesOf)].join(' ');
 
+/** The state of a pod with that of each of its actors, one by one. */
+const pairsOf = ({ state, children }: ActorNode): string[] => [
+  state,
+  ...children.map((child) => `${state} ${statesOf(child)}`),
+];
+
 /** Looks once at the explanation of each state that a pod comes to be in. */
 class Explanations {
   readonly #watched: Watched;
@@ -97,23 +103,29 @@ class Explanations {
   /** At the end of a step: nobody can ask in the middle of one. */
   look(): void {
     const isAlive = this.#watched.agent !== undefined;
-    for (const [uid, { tree, removed }] of this.#changed) if (isAlive && !removed) this.#explain(uid, tree);
+    for (const [uid, { tree, removed }] of this.#changed) {
+      if (isAlive && !removed) this.#explain(uid, pairsOf(tree));
+    }
     this.#changed.clear();
   }
 
-  #explain(uid: string, tree: ActorNode): void {
-    const states = statesOf(tree);
-    if (this.#seen.has(states)) return;
+  /** How the states of its actors go together is looked at now and then: there are many more of these. */
+  lookAtWhole(uid: string, tree: ActorNode): void {
+    this.#explain(uid, [statesOf(tree)]);
+  }
+
+  #explain(uid: string, states: readonly string[]): void {
+    if (states.every((each) => this.#seen.has(each))) return;
     const { agent } = this.#watched;
     const explanation = agent?.explainUid(uid);
     if (explanation === undefined) {
       // That it is gone may be held back until that is saved.
-      if (agent?.trees().has(uid)) this.#violated(`there is no explanation of ${uid} in ${states}`);
+      if (agent?.trees().has(uid)) this.#violated(`there is no explanation of ${uid} in ${states.join(', ')}`);
       return;
     }
     // What is told of a pod may be older than what is known of it, which its explanation is made of.
     const isTold = agent?.untold().includes(uid) === false;
-    if (isTold) this.#seen.add(states);
+    if (isTold) for (const each of states) this.#seen.add(each);
     const pod = isTold ? agent.pods().find(({ metadata }) => metadata.uid === uid) : undefined;
     const text = formatExplanation(explanation);
     for (const each of [...badLines(text), ...contradictions(explanation, text, pod)]) this.#violated(each);
@@ -135,9 +147,11 @@ export const explained: Invariant = {
       const { children, ...node } = agent.explainNode().node;
       // Of a pod this shows only what is asked of the node.
       const own = children.filter(({ machine }) => machine !== 'pod');
-      for (const tree of [{ ...node, children: own }, ...agent.trees().values()]) {
+      const trees = agent.trees();
+      for (const tree of [{ ...node, children: own }, ...trees.values()]) {
         for (const each of unexplained(tree, deadlines)) violated(each);
       }
+      for (const [uid, tree] of trees) explanations.lookAtWhole(uid, tree);
     };
     const beforeJump = () => {
       look();
