@@ -21,6 +21,8 @@ class Deadlines {
   #ends: ReadonlyMap<string, number> = new Map();
   #looked = new Map<string, number>();
   #jumpedAt = Number.NEGATIVE_INFINITY;
+  /** How far the wall clock was ahead, when it was the least. */
+  #leastOffset = Number.POSITIVE_INFINITY;
 
   constructor(clock: Schedule) {
     this.#clock = clock;
@@ -32,7 +34,9 @@ class Deadlines {
   }
 
   noteJump(): void {
-    this.#jumpedAt = this.#clock.elapsed;
+    const { elapsed, now } = this.#clock;
+    this.#jumpedAt = elapsed;
+    this.#leastOffset = Math.min(this.#leastOffset, now() - elapsed);
   }
 
   /** For how long a wait is over by now, in milliseconds; less than nothing where it goes on. */
@@ -43,7 +47,9 @@ class Deadlines {
     const known = this.#ends.get(key);
     // One of the same length that began when a clock that was set back showed the same once more.
     const isAnother = since - offset >= this.#jumpedAt && since - offset <= elapsed;
-    const end = known === undefined || isAnother ? until - offset : known;
+    // A timer that was set by another state, before the clock went ahead: it is over as this state begins to wait for it.
+    const began = until < since ? Math.min(offset, this.#leastOffset) : offset;
+    const end = known === undefined || isAnother ? until - began : known;
     this.#looked.set(key, end);
     return elapsed - end;
   }

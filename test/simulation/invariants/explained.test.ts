@@ -75,3 +75,17 @@ test('a wait that looks like one from before the clock was set back has its own 
   await pass(2_000);
   expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
 });
+
+test('a state may wait for a timer that was set in another, before the clock went ahead, until that is over', async () => {
+  const { show, pass, jump, said } = waiting();
+  const until = START + 10_000;
+  show({ state: 'sending', waitingFor: 'an answer' });
+  jump(3_600_000);
+  await pass(1_000);
+  show({ since: START + 3_601_000, until });
+  expect(said()).toEqual([]);
+  await pass(9_000);
+  expect(said()).toEqual([]);
+  await pass(1_000);
+  expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+});
