@@ -9,9 +9,15 @@ interface Waiting extends Timer {
   readonly id: number;
 }
 
-/** A binary heap; what is cleared is thrown away when it comes to the top. */
+/** With fewer it is not worth while to throw away what was cleared. */
+const FEW = 64;
+
+/**
+ * A binary heap; what is cleared is thrown away when it comes to the top, or when it is more than half of all: a timer of
+ * days that is cleared would else keep for days whatever it was to act on.
+ */
 export class Timers {
-  readonly #heap: Waiting[] = [];
+  #heap: Waiting[] = [];
   readonly #live = new Set<number>();
   #lastId = 0;
 
@@ -30,7 +36,7 @@ export class Timers {
   }
 
   clear(id: number): void {
-    this.#live.delete(id);
+    if (this.#live.delete(id) && this.#heap.length > Math.max(FEW, 2 * this.#live.size)) this.#compact();
   }
 
   /** When the next one is due. */
@@ -53,6 +59,11 @@ export class Timers {
       if (top === undefined || this.#live.has(top.id)) return top;
       this.#drop();
     }
+  }
+
+  #compact(): void {
+    // What is sorted is a heap.
+    this.#heap = this.#heap.filter(({ id }) => this.#live.has(id)).sort((a, b) => a.due - b.due || a.id - b.id);
   }
 
   #drop(): void {

@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { Timers } from '../../../actors/simulated/timers.ts';
 import { seededRandom } from '../../../cri/simulated/ids.ts';
@@ -17,4 +20,20 @@ test('timers come by when they are due, and at one time in the order in which th
   while (timers.nextDue !== undefined) timers.take()?.fn();
   expect(came).toEqual(wanted.toSorted((a, b) => a.due - b.due || a.at - b.at));
   expect(timers.size).toBe(0);
+});
+
+test('of what was to be done by timers that are cleared most is let go long before they would have been due', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const timers = new Timers();
+  const deeds = Array.from({ length: 1_000 }, (_, at) => {
+    const deed = { at };
+    const id = timers.set({ due: 1_000_000 + at, fn: () => void deed.at });
+    if (at % 100 !== 0) timers.clear(id);
+    return new WeakRef(deed);
+  });
+  await setImmediate();
+  collectGarbage();
+  expect(deeds.filter((each) => each.deref() !== undefined).length).toBeLessThan(100);
+  expect(timers.size).toBe(10);
 });
