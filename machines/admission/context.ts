@@ -5,7 +5,7 @@ import { isPreemptable, type Occupant } from '../../pod/admission/preemption.ts'
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type Capacity, conflicts, type PodRequests } from '../../pod/resources/requests.ts';
 import { pendingResize } from '../../pod/resources/resize.ts';
-import type { ActorPath } from '../shared/events.ts';
+import type { ActorPath } from '../shared/slots.ts';
 import { drop, find, named, put } from './indexed.ts';
 
 export interface AdmissionInput {

@@ -3,17 +3,7 @@ import { assign } from 'xstate';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
 import { SHOWN_FAILED_MS } from '../shared/waitingReason.ts';
-import {
-  imageError,
-  imageMissing,
-  imagePresent,
-  inspectionError,
-  inspectionFailed,
-  pullBacksOff,
-  pullBegins,
-  pullDone,
-  pullFailed,
-} from './recordedEvents.ts';
+import { imageError, imageMissing, pullBacksOff, pullBegins, pullDone, pullFailed } from './recordedEvents.ts';
 import { type ImageContext, imageSetup } from './setup.ts';
 
 /** How often one that nobody may pull is looked for. */
@@ -45,36 +35,50 @@ export const imageMachine = imageSetup.createMachine({
           {
             guard: { type: 'needsNoPull', params: ({ event }) => event.output },
             target: 'found',
-            actions: [
-              assign(({ event }) => ({ imageRef: event.output.imageRef ?? '' })),
-              { type: 'recordEvent', params: ({ context }) => imagePresent(context.image) },
-            ],
+            actions: { type: 'takeFound', params: ({ event }) => event.output },
           },
           { guard: 'mayNotPull', target: 'missing' },
           { target: 'queued', actions: assign(({ event }) => ({ soughtAt: event.output.at })) },
         ],
-        onError: {
-          target: 'awaitingRetry',
-          actions: [
-            'recordLookFailure',
-            {
-              type: 'recordEvent',
-              params: ({ context, event }) => inspectionFailed(context.image, failureOf(event)),
-            },
-            { type: 'recordEventOfHeldUp', params: ({ event }) => inspectionError(failureOf(event)) },
-          ],
-        },
+        onError: { target: 'awaitingRetry', actions: ['recordLookFailure', 'tellLookFailure'] },
       },
     },
     queued: {
       tags: 'waiting',
       meta: { waitsFor: 'a pull slot' },
-      entry: [{ type: 'recordEvent', params: ({ context }) => pullBegins(context.image) }, 'requestSlot'],
-      on: { 'slot.granted': { target: 'pulling', actions: 'recordLimit' } },
+      entry: [
+        { type: 'recordEvent', params: ({ context }) => (context.isAfterSame ? [] : pullBegins(context.image)) },
+        'requestSlot',
+      ],
+      on: {
+        'slot.granted': [
+          { guard: 'mayHaveCome', target: 'checkingAgain', actions: 'recordLimit' },
+          { target: 'pulling', actions: 'recordLimit' },
+        ],
+      },
+    },
+    /** It had to wait for its slot, be it that another container of its pod pulled the same image: that may be there now. */
+    checkingAgain: {
+      tags: 'working',
+      meta: { waitsFor: 'the runtime to look for its image again' },
+      invoke: {
+        src: 'findImage',
+        input: ({ context: { pod, image } }) => ({ pod, image }),
+        onDone: [
+          {
+            guard: { type: 'needsNoPull', params: ({ event }) => event.output },
+            target: 'found',
+            actions: ['releaseSlot', { type: 'takeFound', params: ({ event }) => event.output }],
+          },
+          { target: 'pulling' },
+        ],
+        onError: { target: 'awaitingRetry', actions: ['recordLookFailure', 'tellLookFailure', 'releaseSlot'] },
+      },
     },
     pulling: {
       tags: 'working',
       meta: { waitsFor: 'the pull of its image', until: 'pullBy' },
+      entry: { type: 'recordEvent', params: ({ context }) => (context.isAfterSame ? pullBegins(context.image) : []) },
       exit: 'releaseSlot',
       invoke: {
         src: 'pullImage',

@@ -17,6 +17,7 @@ import { failureOf, isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts'
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
+import { imagePresent, inspectionError, inspectionFailed } from './recordedEvents.ts';
 import { backOffReason, inspectReason, neverPullReason, pullReason } from './waitingReason.ts';
 
 export interface ImageInput {
@@ -31,6 +32,8 @@ export interface ImageInput {
   readonly heldUp: readonly InvolvedObject[];
   /** What the pull limiter knows it by; whoever stops this actor releases it. */
   readonly key: string;
+  /** A container of the pod that comes before wants the same image: on a kubelet this one would not begin before that has it. */
+  readonly isAfterSame: boolean;
   /** The pod's number in the order of arrival: who came first pulls first. */
   readonly ticket: number;
   /** The wait after the last try that failed, in milliseconds; 0 when none did. */
@@ -78,6 +81,9 @@ export const imageSetup = setup({
     needsNoPull: ({ context }, { imageRef }: PortTypes['findImage']['output']) =>
       imageRef !== null && context.policy !== 'Always',
     mayNotPull: ({ context }) => context.policy === 'Never',
+    /** While it waited for its slot another may have pulled it. */
+    mayHaveCome: ({ context, event }) =>
+      event.type === 'slot.granted' && event.waited === true && context.policy !== 'Always',
     /** The runtime went away in the middle of it: that says nothing about the image. */
     isCutOff: ({ event }) => isRuntimeAway(failureOf(event)),
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
@@ -96,10 +102,21 @@ export const imageSetup = setup({
         ...{ isDelayed: params.isDelayed, delayMs, failure, waitingReason },
       }),
     ),
+    takeFound: enqueueActions(
+      ({ context: { image, involved }, enqueue }, { imageRef }: PortTypes['findImage']['output']) => {
+        enqueue.assign({ imageRef: imageRef ?? '' });
+        for (const told of recordedEvents(involved, imagePresent(image))) enqueue.emit(told);
+      },
+    ),
     update: assign(({ event }) => (event.type === 'image.update' ? { pod: event.pod } : {})),
     recordLookFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
       return setback(context, failure, inspectReason(context.image, failure));
+    }),
+    tellLookFailure: enqueueActions(({ context: { image, involved, heldUp }, event, enqueue }) => {
+      const failure = failureOf(event);
+      for (const told of recordedEvents(involved, inspectionFailed(image, failure))) enqueue.emit(told);
+      for (const each of heldUp) for (const told of recordedEvents(each, inspectionError(failure))) enqueue.emit(told);
     }),
     recordPullFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
@@ -114,6 +131,7 @@ export const imageSetup = setup({
       ticket: context.delayMs > 0 ? Number.MAX_SAFE_INTEGER : context.ticket,
       purpose: `the pull of ${context.image} for ${namespacedName(context.pod)}`,
       origin: registryOf(context.image),
+      subject: `${context.pod.metadata.uid} ${context.image}`,
       holder: pathOf(self),
     })),
     recordLimit: assign(({ event }) => ({ limitMs: event.type === 'slot.granted' ? event.limitMs : undefined })),

@@ -1,22 +1,9 @@
 /** A node-level limiter: so many at a time, the pods that came first go first; its queue is what `explain` shows. */
 import { assign, enqueueActions, setup } from 'xstate';
 import { actorAt } from '../shared/actorRefs.ts';
-import type { ActorPath, LimiterEvent, SlotGranted } from '../shared/events.ts';
 import { timerPort } from '../shared/ports.ts';
+import type { LimiterEvent, SlotGranted, SlotRequest } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
-
-interface SlotRequest {
-  /** Who asks for what: begins with the pod's uid. */
-  readonly key: string;
-  /** The pod's number in the order of arrival: all of a pod's requests go before those of later pods. */
-  readonly ticket: number;
-  /** Who is told. */
-  readonly holder: ActorPath;
-  /** What it is for, in words for those that stand behind it. */
-  readonly purpose?: string;
-  /** Who else has to answer for it to be done: the registry of an image, the pod of a start. */
-  readonly origin?: string;
-}
 
 interface HeldSlot extends SlotRequest {
   /** It has had its slot for so long that only requests of its origin still wait for it. */
@@ -48,23 +35,32 @@ const inTime = ({ held }: LimiterContext): readonly HeldSlot[] => held.filter(({
 
 const hasSlots = (context: LimiterContext): boolean => inTime(context).length < context.capacity;
 
-/** However slow they are, no more than the capacity are of one origin, or of none: it is asked for no more at a time. */
-const isOpenTo = ({ capacity, held }: LimiterContext, { origin }: SlotRequest): boolean =>
-  held.filter((each) => each.origin === origin).length < capacity;
+const isOfSame = ({ subject }: SlotRequest, other: SlotRequest): boolean =>
+  subject !== undefined && subject === other.subject;
+
+/**
+ * However slow they are, no more than the capacity are of one origin, or of none: it is asked for no more at a time. Of
+ * one subject there is one.
+ */
+const isOpenTo = ({ capacity, held }: LimiterContext, request: SlotRequest): boolean =>
+  held.filter((each) => each.origin === request.origin).length < capacity &&
+  !held.some((each) => isOfSame(each, request));
 
 const nextOf = (context: LimiterContext): SlotRequest | undefined =>
   hasSlots(context) ? context.queue.find((request) => isOpenTo(context, request)) : undefined;
 
-/** Those that wait, the next first: who waits for the slow ones of its own origin lets the others pass. */
+/** Those that wait, the next first: who waits for the slow ones of its own origin, or for its subject, lets the others pass. */
 export const lineOf = (context: LimiterContext): readonly SlotRequest[] => {
   const isHeldUp = (request: SlotRequest) =>
-    !isOpenTo({ ...context, held: context.held.filter(({ slow }) => slow) }, request);
+    !isOpenTo({ ...context, held: context.held.filter((each) => each.slow || isOfSame(each, request)) }, request);
   return [...without(context.queue, isHeldUp), ...context.queue.filter(isHeldUp)];
 };
 
 /** Those that have what a request waits for. */
-export const holdersFor = ({ held }: LimiterContext, { origin }: SlotRequest): readonly HeldSlot[] =>
-  held.filter((each) => each.slow === undefined || each.origin === origin);
+export function holdersFor({ held }: LimiterContext, request: SlotRequest): readonly HeldSlot[] {
+  const ofSame = held.filter((each) => isOfSame(each, request));
+  return ofSame.length > 0 ? ofSame : held.filter((each) => each.slow === undefined || each.origin === request.origin);
+}
 
 /** What trees of actors show of it: the keys of who holds a slot and of who waits for one. */
 const meta: StateMeta = {
@@ -119,7 +115,7 @@ export const limiterMachine = setup({
     setSlowAside: assign(({ context: { held } }) => ({
       held: held.map((each): HeldSlot => ({ ...each, slow: true })),
     })),
-    grant: enqueueActions(({ context, enqueue, self }) => {
+    grant: enqueueActions(({ context, event, enqueue, self }) => {
       const next = nextOf(context);
       if (next === undefined) return;
       enqueue.assign({ held: [...context.held, next], queue: context.queue.filter((each) => each !== next) });
@@ -130,6 +126,7 @@ export const limiterMachine = setup({
         type: 'slot.granted',
         key: next.key,
         ...(limitMs === undefined ? {} : { limitMs }),
+        ...(event.type === 'slot.request' && event.key === next.key ? {} : { waited: true }),
       });
     }),
   },

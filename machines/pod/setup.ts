@@ -16,9 +16,10 @@ import { resizeMessage, resizeRefusal, resourcesOf, sameResources } from '../../
 import { sameValue } from '../../pod/sameValue.ts';
 import { containerMachine } from '../container/chart.ts';
 import { pathOf, served } from '../shared/actorRefs.ts';
-import type { ActorPath, AdmissionEvent, ContainerEvent, PodEvent } from '../shared/events.ts';
+import type { AdmissionEvent, ContainerEvent, PodEvent } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
+import type { ActorPath } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';

@@ -4,7 +4,8 @@
  */
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xstate';
 import { lookUp } from '../../pod/lookUp.ts';
-import type { ActorPath, AdmissionEvent, LimiterEvent, Ref } from './events.ts';
+import type { AdmissionEvent, Ref } from './events.ts';
+import type { ActorPath, LimiterEvent } from './slots.ts';
 
 /** Those that serve all pods, under the names by which the actor system knows them. */
 interface Served {

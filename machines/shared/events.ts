@@ -25,27 +25,11 @@ import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/status/view.ts';
 import type { PlegState } from '../node/pleg.ts';
 import type { SourceState } from '../node/source.ts';
+import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
 import type { WaitingReason } from './waitingReason.ts';
 
 /** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
-
-/** The ids from below the root down to an actor: by them it is answered, a reference could not be written down. */
-export type ActorPath = readonly string[];
-
-/** A wait is over. */
-type TimerEvent = { type: 'timer.elapsed' };
-
-/** A limiter's answer: the slot that was asked for under this key is held now, for `limitMs` at most where that is given. */
-export type SlotGranted = { type: 'slot.granted'; key: string; limitMs?: number };
-
-export type LimiterEvent =
-  | { type: 'slot.request'; key: string; ticket: number; holder: ActorPath; purpose?: string; origin?: string }
-  | TimerEvent
-  /** Gives a slot back, or leaves the queue. Harmless when neither is the case. */
-  | { type: 'slot.release'; key: string }
-  /** Gives back whatever the pod with this uid holds or waits for: sent for a pod whose actor is gone. */
-  | { type: 'slot.forget'; uid: string };
 
 export type AdmissionAnswer = { type: 'admission.admitted' } | ({ type: 'admission.refused' } & Refusal);
 

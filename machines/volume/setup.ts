@@ -79,6 +79,8 @@ export function imageInput(context: VolumeContext): ImageInput {
     involved: involvedPod(pod),
     heldUp: held.map(({ container, role }) => involvedPod(pod, { name: container.name, role })),
     key: pullKey(context),
+    // Volumes come before all containers.
+    isAfterSame: false,
   };
 }
 

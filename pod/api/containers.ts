@@ -59,6 +59,15 @@ export function containersOf(spec: PodSpec): PlacedContainer[] {
   ];
 }
 
+/** Whether a container wants the image of one before it, and pulls it by the same policy. */
+export function isAfterSameImage(spec: PodSpec, name: string): boolean {
+  const own = containerNamed(spec, name)?.container;
+  const first = containersOf(spec).find(
+    ({ container: { image, imagePullPolicy } }) => image === own?.image && imagePullPolicy === own?.imagePullPolicy,
+  );
+  return first !== undefined && first.container.name !== name;
+}
+
 const byName = remembered(
   (spec: PodSpec): ReadonlyMap<string, PlacedContainer> =>
     new Map(containersOf(spec).map((placed) => [placed.container.name, placed])),

@@ -126,6 +126,25 @@ describe('images', () => {
     expect(node.pod(waiter).phase).toBe('Running');
   });
 
+  test('C17: containers of one pod pull the image that they share once, be there room for each', async () => {
+    const images = { registry: { [REMOTE]: { pullMs: 5_000 } } };
+    const node = await simulatedNode({ runtime: { images }, config: { pullSlots: 8 } });
+    const names = Array.from({ length: 20 }, (_, index) => `c${index}`);
+    node.apply(podWith('web', { containers: names.map((name) => containerWith(name, { image: REMOTE })) }));
+    await node.advance('20s');
+    expect(node.pod('web').phase).toBe('Running');
+    expect(node.calls('pullImage')).toHaveLength(1);
+  });
+
+  test('C17: pods that wait for a slot do not pull what another pod has pulled meanwhile', async () => {
+    const images = { registry: { [REMOTE]: { pullMs: 5_000 } } };
+    const node = await simulatedNode({ runtime: { images }, config: { pullSlots: 1 } });
+    node.apply(...NAMES.map((name) => podWith(name, { containers: [containerWith('main', { image: REMOTE })] })));
+    await node.advance('20s');
+    expect(NAMES.map((name) => node.pod(name).phase)).toEqual(['Running', 'Running']);
+    expect(node.calls('pullImage')).toHaveLength(1);
+  });
+
   test('where they are not bounded, each begins at once', async () => {
     const images = { registry: { [REMOTE]: { pullMs: 60_000 } } };
     const node = await simulatedNode({ runtime: { images }, config: { pullSlots: Number.POSITIVE_INFINITY } });

@@ -1,6 +1,6 @@
 /** A container of which nothing runs and that has still to be made: its turn, its volumes, its image. */
 import { and, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
-import { lacksVolume } from '../../../pod/api/containers.ts';
+import { isAfterSameImage, lacksVolume } from '../../../pod/api/containers.ts';
 import { involvedPod } from '../../../pod/events/recordedEvent.ts';
 import { lookUp } from '../../../pod/lookUp.ts';
 import { awaitedImage, forgottenImage, gettingImage } from '../../image/awaited.ts';
@@ -18,6 +18,7 @@ function imageInput(context: ContainerContext): ImageInput {
   return {
     ...{ pod: context.pod, image, policy, involved, heldUp: [involved], key: slotKey(context, 'pull') },
     ...{ ticket: context.ticket, delayMs: context.imageDelayMs, waitingReason: context.waitingReason },
+    isAfterSame: isAfterSameImage(context.pod.spec, context.name),
   };
 }
 

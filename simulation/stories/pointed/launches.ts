@@ -1,6 +1,6 @@
 import { PRESENT_IMAGE } from '../../host.ts';
 import type { Fate } from '../../outside.ts';
-import { manifest } from '../manifests.ts';
+import { container, manifest } from '../manifests.ts';
 import {
   AWAY,
   apply,
@@ -99,6 +99,10 @@ export const launches: Readonly<Record<string, PointedStory>> = {
     at(0, { kind: 'registryDown', images: ['registry.local/pulled:1'], forMs: 20 * SECOND }),
     ...[apply(0.1, same('web', { containers: [main(secondImage)] })), apply(6, same('web', {}))],
   ]),
+  'an image that another container has pulled meanwhile cannot be looked for': told(
+    [apply(0, manifest('web', { containers: [main(secondImage), container('second', secondImage)] }))],
+    [strike('runtime', 'imageStatus', UNKNOWN, { after: 3 })],
+  ),
   'an image is missing that nobody may pull': told([
     at(0, { kind: 'loseImage', image: PRESENT_IMAGE }),
     apply(0.1, manifest('web', { containers: [main({ imagePullPolicy: 'Never' })] })),

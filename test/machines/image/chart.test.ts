@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { imageMachine } from '../../../machines/image/chart.ts';
 import type { ImageInput } from '../../../machines/image/setup.ts';
-import type { ImageEvent, ImageFact, LimiterEvent } from '../../../machines/shared/events.ts';
+import type { ImageEvent, ImageFact } from '../../../machines/shared/events.ts';
 import { provided } from '../../../machines/shared/ports.ts';
+import type { LimiterEvent } from '../../../machines/shared/slots.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { involvedPod } from '../../../pod/events/recordedEvent.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -26,6 +27,7 @@ const [a, b] = ['a', 'b'].map((name) => involvedPod(pod, { name, role: 'regular'
 const inputOf = (over: Partial<ImageInput>): ImageInput => ({
   ...{ pod, image: 'registry.example.com/app:1', policy: 'IfNotPresent', key: 'uid-1/a/pull', ticket: 3, delayMs: 0 },
   ...{ involved: involvedPod(pod), heldUp: [a, b].flatMap((each) => each ?? []), waitingReason: undefined },
+  isAfterSame: false,
   ...over,
 });
 
@@ -48,6 +50,7 @@ function imageStory(over: Partial<ImageInput> = {}) {
     output: () => actor.getSnapshot().output,
     reports: () => parent.heard(),
     requests: () => limiter.heard().filter(({ type }) => type === 'slot.request'),
+    releases: () => limiter.heard().filter(({ type }) => type === 'slot.release').length,
     /** Finds it absent, is given its turn, and fails to pull it. */
     failToPull(this: void) {
       ports.answer('findImage', { imageRef: null, at: ports.now });
@@ -124,11 +127,56 @@ describe('C17: an image', () => {
   });
 });
 
+describe('C17: an image that has to wait for its pull slot', () => {
+  const absent = { imageRef: null, at: 0 };
+  /** Is found to be absent, and gets its slot later. */
+  function waited(over: Partial<ImageInput> = {}) {
+    const story = imageStory(over);
+    story.ports.answer('findImage', absent);
+    expect(story.state()).toBe('queued');
+    story.send({ type: 'slot.granted', key: '', waited: true });
+    return story;
+  }
+
+  test('is looked for once more, and not pulled where another has pulled it meanwhile', () => {
+    const story = waited({ isAfterSame: true });
+    expect(story.state()).toBe('checkingAgain');
+    story.ports.answer('findImage', { imageRef: 'sha256:1', at: 0 });
+    expect([story.state(), story.output()]).toEqual(['found', { imageRef: 'sha256:1' }]);
+    expect(story.toldOf()).toEqual([
+      'pod Normal Pulled: Container image "registry.example.com/app:1" already present on machine and can be accessed by the pod',
+    ]);
+    expect([story.ports.asked('pullImage'), story.releases()]).toEqual([[], 1]);
+  });
+
+  test.each([true, false])(
+    'is pulled where it is absent still, which is told once (isAfterSame: %s)',
+    (isAfterSame) => {
+      const story = waited({ isAfterSame });
+      expect(story.toldOf()).toHaveLength(isAfterSame ? 0 : 1);
+      story.ports.answer('findImage', absent);
+      expect([story.state(), story.releases()]).toEqual(['pulling', 0]);
+      expect(story.toldOf()).toHaveLength(isAfterSame ? 1 : 0);
+    },
+  );
+
+  test('gives its slot back where it cannot be looked for', () => {
+    const story = waited();
+    story.ports.fail('findImage', 'RuntimeError');
+    expect([story.state(), story.releases()]).toEqual(['awaitingRetry', 1]);
+  });
+
+  test('is pulled at once by the policy Always', () => {
+    expect(waited({ policy: 'Always' }).state()).toBe('pulling');
+  });
+});
+
 describe('whatever comes in whenever', () => {
   const events: ImageEvent[] = [
     { type: 'image.update', pod },
     { type: 'runtime.returned' },
     { type: 'slot.granted', key: '' },
+    { type: 'slot.granted', key: '', waited: true },
     { type: 'timer.elapsed' },
   ];
   const outputs = {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { SlotGranted } from '../../../machines/shared/events.ts';
+import type { SlotGranted } from '../../../machines/shared/slots.ts';
+import { limiterView } from '../../../machines/shared/views.ts';
 import { asker, limiter, queueOf } from '../support/stand.ts';
 
 /** Asks for a slot under a key and tells how often it was granted. */
@@ -52,6 +53,23 @@ test('who leaves the queue is not granted; who gives back nothing does no harm',
   of.send({ type: 'slot.release', key: 'nobody' });
   of.send({ type: 'slot.release', key: 'a/x' });
   expect([leaver.granted(), next.granted()]).toEqual([0, 1]);
+});
+
+test('of one subject one is served at a time, others pass meanwhile, and who had to wait is told so', () => {
+  const of = limiter(3);
+  const { holder, heard } = asker<SlotGranted>(of);
+  const ask = (key: string, subject: { readonly subject?: string } = {}) =>
+    of.send({ type: 'slot.request', key, ticket: 1, holder, purpose: `the pull for ${key}`, ...subject });
+  for (const key of ['a/x', 'a/y', 'a/z']) ask(key, { subject: 'app:1' });
+  ask('b/x', { subject: 'app:2' });
+  ask('b/y');
+  expect(limiterView(of)).toEqual({
+    ...{ capacity: 3, held: ['a/x', 'b/x', 'b/y'], queue: ['a/y', 'a/z'] },
+    behind: [['the pull for a/x'], ['the pull for a/x']],
+  });
+  of.send({ type: 'slot.release', key: 'a/x' });
+  expect(queueOf(of)).toEqual({ held: ['b/x', 'b/y', 'a/y'], queue: ['a/z'] });
+  expect(heard().filter(({ waited }) => waited)).toEqual([{ type: 'slot.granted', key: 'a/y', waited: true }]);
 });
 
 test('a pod that is gone gives back all that it holds and waits for, and no other pod does', () => {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
-import type { SlotGranted } from '../../../machines/shared/events.ts';
 import { provided } from '../../../machines/shared/ports.ts';
+import type { SlotGranted } from '../../../machines/shared/slots.ts';
 import { limiterView } from '../../../machines/shared/views.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { asker, childOf, ear, limiter, START } from '../support/stand.ts';

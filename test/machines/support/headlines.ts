@@ -74,6 +74,8 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   },
   imageOfVolume: {
     checking: 'volume data is not mounted yet: waiting for the runtime to look for image model:1 (for 2m10s so far)',
+    checkingAgain:
+      'volume data is not mounted yet: waiting for the runtime to look for image model:1 again (for 2m10s so far)',
     queued: 'pod web is waiting in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
     pulling: 'volume data is not mounted yet: waiting for the pull of image model:1 until 12:03:10 (in 14s)',
     failed: 'volume data is not mounted: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
@@ -128,6 +130,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   },
   image: {
     checking: 'container app is waiting for the runtime to look for image app:1 (for 2m10s so far)',
+    checkingAgain: 'container app is waiting for the runtime to look for image app:1 again (for 2m10s so far)',
     queued:
       'container app is waiting in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
     pulling: 'container app is waiting for the pull of image app:1 until 12:03:10 (in 14s)',

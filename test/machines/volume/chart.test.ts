@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
+import type { PodEvent } from '../../../machines/shared/events.ts';
 import { provided } from '../../../machines/shared/ports.ts';
+import type { LimiterEvent } from '../../../machines/shared/slots.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import type { Volume } from '../../../pod/api/schema/volume.ts';
