@@ -5,6 +5,7 @@ import type { RuntimeEffect } from '../cri/simulated/views.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Explanation } from '../pod/show/explain.ts';
 import type { NodeExplanation } from '../pod/show/explainNode.ts';
+import { checkOptions } from './checkOptions.ts';
 import { Deeds } from './deeds.ts';
 import { Endings } from './endings.ts';
 import { Faults } from './faults.ts';
@@ -15,7 +16,7 @@ import { Life, limitsOf } from './life.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Fate, OutsideCall } from './outside.ts';
 import { PastLives } from './pastLives.ts';
-import { checkSeed, Random } from './random.ts';
+import { Random } from './random.ts';
 import type { Recording } from './recording.ts';
 import { checkSpan, nextTask, Schedule } from './schedule.ts';
 import type { SimulatedNode } from './simulatedNode.ts';
@@ -25,7 +26,6 @@ import { perform } from './stories/perform.ts';
 import type { Deed } from './stories/story.ts';
 import { Trace } from './trace.ts';
 import { Users } from './users.ts';
-import { validManifest } from './validManifest.ts';
 
 /** So often it is looked whether a node has settled. */
 const SETTLE_STEP_MS = 20_000;
@@ -66,12 +66,12 @@ export class Simulation implements SimulatedNode {
   readonly #faults: Faults;
 
   constructor(options: SimulationOptions) {
-    checkSeed(options.seed);
+    checkOptions(options);
     const { replays = false } = options;
     this.#options = { ...options, records: options.records || replays };
     this.#random = new Random(options.seed);
     this.host = new SimulatedHost(this.#clock, this.#random.fork(), (effect) => this.#took(effect));
-    this.users = new Users(this.host, this.deeds);
+    this.users = new Users(this.host, this.deeds, options.config);
     this.#faults = new Faults(this.host, options.faults);
     this.#trace = options.traces ? new Trace() : undefined;
     const moment = () => ({ step: this.steps, elapsed: this.elapsed });
@@ -90,7 +90,7 @@ export class Simulation implements SimulatedNode {
   }
 
   pods(): readonly Pod[] {
-    return this.#life?.agent?.pods() ?? [];
+    return structuredClone(this.#life?.agent?.pods() ?? []);
   }
 
   explain(pod: string): Explanation | undefined {
@@ -109,7 +109,7 @@ export class Simulation implements SimulatedNode {
 
   recording(): Recording | undefined {
     if (!this.#options.records) throw new Error('this simulation has no `records`');
-    return this.#life === undefined ? this.#past.recording : this.#life.recording;
+    return structuredClone(this.#life === undefined ? this.#past.recording : this.#life.recording);
   }
 
   /** Plays what entered the present agent again; throws an `InvariantViolated` where that comes to something else. */
@@ -171,7 +171,7 @@ export class Simulation implements SimulatedNode {
   }
 
   apply(pod: object): void {
-    this.users.apply(validManifest(pod, this.#options.config));
+    this.users.apply(pod);
   }
 
   remove(pod: string): void {

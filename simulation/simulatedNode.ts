@@ -39,13 +39,13 @@ export interface SimulatedNode {
   /** How often something has entered the actors that changed one. */
   readonly steps: number;
 
-  /** The pods as `get` shows them; none where no agent lives. */
+  /** The pods as `get` shows them, as copies of one's own; none where no agent lives. */
   pods(): readonly Pod[];
   /** Why a pod is in its state, given its name in the manifest, its full name or its UID. */
   explain(pod: string): Explanation | undefined;
   /** Absent where no agent lives. */
   explainNode(): NodeExplanation | undefined;
-  /** What entered the present agent, or the last one, for `createReplay`; the simulation has to have `records`. */
+  /** A copy of what entered the present agent, or the last one, for `createReplay`; the simulation has to have `records`. */
   recording(): Recording | undefined;
   /** Of all that has happened so far: the same for two runs of one seed. The simulation has to have `traces`. */
   digest(): string;

@@ -3,11 +3,14 @@ import type { Entry } from '../actors/boundary.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import type { Deeds } from './deeds.ts';
 import type { SimulatedHost } from './host.ts';
+import type { SimulationOptions } from './options.ts';
 import { type Manifest, staticPodName } from './stories/manifests.ts';
+import { validManifest } from './validManifest.ts';
 
 export class Users {
   readonly #host: SimulatedHost;
   readonly #deeds: Deeds;
+  readonly #config: NonNullable<SimulationOptions['config']>;
   /** The manifests that are there now, by the full names of their pods. */
   readonly #pods = new Map<string, Manifest>();
   /** The full names of the pods of whose last change no source has told the agent yet. */
@@ -15,13 +18,18 @@ export class Users {
   /** Those of which a part is there: what they are to replace stands until they are whole. */
   readonly #begun = new Map<string, Manifest>();
 
-  constructor(host: SimulatedHost, deeds: Deeds) {
+  /** `config`: what the node is told, which decides what it takes, and whether it asks a URL. */
+  constructor(host: SimulatedHost, deeds: Deeds, config: SimulationOptions['config'] = {}) {
     this.#host = host;
     this.#deeds = deeds;
+    this.#config = config;
   }
 
-  /** Puts the manifest of a pod there, or another in its place. */
-  apply(pod: Manifest, by?: 'url'): void {
+  /** Puts the manifest of a pod there, or another in its place; throws a `TypeError` where the node would not take it. */
+  apply(given: object, by?: 'url'): void {
+    if (by === 'url' && this.#config.manifestUrl === undefined)
+      throw new TypeError('this node has no `manifestUrl`: no pod of a URL can come to it');
+    const pod = validManifest(given, this.#config);
     const full = this.#want(pod, by);
     if (by === 'url') this.#host.manifests.list(full, pod);
     else for (const file of this.#deeds.filesOf(full)) this.#host.manifests.put(file, textOf(pod));
@@ -32,7 +40,8 @@ export class Users {
    * then. A part of it is no manifest: what the file held before goes on (`consumeWatchEvent` in
    * pkg/kubelet/config/file_linux.go).
    */
-  applyInParts(pod: Manifest, share: number, restMs: number): void {
+  applyInParts(given: object, share: number, restMs: number): void {
+    const pod = validManifest(given, this.#config);
     const full = staticPodName(pod);
     if (!this.#deeds.wanted.has(full)) this.#want(pod);
     this.#begun.set(full, pod);

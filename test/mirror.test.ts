@@ -33,6 +33,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/stories/keptFaults.test.ts': { 'simulation/stories': 'striking' },
   'test/simulation/stories/found.test.ts': { 'simulation/stories': 'shrink' },
   'test/simulation/invariants/untouched.test.ts': { 'simulation/invariants': 'ownReasons' },
+  'test/simulation/misuse.test.ts': { simulation: 'checkOptions' },
   'test/simulation/soak.test.ts': { simulation: 'keepFound' },
   'test/simulation/replayed.test.ts': { simulation: 'pastLives' },
   'test/index.test.ts': { 'actors/simulated': 'startSimulatedNode', 'host/cgroup': 'systemd' },

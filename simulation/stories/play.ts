@@ -43,10 +43,11 @@ export interface PlayOptions {
 
 export async function play(story: Story, options: PlayOptions): Promise<Outcome> {
   const { seed, faults } = story;
+  const { isBrief = false, ...given } = options;
   const fates = new Map(faults.map(({ call, fate }) => [call, fate]));
   const simulation = await simulateNode({
     ...{
-      ...options,
+      ...given,
       overtakes: story.overtakes ?? false,
       seed,
       faults: (call, index, at) => fates.get(index) ?? options.faults?.(call, index, at),
@@ -59,7 +60,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
   try {
     const checkReplay = async () => options.replays && simulation.checkReplay();
     await tell(simulation, story, checkReplay);
-    if (!options.isBrief) await holdAgainstNew(simulation);
+    if (!isBrief) await holdAgainstNew(simulation);
     await checkReplay();
     return told();
   } catch (error) {

@@ -104,6 +104,48 @@ test.each([
   expect(await node.settle(60_000)).toBe(true);
 });
 
+test.each([
+  [5, 'its options: expected object, got number'],
+  [undefined, 'its options: Required value'],
+  [{ seed: 1, faults: 5 }, 'faults: '],
+  [{ seed: 1, inspect: {} }, 'inspect: '],
+  [{ seed: 1, invariants: [5] }, 'invariants[0]: expected object, got number'],
+  [{ seed: 1, invariants: [{ number: 1, says: 'nothing' }] }, 'invariants[0].follow: '],
+  [{ seed: 1, records: 'yes' }, 'records: expected boolean, got string'],
+  [{ seed: 1, config: 5 }, 'config: expected object, got number'],
+  [{ seed: 1, speed: 2 }, 'there is no such option: speed'],
+  [{ seed: 1, constructor: 2 }, 'there is no such option: constructor'],
+  [{ seed: 1, config: { nodeName: 'mine' } }, 'there is no such option: nodeName'],
+])('no node is made with the options %j', async (options, message) => {
+  await expect(simulateNode(untyped(options))).rejects.toThrow(`simulateNode: ${message}`);
+});
+
+test('a deed puts no manifest there that the node would refuse', async () => {
+  const node = await run({ invariants });
+  const pod = { ...manifest('other'), kind: 'Deployment' };
+  for (const deed of [
+    { kind: 'apply', pod },
+    { kind: 'writeInParts', pod, share: 0.5, restMs: 1_000 },
+  ])
+    expect(() => node.perform(untyped<Deed>(deed))).toThrow('the node takes no such manifest: ');
+  expect(() => node.perform({ kind: 'apply', pod: manifest('other'), by: 'url' })).toThrow('no `manifestUrl`');
+  expect(await node.settle(60_000)).toBe(true);
+});
+
+test('what is done to the pods and the recording that it gave changes nothing of a node', async () => {
+  const node = await run({ records: true });
+  const [before, recorded] = [node.pods(), node.recording()];
+  for (const { status } of node.pods()) Object.assign(status ?? {}, { phase: 'Failed' });
+  for (const { value } of node.recording()?.entries ?? [])
+    if (typeof value === 'object' && value !== null) Object.assign(value, { type: 'nothing', state: 'nothing' });
+  Object.assign(node.recording()?.input ?? {}, { nodeName: 'other' });
+  expect(node.pods()).toEqual(before);
+  expect(node.recording()).toEqual(recorded);
+  await node.advance(10_000);
+  expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+  await node.checkReplay();
+});
+
 test('a deed is done to a pod by its name in the manifest, as by its full name', async () => {
   const node = await run({ invariants });
   node.perform({ kind: 'renameManifest', pod: 'web', file: 'other.json' });

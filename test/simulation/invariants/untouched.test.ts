@@ -7,6 +7,7 @@ import { Deeds } from '../../../simulation/deeds.ts';
 import { PLACES } from '../../../simulation/host.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 import { untouched } from '../../../simulation/invariants/untouched.ts';
+import { MANIFEST_URL } from '../../../simulation/manifestPlace.ts';
 import { Simulation } from '../../../simulation/simulateNode.ts';
 import { container, manifest } from '../../../simulation/stories/manifests.ts';
 
@@ -79,7 +80,8 @@ test.each([
   ['of another pod', told({ type: 'config.podChanged', change: 'removed', uid: 'another' }), false],
   ['that it gets on', told({ type: 'config.sourceChanged' }), false],
 ])('what is changed may have its consequences when a source tells: %s', async (_, entry, isTouched) => {
-  const { host, deeds, users } = new Simulation({ seed: 1 });
+  const manifestUrl = { url: MANIFEST_URL, headers: [], everyMs: 20_000 };
+  const { host, deeds, users } = new Simulation({ seed: 1, config: { manifestUrl } });
   const { metadata, ...rest } = manifest('web', { containers: [container('main')] });
   users.apply({ ...rest, metadata: { ...metadata, uid: 'of-the-user' } }, 'url');
   host.clock.setTimeout(() => users.noteHeard(entry), 20_000);

@@ -1,0 +1,48 @@
+/** Refuses what no simulation can be made with, as programs without types give that too. */
+import * as z from 'zod/mini';
+import { problemOf } from '../pod/api/problem.ts';
+import { lookUp } from '../pod/lookUp.ts';
+import { printable } from '../pod/show/printable.ts';
+import type { SimulationOptions } from './options.ts';
+import { checkSeed } from './random.ts';
+
+const aFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
+const yesOrNo = z.optional(z.boolean());
+
+type Config = NonNullable<SimulationOptions['config']>;
+
+/** The fields of `config`; what each may be, `createNode` says. */
+const CONFIG: { readonly [Key in keyof Config]-?: true } = {
+  ...{ admissionNode: true, allocatable: true, canLowerOomScoreAdj: true, capacity: true, cgroupDriver: true },
+  ...{ cgroupRoot: true, clusterDns: true, clusterDomain: true, conditions: true, crashLoop: true, endsAll: true },
+  ...{ fileCheckMs: true, garbage: true, isLenient: true, limitedSwap: true, logs: true, manifestUrl: true },
+  ...{ maskedPaths: true, pullLimitMs: true, pullSlots: true, readResolvConf: true, resolvConf: true },
+  ...{ seccompDefault: true, sinks: true, slowPullMs: true, sources: true, startSlots: true, takesOver: true },
+  userNamespaces: true,
+};
+
+const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
+  /** `checkSeed` says what is wrong with it. */
+  seed: z.unknown(),
+  faults: z.optional(aFunction),
+  invariants: z.optional(z.array(z.looseObject({ number: z.int(), says: z.string(), follow: aFunction }))),
+  config: z.optional(z.looseObject({})),
+  ...{ records: yesOrNo, replays: yesOrNo, traces: yesOrNo, overtakes: yesOrNo },
+  inspect: z.optional(aFunction),
+};
+
+const schema = z.looseObject(FIELDS);
+
+/** Throws a `TypeError` that names the first option that is wrong, or a `RangeError` for the seed. */
+export function checkOptions(options: SimulationOptions): void {
+  const issue = schema.safeParse(options).error?.issues[0];
+  if (issue !== undefined) {
+    const { path, message } = problemOf(issue, options);
+    throw new TypeError(printable(`simulateNode: ${path === '' ? 'its options' : path}: ${message}`));
+  }
+  checkSeed(options.seed);
+  const strange =
+    Object.keys(options).find((key) => lookUp(FIELDS, key) === undefined) ??
+    Object.keys(options.config ?? {}).find((key) => lookUp(CONFIG, key) === undefined);
+  if (strange !== undefined) throw new TypeError(printable(`simulateNode: there is no such option: ${strange}`));
+}
