@@ -61,6 +61,8 @@ function wrongAnswer({ answer, pod: { termination, tags } }: Explanation, pod: P
 
 /** What is shown of each container. */
 function wrongContainers({ pod: { children } }: Explanation, { status = {} }: Pod): string[] {
+  // Until a new agent knows all of its containers, a pod keeps the status that it had.
+  if (children.some(({ machine, state }) => machine === 'container' && state.startsWith('adopting.'))) return [];
   const actors = new Map(children.map((child) => [child.id, child]));
   return statusesOf(status).flatMap(({ name, ready, restartCount }) => {
     const facts = actors.get(`container/${name}`)?.facts ?? [];

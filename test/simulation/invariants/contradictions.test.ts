@@ -49,3 +49,12 @@ test('a container that was restarted, and is not ready, is shown so', () => {
   const over = withStatus({ containerStatuses: [{ ...status, ready: false, restartCount: 2 }] });
   expect(said(over, told)).toEqual(expect.arrayContaining(['app is not ready', 'app was restarted 2 times']));
 });
+
+test('a pod keeps its status until all of its containers are known', () => {
+  const [child] = explanation.pod.children;
+  if (child === undefined) throw new Error('the pod has no actor of its container');
+  const shown = { ...child, id: 'container/app', machine: 'container', facts: ['3 restarts'] };
+  const told = (state: string) => ({ ...explanation, pod: { ...explanation.pod, children: [{ ...shown, state }] } });
+  expect(said({}, told('running.steady'))).toEqual(['app was restarted 0 times']);
+  expect(said({}, told('adopting.asking'))).toEqual([]);
+});
