@@ -20,10 +20,16 @@ const ORIGIN = {
 const readAs = (text: string, isLenient: boolean): ManifestFile[] =>
   [...allManifestsIn({ text, kind: 'file', origin: { ...ORIGIN, isLenient } })].map(({ read }) => read);
 
+/** The pods of manifests, each read once. */
+const pods = new WeakMap<Manifest, Pod>();
+
 /** The pod of a manifest that a node takes, with all that goes without saying. */
 export function podOfManifest(manifest: Manifest): Pod {
+  const known = pods.get(manifest);
+  if (known !== undefined) return known;
   const [read] = readAs(JSON.stringify(manifest), true);
   if (read === undefined || 'problems' in read) throw new TypeError(`${manifest.metadata.name} is no pod of a node`);
+  pods.set(manifest, read.pod);
   return read.pod;
 }
 

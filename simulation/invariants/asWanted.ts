@@ -3,7 +3,6 @@ import { isSidecar } from '../../pod/api/containers.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
-import type { Manifest } from '../stories/manifests.ts';
 import { podOfManifest } from '../validManifest.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { differencesOf, type Wanted } from './madeAsWanted.ts';
@@ -12,15 +11,6 @@ import { Refusals } from './refusals.ts';
 
 /** So long beyond its back-off a container may take to start again: for its turn, and the hooks of those before it. */
 const STARTS_WITHIN_MS = 30_000;
-
-/** The pods of manifests, each read once. */
-const read = new WeakMap<Manifest, Pod>();
-
-function podOf(manifest: Manifest): Pod {
-  const pod = read.get(manifest) ?? podOfManifest(manifest);
-  read.set(manifest, pod);
-  return pod;
-}
 
 /** A pod as it is wanted, and as it is. */
 interface Compared extends Wanted {
@@ -102,7 +92,7 @@ const uidOf = ({ metadata }: Pod): string => metadata.uid;
 function wrongWith(pod: Pod, name: string, watched: Watched, { ends, refusals }: Reasons): string[] {
   const { deeds, host } = watched;
   const { uid } = pod.metadata;
-  const versions = deeds.versionsOf(name).map(podOf);
+  const versions = deeds.versionsOf(name).map(podOfManifest);
   const wanted = versions.at(-1) ?? pod;
   const containers = host.containers().filter((each) => each.podUid === uid);
   const isShort = () => refusals.isShort({ ...wanted, metadata: pod.metadata });

@@ -4,6 +4,7 @@ import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import { Touches } from '../touches.ts';
+import { podOfManifest } from '../validManifest.ts';
 import type { Watched } from './invariant.ts';
 
 /** The start of a pod is told in whole seconds, and heard of a little later. */
@@ -42,6 +43,8 @@ export class OwnReasons {
     if (hasFailed) this.#told.add(`${uid} ${nameIn(fieldPath)}`, elapsed);
     // It may take effect when other pods have made room, long after the manifest was changed.
     if (reason === 'ResizeStarted') this.#told.add(uid, elapsed);
+    // Before anything was told of its status, nobody else knows since when it has been active.
+    if (reason === 'Preempting' || (reason === 'DeadlineExceeded' && !this.#begun.has(uid))) this.#ending.add(uid);
   }
 
   noteStatus({ uid, pod: { spec, status }, removed }: PodChange): void {
@@ -54,9 +57,7 @@ export class OwnReasons {
 
   /** The stop of a container of a pod is asked for: what is the reason now may be none when it has ended. */
   noteStop(uid: string): void {
-    const { agent } = this.#watched;
-    const isPreempted = agent?.trees().get(uid)?.termination?.reason === 'Preempting';
-    if (isPreempted || this.#isOverdue(uid)) this.#ending.add(uid);
+    if (this.#isOverdue(uid)) this.#ending.add(uid);
   }
 
   /** Whether the whole pod is to end, or was to change, since then. */
@@ -65,8 +66,11 @@ export class OwnReasons {
     return this.#ending.has(uid) || this.#isOverdue(uid) || this.#told.mayActSince(uid, since, elapsed);
   }
 
-  /** As it was told last, also by an agent that has died since. */
-  specOf = (uid: string): PodSpec | undefined => this.#specs.get(uid);
+  /** As it was told last, also by an agent that has died since; before that, as its manifest says. */
+  specOf(pod: string, uid: string): PodSpec | undefined {
+    const manifest = this.#watched.deeds.versionsOf(pod).at(-1);
+    return this.#specs.get(uid) ?? (manifest && podOfManifest(manifest).spec);
+  }
 
   mayEndContainer(uid: string, container: string, since: number): boolean {
     return this.#told.mayActSince(`${uid} ${container}`, since, this.#watched.host.clock.elapsed);

@@ -53,7 +53,7 @@ function hasReason({ host, deeds }: Watched, own: OwnReasons, { name, pod, uid, 
   const { elapsed } = host.clock;
   // A pod that another has taken the place of ends whenever its agent hears of that, in whichever run it is then.
   if (!deeds.mayBeWanted(pod, uid) || deeds.isTouchedSince(pod, since, elapsed) || own.mayEnd(uid, since)) return true;
-  const spec = own.specOf(uid);
+  const spec = own.specOf(pod, uid);
   return (spec ? reasonsToEnd(spec, name) : [name]).some((each) => {
     // How another has ended the agent may hear late, when this one has begun once more.
     const from = each === name ? since : Number.NEGATIVE_INFINITY;

@@ -9,7 +9,7 @@ import type { Watched } from '../../../simulation/invariants/invariant.ts';
 import { untouched } from '../../../simulation/invariants/untouched.ts';
 import { MANIFEST_URL } from '../../../simulation/manifestPlace.ts';
 import { Simulation } from '../../../simulation/simulateNode.ts';
-import { container, manifest } from '../../../simulation/stories/manifests.ts';
+import { container, type ManifestSpec, manifest } from '../../../simulation/stories/manifests.ts';
 
 const OF_ITS_MANIFEST = 'c3e092f30f36536cf70640bc87963462';
 const POD = 'default/web-node-1';
@@ -21,11 +21,10 @@ const OTHER = { name: 'other', image: 'web:1' };
 function story(uid: string) {
   const [deeds, violations] = [new Deeds(), [] as string[]];
   const clock = { elapsed: 0, now: () => clock.elapsed };
-  deeds.want(POD, { file: 'web.json', ...(uid === OF_ITS_MANIFEST ? {} : { uid }) });
+  const named = uid === OF_ITS_MANIFEST ? {} : { uid };
+  deeds.want(POD, { file: 'web.json', ...named });
   // As far as it is looked at.
-  const trees = new Map<string, object>();
-  const host = { clock, container: () => ({ podUid: uid }) };
-  const watched = { host, deeds, agent: { trees: () => trees } } as unknown as Watched;
+  const watched = { host: { clock }, deeds } as unknown as Watched;
   const following = untouched.follow(watched, (message) => void violations.push(message));
   const { onEffect, onCall, onStatus, onEvent, afterStep } = following;
   const sandbox = { id: 's', podUid: uid, namespace: 'default', podName: 'web-node-1' };
@@ -52,11 +51,8 @@ function story(uid: string) {
       const involved = { uid, fieldPath: 'spec.containers{main}' };
       onEvent?.({ reason, message, involved } as unknown as Parameters<NonNullable<typeof onEvent>>[0]);
     },
-    preempt: () => {
-      trees.set(uid, { termination: { reason: 'Preempting' } });
-      onCall?.({ room: 'runtime', name: 'stopContainer', about: 'c', writes: true });
-    },
     want: (next: string) => deeds.want(POD, { uid: next }),
+    write: (spec: Partial<ManifestSpec>) => deeds.want(POD, { ...named, manifest: manifest('web', spec) }),
     violations,
   };
 }
@@ -137,10 +133,10 @@ test.each([
 });
 
 test('what has to make room for a pod of a higher priority may end', () => {
-  const { sandbox, start, end, preempt, violations } = story('of-the-user');
+  const { sandbox, start, end, tell, violations } = story('of-the-user');
   sandbox(1);
   start(2);
-  preempt();
+  tell(2, 'Preempting', 'Preempted in order to admit critical pod');
   end(3);
   expect(violations).toEqual([]);
 });
@@ -213,6 +209,16 @@ const ENDS_ALL = {
   exitCodes: { operator: 'In' as const, values: [1] },
 };
 
+test('which containers a pod has says its manifest until the pod is told of', () => {
+  const { sandbox, start, end, touchContainer, write, violations } = story('of-the-user');
+  write({ initContainers: [{ ...NAMED, restartPolicy: 'Always' }], containers: [OTHER] });
+  sandbox(1);
+  start(2);
+  touchContainer('other', 3);
+  end(4);
+  expect(violations).toEqual([]);
+});
+
 test.each<[string, Partial<PodSpec>]>([
   ['where all restart with it', { containers: [{ ...NAMED, restartPolicyRules: [ENDS_ALL] }, OTHER] }],
   ['of a sidecar', { initContainers: [{ ...NAMED, restartPolicy: 'Always' }], containers: [OTHER] }],
@@ -252,3 +258,19 @@ test.each([
   end(second);
   expect(violations).toHaveLength(broken);
 });
+
+test.each([
+  ['is told of', true, 1],
+  ['is not told of yet', false, 0],
+])(
+  'that its deadline has passed is no reason by itself once the start of the pod is told: one that %s',
+  (_, isTold, broken) => {
+    const { sandbox, start, end, show, tell, violations } = story('of-the-user');
+    sandbox(0);
+    start(0);
+    if (isTold) show({ containers: [NAMED], activeDeadlineSeconds: 10 }, '1970-01-01T00:00:00Z');
+    tell(2, 'DeadlineExceeded', 'Pod was active on the node longer than the specified deadline');
+    end(3);
+    expect(violations).toHaveLength(broken);
+  },
+);
