@@ -46,7 +46,8 @@ export const volumeMachine = volumeSetup.createMachine({
         'timer.elapsed': 'mounting',
         'runtime.returned': { guard: 'failedForRuntime', target: 'mounting' },
         'volume.unmount': 'unmounting',
-        'volume.update': { target: 'mounting', actions: 'update' },
+        // No attempt is made sooner for it (`Run` in pkg/volume/util/nestedpendingoperations).
+        'volume.update': { actions: 'update' },
       },
     },
     gettingImage: {
@@ -104,7 +105,7 @@ export const volumeMachine = volumeSetup.createMachine({
           tags: 'retrying',
           meta: { waitsFor: 'another attempt to update its files', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-          on: { 'timer.elapsed': 'refreshing', 'volume.update': { target: 'refreshing', actions: 'update' } },
+          on: { 'timer.elapsed': 'refreshing', 'volume.update': { actions: 'update' } },
         },
       },
     },

@@ -80,6 +80,18 @@ test('a failed mount waits 0.5 s, doubling to 122 s', () => {
   expect(story.state()).toBe('mounted.steady');
 });
 
+test('an update of its pod shortens no back-off, and the next attempt is made with it', () => {
+  const story = volumeStory();
+  story.ports.failNext('mountVolume', 'FailedMount');
+  story.start();
+  story.ports.advance(400);
+  story.update('2');
+  expect(story.state()).toBe('awaitingRetry');
+  story.ports.advance(100);
+  expect(story.state()).toBe('mounted.steady');
+  expect(story.ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version)).toEqual(['1', '2']);
+});
+
 test('each call about it has a limit, which its state tells', () => {
   const story = volumeStory();
   for (const port of ['mountVolume', 'unmountVolume'] as const) story.ports.hold(port);
@@ -149,6 +161,8 @@ describe('an update of its pod while it is mounted', () => {
     expect(story.ports.untilNext).toBe(1_000);
     expect(story.failure()).toBe('FailedMount');
     story.update('3');
+    expect(story.state()).toBe('mounted.awaitingRefresh');
+    story.ports.advance(1_000);
     expect(story.state()).toBe('mounted.steady');
     expect(story.failure()).toBeUndefined();
     expect(versions(story)).toEqual(['1', '2', '2', '3']);
