@@ -34,13 +34,12 @@ export function podView(ref: PodRef): PodView {
   const { context } = snapshot;
   const { sandbox, refused, unadmitted, termination, restored, initialized } = context;
   const restartsAll = snapshot.hasTag('restartingAll');
-  const oldest = context.observed.sandboxes.at(-1);
   const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map(volumeView);
   const side = { ends: termination !== undefined, restartsAll, volumes };
   return {
     ...{ pod: context.allocated, tags: [...snapshot.tags], conditions: context.conditions },
     ...(sandbox ? { sandbox } : {}),
-    ...(oldest ? { startedAt: oldest.createdAt } : {}),
+    startedAt: context.startedAt,
     ...(refused ? { refused } : {}),
     ...(unadmitted ? { unadmitted } : {}),
     ...(isResizing(context) ? { resizing: true } : {}),

@@ -160,6 +160,10 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
     ],
     struck: [{ call: { room: 'disk', name: 'rename', about: MANIFESTS }, fate: { kind: 'hang' } }],
   },
+  'a pod is told to have started when its deadline began to run, although the runtime was ready later': {
+    moments: [{ at: 0, deed: { kind: 'apply', pod: overdue } }],
+    struck: [{ call: { room: 'runtime', name: 'version' }, fate: { kind: 'late', ms: 3 * SECOND } }],
+  },
   'what is left of a fact that could not be written goes with the fact, although deleting it failed at first': {
     moments: [
       { at: 0, deed: { kind: 'apply', pod: overdue } },
