@@ -58,3 +58,18 @@ test('a pod keeps its status until all of its containers are known', () => {
   expect(said({}, told('running.steady'))).toEqual(['app was restarted 0 times']);
   expect(said({}, told('adopting.asking'))).toEqual([]);
 });
+
+test.each([
+  ['steady', true],
+  ['done', true],
+  ['retrying', false],
+])('a pod that is ready is to be said to run, unless one of its containers is busy: %s', (tag, isFound) => {
+  const ready = { type: 'Ready', status: 'True' } as const;
+  const [main] = explanation.pod.children;
+  if (main === undefined) throw new Error('the pod has no actor of its container');
+  const children = ['steady', tag].map((each, index) => ({ ...main, id: `container/c${index}`, tags: [each] }));
+  const told = { ...explanation, answer: 'container c1 is waiting', pod: { ...explanation.pod, children } };
+  expect(
+    said(withStatus({ phase: 'Running', conditions: [ready] }), told).includes('it runs, and that is not said'),
+  ).toBe(isFound);
+});
