@@ -4,6 +4,7 @@ import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/view
 import { isSidecar } from '../../pod/api/containers.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
+import { statusesOf } from './apiRules.ts';
 import type { Watched } from './invariant.ts';
 
 /** By the clock of the node, and by the time that no jump of it changes. */
@@ -17,9 +18,20 @@ export interface ContainerEnd extends Moment {
   readonly exitCode: number | undefined;
 }
 
+interface NotedEnd extends Moment {
+  readonly container: SimulatedContainer;
+  /** The runtime had it until somebody removed it. */
+  readonly isRemoved: boolean;
+}
+
+/** What a kubelet takes for the end of a container that it cannot find any more. */
+const OF_NONE_FOUND = { exitCode: 137, reason: 'ContainerStatusUnknown' };
+
 export class PodEnds {
   readonly #watched: Pick<Watched, 'host'>;
-  readonly #ends = new Map<string, Map<string, Moment & { readonly container: SimulatedContainer }>>();
+  readonly #ends = new Map<string, Map<string, NotedEnd>>();
+  /** The containers of each pod of which the node has told that it does not find them. */
+  readonly #notFound = new Map<string, Set<string>>();
   /** All that pods ever had: one of a lower priority may have ended for them. */
   readonly #priorities = new Set<number>();
 
@@ -28,21 +40,41 @@ export class PodEnds {
   }
 
   note({ kind, sandbox: { podUid: uid }, container }: RuntimeEffect): void {
-    const isEnd = kind === 'ended' || (kind === 'removed' && container?.state === 'running');
-    if (!isEnd || container === undefined) return;
+    if (container === undefined || (kind !== 'ended' && kind !== 'removed')) return;
     const { clock } = this.#watched.host;
-    const ends = this.#ends.get(uid) ?? new Map();
-    this.#ends.set(uid, ends.set(container.containerName, { at: clock.now(), elapsed: clock.elapsed, container }));
+    const ends = this.#ends.get(uid) ?? new Map<string, NotedEnd>();
+    const { containerName: name, id, state } = container;
+    const known = ends.get(name);
+    const isRemoved = kind === 'removed';
+    if (!isRemoved || state === 'running') {
+      this.#ends.set(uid, ends.set(name, { at: clock.now(), elapsed: clock.elapsed, container, isRemoved }));
+    } else if (known?.container.id === id) ends.set(name, { ...known, isRemoved });
   }
 
-  noteStatus({ uid, removed, pod: { spec } }: PodChange): void {
+  noteStatus({ uid, removed, pod: { spec, status = {} } }: PodChange): void {
     if (spec.priority !== undefined) this.#priorities.add(spec.priority);
-    if (removed) this.#ends.delete(uid);
+    for (const { state } of statusesOf(status)) {
+      const { reason, containerID = '' } = state?.terminated ?? {};
+      if (reason !== OF_NONE_FOUND.reason) continue;
+      const notFound = this.#notFound.get(uid) ?? new Set();
+      this.#notFound.set(uid, notFound.add(containerID.split('//')[1] ?? ''));
+    }
+    if (!removed) return;
+    this.#ends.delete(uid);
+    this.#notFound.delete(uid);
   }
 
   lastEndOf(uid: string, name: string): ContainerEnd | undefined {
     const found = this.#ends.get(uid)?.get(name);
-    return found && { at: found.at, elapsed: found.elapsed, exitCode: found.container.exitCode };
+    if (found === undefined) return undefined;
+    const { at, elapsed, container } = found;
+    return { at, elapsed, exitCode: this.#isLost(uid, found) ? OF_NONE_FOUND.exitCode : container.exitCode };
+  }
+
+  /** Whether the runtime has forgotten it before the node could see how it ended. */
+  #isLost(uid: string, { container: { id }, isRemoved }: NotedEnd): boolean {
+    const isFound = () => this.#watched.host.containers().some((each) => each.id === id);
+    return !isRemoved && this.#notFound.get(uid)?.has(id) === true && !isFound();
   }
 
   /** Whether there is a reason for a pod to have ended as it has; `versions`: the manifests that it had. */

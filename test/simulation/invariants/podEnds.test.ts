@@ -29,13 +29,24 @@ test.each([
 
 /** Pods whose containers end, as a runtime and a node tell of them. */
 function history() {
-  const ends = new PodEnds({ host: { clock: { now: () => 7, elapsed: 3 } } } as unknown as Watched);
-  const effect = (kind: RuntimeEffect['kind'], containerName: string, more: object) =>
-    ends.note({ kind, sandbox: { podUid: 'uid' }, container: { containerName, ...more } } as unknown as RuntimeEffect);
+  const known: { id: string }[] = [];
+  const host = { clock: { now: () => 7, elapsed: 3 }, containers: () => known };
+  const ends = new PodEnds({ host } as unknown as Watched);
+  const effect = (kind: RuntimeEffect['kind'], containerName: string, more: object) => {
+    const container = { id: `id-of-${containerName}`, containerName, ...more };
+    ends.note({ kind, sandbox: { podUid: 'uid' }, container } as unknown as RuntimeEffect);
+    known.splice(0, known.length, ...(kind === 'ended' ? [container] : []));
+  };
   const pod = (spec: object, status: object): Pod => ({ metadata: { uid: 'uid' }, spec, status }) as unknown as Pod;
   const tell = (priority: number, removed = false) =>
     ends.noteStatus({ uid: 'uid', removed, pod: pod({ priority }, {}) } as unknown as PodChange);
-  return { ends, effect, pod, tell };
+  /** The node tells that it does not find a container. */
+  const tellNotFound = (name: string) => {
+    const terminated = { reason: 'ContainerStatusUnknown', exitCode: 137, containerID: `simulated://id-of-${name}` };
+    const containerStatuses = [{ name, state: { terminated } }];
+    ends.noteStatus({ uid: 'uid', removed: false, pod: pod({}, { containerStatuses }) } as unknown as PodChange);
+  };
+  return { ends, effect, pod, tell, tellNotFound, forget: () => known.splice(0) };
 }
 
 test('the last end of a container is known until its pod is gone, also of one that is removed while it runs', () => {
@@ -48,6 +59,27 @@ test('the last end of a container is known until its pod is gone, also of one th
   expect(ends.lastEndOf('uid', 'main')).toEqual({ at: 7, elapsed: 3, exitCode: undefined });
   tell(0, true);
   expect(ends.lastEndOf('uid', 'main')).toBeUndefined();
+});
+
+test('how a container ended that the runtime forgot at once nobody knows: what is told of it counts', () => {
+  const { ends, effect, tellNotFound, forget } = history();
+  const exitCode = () => ends.lastEndOf('uid', 'main')?.exitCode;
+  effect('ended', 'main', { exitCode: 1 });
+  tellNotFound('main');
+  expect(exitCode()).toBe(1);
+  forget();
+  expect(exitCode()).toBe(137);
+  effect('ended', 'main', { id: 'next', exitCode: 1 });
+  forget();
+  expect(exitCode()).toBe(1);
+});
+
+test('a node that removes a container knows how it has ended', () => {
+  const { ends, effect, tellNotFound } = history();
+  effect('ended', 'main', { exitCode: 1 });
+  effect('removed', 'main', { exitCode: 1, state: 'exited' });
+  tellNotFound('main');
+  expect(ends.lastEndOf('uid', 'main')?.exitCode).toBe(1);
 });
 
 test('a pod has ended as its containers have, where none of them is to run again', () => {
