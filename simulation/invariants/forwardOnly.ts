@@ -58,7 +58,9 @@ class ApiServer {
     const { host, podOf } = this.#watched;
     const life = this.#watched.life - (this.#left.delete(uid) ? 1 : 0);
     const before = this.#told.get(uid);
-    const wasForgotten = this.#forgotten.delete(uid);
+    // The runtime may also have forgotten the pod since this life began.
+    const mayBeLost = before !== undefined && before.life !== life && !this.#ended.has(uid);
+    const wasForgotten = this.#forgotten.delete(uid) || (mayBeLost && this.#isForgotten(uid));
     const isReprieved = this.#reprieved.delete(uid);
     const unsaved = this.#noteSaving({ uid, namespace, name, status: sent });
     const known = before && !this.#isAnother(uid, before, sent) ? before : undefined;

@@ -206,6 +206,16 @@ test.each([
   expect(said()).toEqual(told);
 });
 
+test('nor one of which the runtime has forgotten what it had when the agent began', async () => {
+  const { node, following, report, said, restart } = await watchedNode();
+  report({ phase: 'Failed' });
+  restart();
+  following.onLifeBegan?.();
+  node.host.runtime.restart({ forget: () => true });
+  report({ phase: 'Pending' });
+  expect(said()).toEqual([]);
+});
+
 test('an end that an agent has left to be told is not compared as what the next has found out', async () => {
   const { node, status, following, report, said, restart } = await watchedNode();
   const [pod] = node.pods();
