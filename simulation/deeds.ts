@@ -16,9 +16,9 @@ const ALL = '*';
 
 export class Deeds {
   readonly #wanted = new Map<string, readonly string[]>();
-  /** The UIDs that their manifests name. */
+  /** The UIDs that their manifests name, or named last. */
   readonly #uids = new Map<string, string | undefined>();
-  /** The manifests that each pod has had so far under its UID. */
+  /** The manifests that each pod has had so far under its UID, also while nobody wanted it: no agent need have seen that. */
   readonly #versions = new Map<string, readonly Manifest[]>();
   readonly #touched = new Touches();
   readonly #touchedContainers = new Touches();
@@ -67,8 +67,6 @@ export class Deeds {
 
   unwant(pod: string, at: number): void {
     this.#wanted.delete(pod);
-    this.#uids.delete(pod);
-    this.#versions.delete(pod);
     this.beginAnew(pod, at);
   }
 

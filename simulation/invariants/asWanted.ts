@@ -74,6 +74,8 @@ function unmet(compared: Compared, phase: string | undefined): string[] {
 interface Reasons {
   readonly ends: PodEnds;
   readonly refusals: Refusals;
+  /** How many manifests of a pod had been there when a node was through with it: they count no longer. */
+  readonly outlived: ReadonlyMap<string, number>;
 }
 
 /** What is wrong with the pods of a name. One that is in several files is several pods, of which one runs. */
@@ -89,10 +91,11 @@ function wrongOf(name: string, watched: Watched, reasons: Reasons): readonly str
 
 const uidOf = ({ metadata }: Pod): string => metadata.uid;
 
-function wrongWith(pod: Pod, name: string, watched: Watched, { ends, refusals }: Reasons): string[] {
+function wrongWith(pod: Pod, name: string, watched: Watched, { ends, refusals, outlived }: Reasons): string[] {
   const { deeds, host } = watched;
   const { uid } = pod.metadata;
-  const versions = deeds.versionsOf(name).map(podOfManifest);
+  const all = deeds.versionsOf(name);
+  const versions = all.slice(Math.min(outlived.get(uid) ?? 0, all.length - 1)).map(podOfManifest);
   const wanted = versions.at(-1) ?? pod;
   const containers = host.containers().filter((each) => each.podUid === uid);
   const isShort = () => refusals.isShort({ ...wanted, metadata: pod.metadata });
@@ -111,15 +114,21 @@ export const asWanted: Invariant = {
     'where its containers, a deadline or a want of room is why.',
   follow: (watched, violated) => {
     const [ends, refusals] = [new PodEnds(watched), new Refusals(watched)];
+    const { deeds } = watched;
+    const outlived = new Map<string, number>();
     return {
       onEffect: (effect) => ends.note(effect),
       onStatus: (change) => {
         ends.noteStatus(change);
         refusals.noteStatus(change);
+        const { uid, removed, pod } = change;
+        const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
+        // The present one may have come in the place of another that has just ended.
+        if (removed) outlived.set(uid, deeds.versionsOf(name).length - (deeds.mayBeWanted(name, uid) ? 1 : 0));
       },
       atRest: () => {
-        for (const name of watched.deeds.wanted.keys())
-          for (const wrong of wrongOf(name, watched, { ends, refusals })) violated(`${name} ${wrong}`);
+        for (const name of deeds.wanted.keys())
+          for (const wrong of wrongOf(name, watched, { ends, refusals, outlived })) violated(`${name} ${wrong}`);
       },
     };
   },

@@ -92,6 +92,29 @@ test('a resize that is refused leaves a container as it was', async () => {
   node.kill();
 });
 
+test('a pod that was wanted otherwise while no agent was there may keep the size that no resize can change', async () => {
+  const { node, said } = await watchedNode();
+  const ofSize = (resources: object) => web({ containers: [container('main', { resources })] });
+  const resources = () => node.host.containers()[0]?.config.linux?.resources;
+  node.apply(ofSize({ requests: { cpu: '200m', memory: '16Mi' } }));
+  await node.advance(20_000);
+  const shares = resources()?.cpuShares ?? 0n;
+  node.kill();
+  node.remove(NAME);
+  node.apply(ofSize({ requests: { cpu: '100m' } }));
+  await node.startAgent();
+  await node.advance(60_000);
+  expect([resources()?.cpuShares, ...said()]).toEqual([shares]);
+  node.remove(NAME);
+  await node.advance(60_000);
+  node.apply(ofSize({ requests: { cpu: '100m' } }));
+  await node.advance(20_000);
+  expect(said()).toEqual([]);
+  Object.assign(resources() ?? {}, { cpuShares: shares });
+  expect(said()).toEqual(['main has another size than is asked for']);
+  node.kill();
+});
+
 test('what runs has the command, the user and the mounts that its manifest asks for', async () => {
   const { node, said } = await watchedNode();
   const volumes = [{ name: 'cache', emptyDir: {} }];
