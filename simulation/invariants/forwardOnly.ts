@@ -4,7 +4,7 @@ import type { RuntimeEffect } from '../../cri/simulated/views.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
-import { PLACES, type SimulatedHost } from '../host.ts';
+import { PLACES } from '../host.ts';
 import type { Fate, OutsideCall } from '../outside.ts';
 import { refusals, statusesOf } from './apiRules.ts';
 import { goneBack } from './goneBack.ts';
@@ -36,6 +36,8 @@ class ApiServer {
    * which to a kubelet too tell nothing then (C23).
    */
   readonly #troubled = new Set<string>();
+  /** The containers that were made in this life: their numbers are compared with what its agent has told itself. */
+  readonly #made = new Set<string>();
   /** The pods whose end nobody knew of when an agent began. */
   readonly #forgotten = new Set<string>();
   /** Those of which nobody knew that they had exceeded their deadline: they may go on, as what the runtime has of them. */
@@ -72,14 +74,39 @@ class ApiServer {
     const between = {
       isOneLife,
       mayComeInTurn: (first: number, then: number) => host.clock.mayShowInTurn(first, then),
-      knownRestarts: (old: ContainerStatus) => knownRestarts(host, { uid, namespace, name }, old, this.#troubled),
+      knownRestarts: (old: ContainerStatus) => this.#knownRestarts({ uid, namespace, name }, old),
     };
     const spec = podOf(uid)?.spec;
-    const told = isOneLife ? known.status : this.#withoutLost(uid, known.status);
     const { phase: _, ...phaseless } = known.status;
     const isDecidedAgain = !isOneLife && wasRefused(known.status);
+    const sure = isDecidedAgain && this.#isEdited(known) ? classless(known.status) : known.status;
+    const told = isOneLife ? sure : this.#withoutLost(uid, sure);
     const comparable = isReprieved || isDecidedAgain ? phaseless : known.status;
     return [...unsaved, ...refusals(status, told, spec), ...goneBack(comparable, status, { ...between, spec })];
+  }
+
+  /** How often a container was restarted, as the runtime and its logs can tell a new agent. */
+  #knownRestarts(
+    { uid, namespace, name }: Pick<StatusReport, 'uid' | 'namespace' | 'name'>,
+    container: ContainerStatus,
+  ): number {
+    const { host } = this.#watched;
+    const logs = `${PLACES.logs}/${namespace}_${name}_${uid}/${container.name}`;
+    const logged =
+      host.files.existsSync(logs) && !this.#troubled.has(logs)
+        ? host.files.readdirSync(logs).map((file) => Number.parseInt(file, 10))
+        : [];
+    const all = host.containers().filter((each) => each.podUid === uid && each.containerName === container.name);
+    const found = all.filter(({ id }) => !this.#made.has(id));
+    // What no list has shown to an agent it cannot know; nor does a kubelet read logs where the runtime has an earlier run.
+    const strayed = new Set(found.flatMap(({ id, attempt }) => (host.troubles.hasStrayed(id) ? [attempt] : [])));
+    const known = [...logged, ...found.map(({ attempt }) => attempt)];
+    return Math.max(0, ...known.filter((number) => !Number.isNaN(number) && !strayed.has(number)));
+  }
+
+  /** For the manifest of a static pod that was edited a kubelet makes another mirror pod: an API server compares nothing. */
+  #isEdited({ pod }: Told): boolean {
+    return this.#watched.deeds.versionsOf(pod).length > 1;
   }
 
   /** What comes under this uid may be another pod, or the same that was wanted once more. */
@@ -108,6 +135,7 @@ class ApiServer {
     }
     this.#lifeBegan = host.clock.elapsed;
     this.#troubled.clear();
+    this.#made.clear();
   }
 
   noteTrouble({ room, about }: OutsideCall): void {
@@ -116,6 +144,7 @@ class ApiServer {
 
   /** What somebody else removes before the agent of this life has told of it, it may not have seen. */
   noteEffect({ kind, sandbox: { podUid: uid }, container }: RuntimeEffect): void {
+    if (kind === 'created' && container !== undefined) this.#made.add(container.id);
     const isTold = this.#told.get(uid)?.life === this.#watched.life;
     if (kind !== 'removed' || container === undefined || this.#removed.has(container.id) || isTold) return;
     if (this.#isForgotten(uid)) this.#forgotten.add(uid);
@@ -215,28 +244,11 @@ class ApiServer {
 const wasRefused = ({ phase, message }: PodStatus): boolean =>
   phase === 'Failed' && message?.startsWith('Pod was rejected: ') === true;
 
+const classless = ({ qosClass: _, ...status }: PodStatus): PodStatus => status;
+
 /** An API server keeps the class that a status does not tell (`PrepareForUpdate` in pkg/registry/core/pod/strategy.go). */
 const withClass = (now: PodStatus, { qosClass }: PodStatus = {}): PodStatus =>
   now.qosClass === undefined && qosClass !== undefined ? { ...now, qosClass } : now;
-
-/** How often a container was restarted, as the runtime and its logs can tell. */
-function knownRestarts(
-  host: SimulatedHost,
-  { uid, namespace, name }: Pick<StatusReport, 'uid' | 'namespace' | 'name'>,
-  container: ContainerStatus,
-  unread: ReadonlySet<string>,
-): number {
-  const logs = `${PLACES.logs}/${namespace}_${name}_${uid}/${container.name}`;
-  const logged =
-    host.files.existsSync(logs) && !unread.has(logs)
-      ? host.files.readdirSync(logs).map((file) => Number.parseInt(file, 10))
-      : [];
-  const made = host.containers().filter((each) => each.podUid === uid && each.containerName === container.name);
-  // What no list has shown to an agent it cannot know; nor does a kubelet read logs where the runtime has an earlier run.
-  const strayed = new Set(made.flatMap(({ id, attempt }) => (host.troubles.hasStrayed(id) ? [attempt] : [])));
-  const known = [...logged, ...made.map(({ attempt }) => attempt)];
-  return Math.max(0, ...known.filter((number) => !Number.isNaN(number) && !strayed.has(number)));
-}
 
 export const forwardOnly: Invariant = {
   number: 3,

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import type { ContainerStatus, PodStatus } from '../../../pod/api/schema/status.ts';
 import { PLACES } from '../../../simulation/host.ts';
 import { forwardOnly } from '../../../simulation/invariants/forwardOnly.ts';
@@ -10,9 +10,13 @@ import { container, manifest } from '../../../simulation/stories/manifests.ts';
 const setup = container('setup', { command: ['sh', '-c', 'exit 0'] });
 
 /** A node with a pod, and what the invariant says to made-up reports of it. */
-async function watchedNode() {
+async function watchedNode(named?: string) {
   const node = await simulateNode({ seed: 1 });
-  node.apply(manifest('web', { restartPolicy: 'OnFailure', initContainers: [setup] }));
+  const apply = (spec: object = {}) => {
+    const web = manifest('web', { restartPolicy: 'OnFailure', initContainers: [setup], ...spec });
+    node.apply({ ...web, metadata: { ...web.metadata, ...(named ? { uid: named } : {}) } });
+  };
+  apply();
   await node.advance(10_000);
   const [pod] = node.pods();
   if (pod?.status === undefined) throw new Error('the node has no pod');
@@ -39,7 +43,7 @@ async function watchedNode() {
     following.onStatus?.({ uid, pod: { ...pod, status: { ...status, ...over } }, removed: false } as never);
   /** What has been broken since it was last asked. */
   const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1: |, at \d+$/g, ''));
-  return { node, status, following, hooks, report, remove, beginAnew, said, restart: () => (watched.life += 1) };
+  return { node, apply, status, following, hooks, report, remove, beginAnew, said, restart: () => (watched.life += 1) };
 }
 
 const again = ({ initContainerStatuses = [] }: PodStatus): Partial<PodStatus> => ({
@@ -83,6 +87,30 @@ test('an agent tells on what the runtime or the logs still know after a restart'
   following.onCall?.(entries, { kind: 'fail', code: 'EMFILE' });
   report(counted(status, 0));
   expect(said()).toEqual([]);
+});
+
+test('what an agent makes tells nothing of what it has found', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  const [first] = node.host.containers().filter(({ containerName }) => containerName === 'main');
+  if (first === undefined) throw new Error('the pod has no container');
+  const { sandbox, podUid, containerName } = first;
+  // What is looked at of a container.
+  const container = { sandbox, podUid, containerName, id: 'second', attempt: 1 } as typeof first;
+  const containers = jest.spyOn(node.host, 'containers').mockReturnValue([first, container]);
+  for (const [isMade, told] of [
+    [false, ['main: restartCount 1 became 0']],
+    [true, []],
+  ] as const) {
+    report(counted(status, 1));
+    said();
+    restart();
+    following.onLifeBegan();
+    if (isMade) following.onEffect?.({ kind: 'created', sandbox, container });
+    report(counted(status, 0));
+    expect(said()).toEqual(told);
+  }
+  containers.mockRestore();
+  node.kill();
 });
 
 test('how a container had ended no later agent knows once somebody else has removed it', async () => {
@@ -294,5 +322,19 @@ test('a pod that a node would not take the next agent may take, but no later one
   report({ phase: 'Failed' });
   report({ phase: 'Running' });
   expect(said()).toEqual(['phase Failed became Running']);
+  node.kill();
+});
+
+test.each([
+  [{}, ['qosClass Guaranteed became Burstable']],
+  [{ priority: 1 }, []],
+])('it takes it with the class of its manifest, if that was edited meanwhile: %j', async (edit, told) => {
+  const { node, apply, following, report, said, restart } = await watchedNode('3d1f7c60-0000-4000-8000-000000000001');
+  report({ phase: 'Failed', message: 'Pod was rejected: no room', qosClass: 'Guaranteed' });
+  if (Object.keys(edit).length > 0) apply(edit);
+  restart();
+  following.onLifeBegan();
+  report({ phase: 'Running', qosClass: 'Burstable' });
+  expect(said()).toEqual(told);
   node.kill();
 });
