@@ -87,10 +87,13 @@ export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
   const actor = seenBy(ref, scope.sinceOf);
   const { snapshot, since } = actor;
   // A timer is what its parent waits for until a moment.
-  const children = childrenOf(snapshot).filter((child) => child.src !== 'timer' && !scope.leavesOut?.(child));
+  const all = childrenOf(snapshot).filter((child) => child.src !== 'timer');
+  const children = all.filter((child) => !scope.leavesOut?.(child));
   const machines = children.filter(isMachine).map((child) => actorTree(child, scope));
   const others = children.filter((child) => !isMachine(child));
-  const shows = [snapshot, since, ...others.map((child) => child.getSnapshot()), ...machines];
+  // Of those that are left out its own moments may tell.
+  const untold = all.filter((child) => scope.leavesOut?.(child));
+  const shows = [snapshot, since, ...[...others, ...untold].map((child) => child.getSnapshot()), ...machines];
   return nodes(ref, shows, () => nodeOf(ref, actor, { machines, others }));
 }
 

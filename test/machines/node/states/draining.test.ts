@@ -36,6 +36,22 @@ test('a pod that an old list shows again and again after it has ended is noted o
   expect([story.pod('web-uid'), story.context().drained]).toEqual(['terminating.containers.graceful', ['db-uid']]);
 });
 
+test('it is said until when the pods have their grace for as long as one has it, whenever somebody asks', () => {
+  const before = (world: FakeWorld) => {
+    world.sandbox(db);
+    world.run(db, 'main');
+  };
+  const story = nodeStory({ before, held: ['stopContainer'] });
+  story.want([namedPod('db', { terminationGracePeriodSeconds: 5 })]);
+  story.list(story.world.observed(db));
+  story.drain();
+  const until = () => story.view().tree.until;
+  expect(until()).toBe(story.ports.now + 5_000);
+  story.ports.advance(5_000);
+  expect(story.pod('db-uid')).toBe('terminating.containers.overdue');
+  expect(until()).toBeUndefined();
+});
+
 test('pods get their actors in one place, whether they start or only end', () => {
   const places = productFiles.flatMap(({ file, text }) =>
     text
