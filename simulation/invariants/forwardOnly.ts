@@ -42,7 +42,9 @@ class ApiServer {
   readonly #forgotten = new Set<string>();
   /** Those of which nobody knew that they had exceeded their deadline: they may go on, as what the runtime has of them. */
   readonly #reprieved = new Set<string>();
-  /** The containers that an agent itself has removed: what it knew of them it has to know without. */
+  /** The containers that an agent has asked to remove, or whose sandboxes. */
+  readonly #asked = new Set<string>();
+  /** Those of them that are gone for it: what it knew of them it has to know without. */
   readonly #removed = new Set<string>();
   /** The pods that an agent has removed to the last sandbox: they have ended, and the next agent begins anew with them. */
   readonly #ended = new Set<string>();
@@ -145,16 +147,17 @@ class ApiServer {
   /** What somebody else removes before the agent of this life has told of it, it may not have seen. */
   noteEffect({ kind, sandbox: { podUid: uid }, container }: RuntimeEffect): void {
     if (kind === 'created' && container !== undefined) this.#made.add(container.id);
+    if (kind === 'removed' && container !== undefined && this.#asked.has(container.id)) this.#removed.add(container.id);
     const isTold = this.#told.get(uid)?.life === this.#watched.life;
-    if (kind !== 'removed' || container === undefined || this.#removed.has(container.id) || isTold) return;
+    if (kind !== 'removed' || container === undefined || this.#asked.has(container.id) || isTold) return;
     if (this.#isForgotten(uid)) this.#forgotten.add(uid);
   }
 
   noteRemoval({ name, about }: OutsideCall): void {
-    if (name === 'removeContainer') this.#removed.add(about);
+    if (name === 'removeContainer') this.#asked.add(about);
     if (name !== 'removePodSandbox') return;
     const { host } = this.#watched;
-    for (const { id, sandbox } of host.containers()) if (sandbox.id === about) this.#removed.add(id);
+    for (const { id, sandbox } of host.containers()) if (sandbox.id === about) this.#asked.add(id);
     const uid = host.sandboxes().find(({ id }) => id === about)?.podUid;
     const isLast = host.sandboxes().every(({ id, podUid }) => id === about || podUid !== uid);
     if (uid !== undefined && isLast) this.#ended.add(uid);

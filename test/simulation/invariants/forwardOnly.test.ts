@@ -41,9 +41,29 @@ async function watchedNode(named?: string) {
   const remove = () => following.onStatus?.({ uid, pod, removed: true } as never);
   const beginAnew = (over: Partial<PodStatus>) =>
     following.onStatus?.({ uid, pod: { ...pod, status: { ...status, ...over } }, removed: false } as never);
+  /** Takes all sandboxes from the runtime, whoever does that. */
+  const dropAll = () => {
+    for (const sandbox of node.host.sandboxes()) {
+      const containers = node.host.containers().filter((each) => each.sandbox.id === sandbox.id);
+      node.host.runtime.removeSandbox(sandbox.id);
+      for (const container of containers) following.onEffect?.({ kind: 'removed', sandbox, container });
+    }
+  };
   /** What has been broken since it was last asked. */
   const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1: |, at \d+$/g, ''));
-  return { node, apply, status, following, hooks, report, remove, beginAnew, said, restart: () => (watched.life += 1) };
+  return {
+    node,
+    apply,
+    dropAll,
+    status,
+    following,
+    hooks,
+    report,
+    remove,
+    beginAnew,
+    said,
+    restart: () => (watched.life += 1),
+  };
 }
 
 const again = ({ initContainerStatuses = [] }: PodStatus): Partial<PodStatus> => ({
@@ -129,23 +149,33 @@ test('how a container had ended no later agent knows once somebody else has remo
 });
 
 test('what an agent has removed itself it has to know, unless the whole pod has ended with that', async () => {
-  const { node, status, following, report, said, restart } = await watchedNode();
-  const [sandbox] = node.host.sandboxes();
+  const { node, dropAll, status, following, report, said, restart } = await watchedNode();
   const ended = node.host.containers().find(({ containerName }) => containerName === 'setup');
   report({});
   following.onCall?.({ room: 'runtime', name: 'removeContainer', about: ended?.id ?? '', writes: true });
-  node.host.runtime.removeSandbox(sandbox?.id ?? '');
+  dropAll();
   restart();
   report(again(status));
   expect(said()).toEqual(['setup: left the terminated state']);
 });
 
-test('a pod that was removed to its last sandbox may begin anew under the next agent', async () => {
+test('what it asked to remove in vain, and what the runtime has forgotten since, it need not know', async () => {
   const { node, status, following, report, said, restart } = await watchedNode();
+  report({});
+  for (const { id } of node.host.containers())
+    following.onCall?.({ room: 'runtime', name: 'removeContainer', about: id, writes: true });
+  for (const { id } of node.host.sandboxes()) node.host.runtime.removeSandbox(id);
+  restart();
+  report(again(status));
+  expect(said()).toEqual([]);
+});
+
+test('a pod that was removed to its last sandbox may begin anew under the next agent', async () => {
+  const { node, dropAll, status, following, report, said, restart } = await watchedNode();
   const [sandbox] = node.host.sandboxes();
   report({});
   following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about: sandbox?.id ?? '', writes: true });
-  node.host.runtime.removeSandbox(sandbox?.id ?? '');
+  dropAll();
   restart();
   report(again(status));
   expect(said()).toEqual([]);
@@ -220,16 +250,13 @@ test.each([
   ['somebody else', false, []],
   ['itself', true, ['phase Failed became Pending']],
 ])('nor one of which %s has removed what the runtime had before it told of the pod', async (_, isOwn, told) => {
-  const { node, following, report, said, restart } = await watchedNode();
+  const { node, dropAll, following, report, said, restart } = await watchedNode();
   report({ phase: 'Failed' });
   restart();
   following.onLifeBegan?.();
-  for (const sandbox of node.host.sandboxes()) {
-    const containers = node.host.containers();
-    if (isOwn) following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about: sandbox.id, writes: true });
-    node.host.runtime.removeSandbox(sandbox.id);
-    for (const container of containers) following.onEffect?.({ kind: 'removed', sandbox, container });
-  }
+  for (const { id: about } of node.host.sandboxes())
+    if (isOwn) following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about, writes: true });
+  dropAll();
   report({ phase: 'Pending' });
   expect(said()).toEqual(told);
 });
