@@ -30,11 +30,13 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
   const phase = podPhase(view, previous?.phase);
   const { init, regular, ephemeral } = containerStatuses(view, { previous, runtimeName: options.runtimeName });
   const statuses = [...init, ...regular];
+  const startTime = previous?.startTime ?? (view.startedAt === undefined ? undefined : rfc3339(view.startedAt));
   const always = {
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     phase,
     ...phaseReason(view, phase, previous),
-    startTime: previous?.startTime ?? rfc3339(view.startedAt ?? now),
+    // Before the node has begun with it: it may run already, which the runtime has yet to say.
+    ...(startTime === undefined ? {} : { startTime }),
     ...ownClass(view, previous),
   };
   if (view.refused && statuses.length === 0) return { ...always, ...ownConditions(view) };

@@ -121,7 +121,7 @@ export interface PodView {
   readonly restored?: PodStatus;
   /** How often containers were restarted that have no view yet, counting the run to come, as their logs tell (C23). */
   readonly restarts?: Readonly<Record<string, number>>;
-  /** When the node began with it, as its oldest sandbox tells after a restart of the agent. */
+  /** When the node began with it, as its oldest sandbox tells after a restart of the agent; absent before. */
   readonly startedAt?: number;
   /** All init containers have done their part for the present sandbox. */
   readonly initialized: boolean;

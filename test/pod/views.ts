@@ -126,6 +126,7 @@ export function podView({ init = {}, sidecars = {}, main = {}, ephemeral = {}, s
     state: 'running',
     tags: ['steady'],
     since: NOW - 130_000,
+    startedAt: NOW,
     pod,
     containers: [
       ...seen('init', init),

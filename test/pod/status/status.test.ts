@@ -41,6 +41,13 @@ describe('the status of a pod', () => {
     expect(status(healthy(), previous)).toMatchObject(previous);
   });
 
+  test('has no start time before the node has begun with it, and then that of its oldest sandbox', () => {
+    const { startedAt: _, ...awaited } = healthy();
+    const first = status(awaited);
+    expect(first).not.toHaveProperty('startTime');
+    expect(status(healthy({ startedAt: NOW - 47_000 }), first).startTime).toBe('2026-05-04T12:02:09Z');
+  });
+
   test('has no class before the node has taken it, unless it has one already', () => {
     for (const tag of ['awaitingNode', 'ofOthers', 'admitting']) {
       const view = podView({ main: {}, view: { tags: [tag] } });
