@@ -8,8 +8,9 @@ import { statusesOf } from './apiRules.ts';
 const PHASES: ReadonlySet<string> = new Set(['Pending', 'Running', 'Succeeded', 'Failed']);
 const HAS_ENDED = / has (succeeded|failed|ended)\b| was rejected: /;
 
-/** What its actor has nothing to do for. */
-const RESTS: ReadonlySet<string> = new Set(['steady', 'done']);
+/** Those of a pod that its explanation looks at, as long as they have anything to do that keeps it waiting. */
+const PARTS = /^(container|volume)\//;
+const RESTS: ReadonlySet<string> = new Set(['steady', 'done', 'mounted']);
 
 /** Lines are broken anywhere. */
 const unbroken = (text: string): string => text.replaceAll(/\s/g, '');
@@ -53,8 +54,8 @@ function wrongCount({ ready }: Explanation, pod: Pod): string[] {
 function wrongAnswer({ answer, pod: { termination, tags, children } }: Explanation, pod: Pod): string[] {
   const phase = pod.status?.phase;
   const isEnd = HAS_ENDED.test(answer);
-  // A pod may be ready while one is asked about that has initialized it, or one is removed that it had.
-  const isAnyBusy = children.some((each) => each.id.startsWith('container/') && !RESTS.has(each.tags[0] ?? ''));
+  // A pod may be ready while one is asked about that has initialized it, one is removed that it had, or a new agent mounts.
+  const isAnyBusy = children.some(({ id, tags }) => PARTS.test(id) && !tags.some((tag) => RESTS.has(tag)));
   const isSteady = tags[0] === 'steady' && !isAnyBusy && isReady(pod);
   return [
     ...(/ is running, with /.test(answer) && phase !== 'Running' ? [`it does not run, it is ${phase}`] : []),

@@ -60,15 +60,21 @@ test('a pod keeps its status until all of its containers are known', () => {
 });
 
 test.each([
-  ['steady', true],
-  ['done', true],
-  ['retrying', false],
-])('a pod that is ready is to be said to run, unless one of its containers is busy: %s', (tag, isFound) => {
+  ['container', ['steady'], true],
+  ['container', ['done'], true],
+  ['container', ['retrying'], false],
+  ['volume', ['retrying', 'mounted'], true],
+  ['volume', ['retrying'], false],
+  ['activeDeadline', ['waiting'], true],
+])('a pod that is ready is to be said to run, unless it waits for a part of it: %s, %j', (part, tags, isFound) => {
   const ready = { type: 'Ready', status: 'True' } as const;
   const [main] = explanation.pod.children;
   if (main === undefined) throw new Error('the pod has no actor of its container');
-  const children = ['steady', tag].map((each, index) => ({ ...main, id: `container/c${index}`, tags: [each] }));
-  const told = { ...explanation, answer: 'container c1 is waiting', pod: { ...explanation.pod, children } };
+  const children = [
+    { ...main, tags: ['steady'] },
+    { ...main, id: `${part}/c1`, tags },
+  ];
+  const told = { ...explanation, answer: 'c1 is waiting', pod: { ...explanation.pod, children } };
   expect(
     said(withStatus({ phase: 'Running', conditions: [ready] }), told).includes('it runs, and that is not said'),
   ).toBe(isFound);
