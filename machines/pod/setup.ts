@@ -104,6 +104,7 @@ export const podSetup = setup({
     stopSandboxes: port('stopSandboxes'),
     removeSandboxes: port('removeSandboxes'),
     restartRuntime: port('restartRuntime'),
+    pickMoment: port('pickMoment'),
     timer: timerPort(),
   },
   guards: {

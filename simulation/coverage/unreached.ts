@@ -73,6 +73,7 @@ export const unreached: readonly Unreached[] = [
   { machine: 'pod', from: 'new', event: '', index: 1, reason: OTHERS },
   { machine: 'pod', from: 'awaitingOthers', reason: OTHERS },
   errorIn('pod', 'recalling'),
+  errorIn('pod', 'terminating.beginning'),
   { machine: 'pod', event: 'pod.conditionsChanged', reason: 'an API server sets conditions, and there is none' },
   {
     ...{ machine: 'pod', from: 'sandboxing.creatingSandbox.running', event: 'pod.deadlineExceeded', index: 1 },

@@ -134,7 +134,7 @@ export const active = activeSetup.createStateConfig({
       meta: { waitsFor: 'its init containers to complete' },
       always: [
         { guard: 'mustRestartAll', target: 'restartingAll' },
-        { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+        { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
         { guard: 'hasNewContainers', actions: 'spawnContainers' },
         { guard: 'isLastTurnOver', target: 'running' },
         { guard: 'isTurnOver', actions: 'startNext' },
@@ -153,7 +153,7 @@ export const active = activeSetup.createStateConfig({
       initial: 'steady',
       always: [
         { guard: 'mustRestartAll', target: 'restartingAll' },
-        { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+        { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
         { guard: 'hasNewContainers', actions: ['spawnContainers', 'startRegular'] },
         ...launches,
       ],

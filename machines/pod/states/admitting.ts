@@ -106,7 +106,7 @@ export const admitting = admittingSetup.createStateConfig({
       // All has run that ever will, under an earlier agent: it has given back, or does so now, what it had.
       {
         guard: 'needsNoSandbox',
-        target: 'terminating',
+        target: '#pod.terminating.beginning',
         actions: ['applyUpdate', 'askForRest', 'recallStart', 'complete'],
       },
       { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },

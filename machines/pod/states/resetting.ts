@@ -49,8 +49,8 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
       tags: 'working',
       meta: { waitsFor: 'the containers of its lost sandbox to end' },
       always: [
-        { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-        { guard: and(['isQuiet', 'isSandboxLast']), target: '#pod.terminating', actions: 'complete' },
+        { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
+        { guard: and(['isQuiet', 'isSandboxLast']), target: '#pod.terminating.beginning', actions: 'complete' },
         { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: recordNewSandboxEvent },
       ],
     },

@@ -57,7 +57,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       always: [
         { guard: 'keepsSandbox', target: 'adopting' },
         // All has run that ever will: what is left of it ends, and tells how it ended.
-        { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['recallStart', 'complete'] },
+        { guard: 'needsNoSandbox', target: '#pod.terminating.beginning', actions: ['recallStart', 'complete'] },
         // How what runs there has to end is known once the runtime has told of its sandbox.
         { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
         { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },

@@ -1,8 +1,9 @@
 /** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in chart.ts. */
+import { assign } from 'xstate';
 import { served } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
-import type { PodContext } from '../context.ts';
+import { mayRun, type PodContext } from '../context.ts';
 import { recordExceededGraceEvent } from '../recordedEvents.ts';
 import { allSandboxes, hasLateSandbox } from '../sandbox.ts';
 import { containerId, type PodArgs, podSetup, volumeId } from '../setup.ts';
@@ -20,6 +21,10 @@ const isTaskLost = (event: object): boolean =>
 /** The failures for a lost task, with the present one. */
 const lostTasks = (context: PodContext): number => (context.lostTasks ?? 0) + 1;
 
+/** Whether the runtime shows one that may run and has no actor yet. */
+const hasUntended = ({ containers, observed }: PodContext): boolean =>
+  observed.containers.some((each) => mayRun(each) && !Object.hasOwn(containers, each.name));
+
 /** The moment by which its containers must have ended. */
 const stopDeadline = ({ termination, endedAt }: PodContext): number =>
   termination ? deadlineOf(termination) : endedAt;
@@ -27,6 +32,7 @@ const stopDeadline = ({ termination, endedAt }: PodContext): number =>
 const guards = {
   hasLateSandbox: ({ context }: PodArgs) => hasLateSandbox(context),
   hasNoProcess: ({ context }: PodArgs) => hasNoProcess(context),
+  needsNoGrace: ({ context }: PodArgs) => hasNoProcess(context) && !hasUntended(context),
   isStopDue: ({ context }: PodArgs) => nextToStop(context) !== undefined,
   areVolumesUnmounted: ({ context: { volumes } }: PodArgs) =>
     Object.values(volumes).every(({ lifecycle }) => lifecycle === 'unmounted'),
@@ -83,6 +89,24 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
     'pod.deadlineExceeded': {},
   },
   states: {
+    /** What goes on in one that has completed has its grace from now, however long ago the others have ended (C10). */
+    beginning: {
+      tags: 'working',
+      meta: { waitsFor: 'its grace to begin' },
+      always: { guard: 'needsNoGrace', target: 'containers' },
+      invoke: {
+        src: 'pickMoment',
+        input: { withinMs: 0 },
+        onDone: {
+          target: 'containers',
+          // A command that came meanwhile says itself from when its grace counts.
+          actions: assign(({ context: { termination }, event }) =>
+            termination?.reason === 'Completed' ? { termination: { ...termination, at: event.output.at } } : {},
+          ),
+        },
+        onError: 'containers',
+      },
+    },
     containers: {
       tags: 'working',
       initial: 'graceful',

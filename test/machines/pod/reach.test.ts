@@ -89,6 +89,7 @@ const outputs: Outputs = {
   stopSandboxes: () => [null],
   removeSandboxes: () => [null],
   restartRuntime: () => [null],
+  pickMoment: () => [{ at: 1 }],
 };
 
 const networkReturns: PodEvent = { type: 'runtime.networkChanged' };

@@ -50,6 +50,39 @@ describe('the order in which containers stop', () => {
     expect(new Set(story.ports.asked('stopContainer').map((input) => input.deadline))).toEqual(new Set([deadline]));
   });
 
+  test('C10: what goes on in a pod that completes has its whole grace from then, however long ago the others ended', () => {
+    const once = aPod({ restartPolicy: 'Never', initContainers: [sidecar('first')] });
+    const story = podStory({
+      pod: once,
+      held: ['inspectSandbox', 'stopContainer', 'pickMoment'],
+      before: (world) => {
+        world.sandbox(once);
+        for (const name of ['first', 'main']) world.run(once, name, { id: name });
+        world.end('main', 0);
+      },
+    });
+    story.ports.advance(60_000);
+    story.ports.answer('inspectSandbox');
+    expect(story.state()).toBe('terminating.beginning');
+    expect(signalled(story)).toEqual([]);
+    story.ports.answer('pickMoment');
+    const until = story.ports.now + 30_000;
+    expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until });
+    expect(story.ports.asked('stopContainer').map(({ deadline }) => deadline)).toEqual([until]);
+  });
+
+  test('C10: a command that comes before that says from when the grace counts', () => {
+    const story = runningPod(aPod({ restartPolicy: 'Never', initContainers: [sidecar('first')] }));
+    story.ports.hold('pickMoment');
+    story.die('main-0-0', 0);
+    expect(story.state()).toBe('terminating.beginning');
+    const until = story.ports.now + 5_000;
+    story.terminate(5);
+    story.ports.advance(1_000);
+    story.ports.answer('pickMoment');
+    expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until });
+  });
+
   test('C11: preStop hooks run at once, also those of sidecars', () => {
     const hooked = { ...sidecar('first'), lifecycle: { preStop: exec } };
     const story = runningPod(

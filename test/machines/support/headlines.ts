@@ -38,6 +38,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'resetting.awaitingRetry':
       'pod web is waiting for another attempt to ask the runtime about its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     'resetting.draining': 'pod web is waiting for the containers of its lost sandbox to end (for 2m10s so far)',
+    'terminating.beginning': 'pod web is terminating (Removed): waiting for its grace to begin (for 2m10s so far)',
     'terminating.containers.overdue':
       'pod web is terminating (Removed): waiting for its containers to end (for 2m10s so far)',
     'terminating.containers.graceful':
