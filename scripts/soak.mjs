@@ -136,13 +136,14 @@ async function soundStories() {
   };
 }
 
-/** What a simulation of the node with this fault broke, in words; undefined where it broke nothing that the node keeps. */
+/** What a simulation of the node with this fault broke, in one line; undefined where it broke nothing that the node keeps. */
 function findIn(copy, fault, isSound) {
   return whileMutated(copy, fault, async () => {
     for (let from = 0; from < STORIES; ) {
       const broken = await firstBroken(copy, from);
       if (broken === undefined) return undefined;
-      if (await isSound(broken.number)) return `story ${broken.number}, invariant ${broken.rule}: ${broken.message}`;
+      const [message] = broken.message.split('\n');
+      if (await isSound(broken.number)) return `story ${broken.number}, invariant ${broken.rule}: ${message}`;
       from = broken.number + 1;
     }
     return undefined;
