@@ -155,8 +155,10 @@ export class FolderWriter {
   }
 
   async #remove(key: string): Promise<void> {
-    await removeFact(this.#folder, key, this.#left.get(key) ?? []);
-    this.#left.delete(key);
+    const left = this.#left.get(key);
+    await removeFact(this.#folder, key, left ?? []);
+    // What ended late in the meantime may have left one of its own: that is deleted when the fact is removed after it.
+    if (this.#left.get(key) === left) this.#left.delete(key);
   }
 
   async #sync(): Promise<void> {

@@ -1,5 +1,6 @@
-/** Files in memory of which single calls hang until they are let go. */
+/** Files in memory of which single calls hang until they are let go, or fail. */
 import type { OpenFile } from '../../host/files/fileSystem.ts';
+import { fileError } from '../../host/simulated/fileErrors.ts';
 import type { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../host/simulated/memoryFiles.ts';
 
@@ -9,7 +10,8 @@ interface Held {
   readonly call: Call;
   readonly path: RegExp;
   times: number;
-  readonly goOn: Promise<void>;
+  /** Without one it fails. */
+  readonly goOn: Promise<void> | undefined;
 }
 
 export class HangingFiles extends MemoryFiles {
@@ -41,6 +43,11 @@ export class HangingFiles extends MemoryFiles {
     return resolve;
   }
 
+  /** Lets one of these calls fail, before it does anything. */
+  failOnce(call: Call, path: RegExp): void {
+    this.#held.push({ call, path, times: 1, goOn: undefined });
+  }
+
   override async open(path: string, flags: string | number, mode?: number): Promise<OpenFile> {
     await this.#pass('open', path);
     const file = await super.open(path, flags, mode);
@@ -62,6 +69,7 @@ export class HangingFiles extends MemoryFiles {
     const held = this.#held.find((each) => each.call === call && each.times > 0 && each.path.test(path));
     if (held === undefined) return;
     held.times -= 1;
+    if (held.goOn === undefined) throw fileError('EIO', call, path);
     this.hanging += 1;
     await held.goOn;
     this.hanging -= 1;

@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { openStore, type Store } from '../../../actors/store/store.ts';
-import { fileError } from '../../../host/simulated/fileErrors.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
 import { HangingFiles } from '../../fakes/hangingFiles.ts';
@@ -43,16 +42,6 @@ function isDone(work: Promise<unknown>): () => boolean {
     done = true;
   });
   return () => done;
-}
-
-/** Fails at the first call. */
-function failingOnce(rename: HangingFiles['rename']): HangingFiles['rename'] {
-  let isFirst = true;
-  return (from, to) => {
-    if (!isFirst) return rename(from, to);
-    isFirst = false;
-    return Promise.reject(fileError('EIO', 'rename', to));
-  };
 }
 
 describe('a call that hangs', () => {
@@ -108,7 +97,7 @@ describe('a call that hangs', () => {
 
 test('what fails beside a call that hangs is unwritten from then on, until it is durable', async () => {
   const goOn = files.hold('sync', /ends\/u2\.json/);
-  files.rename = failingOnce(files.rename);
+  files.failOnce('rename', ofFile);
   const failed = store.write('ends', 'u1', 1);
   void store.write('ends', 'u2', 1);
   await expect(failed).rejects.toThrow('EIO');
@@ -170,6 +159,21 @@ describe('a call that ends late', () => {
     await clock.advance(2_000);
     await store.remove('ends', 'u1');
     goOn();
+    await clock.advance(0);
+    expect(await onDisk()).toMatchObject({ ends: {} });
+  });
+
+  test('leaves no temporary file that it could not delete while its fact was removed', async () => {
+    const [late, removal] = [files.hold('sync', ofFile), files.hold('rm', /u1\.json$/)];
+    void store.write('ends', 'u1', 1);
+    await clock.advance(2_000);
+    const removed = store.remove('ends', 'u1');
+    await clock.advance(0);
+    files.failOnce('rm', /u1\.json\.tmp$/);
+    late();
+    await clock.advance(0);
+    removal();
+    await removed;
     await clock.advance(0);
     expect(await onDisk()).toMatchObject({ ends: {} });
   });
