@@ -225,7 +225,7 @@ async function start(
     if (shown && MAY_RUN.has(shown.state)) return;
     if (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError')) return;
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
-    throw new NodeFailure('RunContainerError', message, { cause: error });
+    throw new NodeFailure(shown === null ? 'NotFound' : 'RunContainerError', message, { cause: error });
   }
 }
 

@@ -17,6 +17,7 @@ import { createFailed, refusedStart } from '../waitingReason.ts';
 
 const guards = {
   isStartRefused: ({ event }: ContainerArgs) => failureOf(event).reason === 'RunContainerError',
+  isGoneBeforeStart: ({ event }: ContainerArgs) => failureOf(event).reason === 'NotFound',
 };
 
 const actions = {
@@ -38,6 +39,10 @@ const actions = {
   recordFailedStart: containerSetup.assign(({ context, event }) => {
     const failure = failureOf(event);
     return { failure, run: failedStart(context.id, failure), waitingReason: refusedStart(failure) };
+  }),
+  recordMissing: containerSetup.assign(({ event }) => {
+    const failure = failureOf(event);
+    return { ...retryAfter(failure), waitingReason: refusedStart(failure) };
   }),
 };
 
@@ -177,6 +182,16 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             actions: [
               'recordFailedStart',
               { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+            ],
+          },
+          // Nothing of it has ended, so that no policy keeps it from being made again (C5).
+          {
+            guard: 'isGoneBeforeStart',
+            target: '#container.launching.awaitingRetry',
+            actions: [
+              'recordMissing',
+              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+              'forgetIt',
             ],
           },
           // It may run all the same: the same attempt is launched again, and finds it.

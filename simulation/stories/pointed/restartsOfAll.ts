@@ -1,5 +1,6 @@
 import { container, type ManifestContainer, type ManifestSpec, manifest } from '../manifests.ts';
 import {
+  AWAY,
   apply,
   at,
   killAgent,
@@ -41,6 +42,11 @@ export const restartsOfAll: Readonly<Record<string, PointedStory>> = {
     [strike('runtime', 'createContainer', late(20), ofHelper)],
   ),
   'all restart while one is started': told([beside({})], [strike('runtime', 'startContainer', late(15), ofHelper)]),
+  'all restart while the runtime forgets the one whose end it is': told(
+    [beside({ command: STUBBORN }), at(9.5, { kind: 'runtimeDown', downMs: 0, keepContainers: true, forgets: 1 })],
+    [strike('runtime', 'startContainer', AWAY, { after: 2, times: 4 })],
+    700 * SECOND,
+  ),
   'all restart while one cannot be created': told(
     [beside({})],
     [strike('runtime', 'createContainer', UNKNOWN, { ...ofHelper, times: 4 })],
