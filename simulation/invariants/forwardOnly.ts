@@ -218,7 +218,11 @@ class ApiServer {
     return true;
   }
 
-  /** How runs have ended that somebody else has removed from the runtime, or that no list has shown, no later agent knows. */
+  /**
+   * How runs have ended that somebody else has removed from the runtime, or that no list has shown, no later agent knows.
+   * Nor of containers that were never made: these have an end only in a pod that was ended (C13), which begins anew
+   * where that has given it no terminal phase, as it gives a static pod none (C24).
+   */
   #withoutLost(uid: string, before: PodStatus): PodStatus {
     const { host } = this.#watched;
     const hasEnded = this.#ended.delete(uid);
@@ -226,7 +230,8 @@ class ApiServer {
     const there = new Set(shown.map(({ id }) => id));
     const isKnown = ({ state }: ContainerStatus) => {
       const id = state?.terminated?.containerID?.split('//')[1];
-      return id === undefined || there.has(id) || (this.#removed.has(id) && !hasEnded);
+      if (id === undefined) return state?.terminated === undefined || isTerminalPhase(before.phase);
+      return there.has(id) || (this.#removed.has(id) && !hasEnded);
     };
     const lost = new Set(statusesOf(before).flatMap((each) => (isKnown(each) ? [] : [each.name])));
     if (lost.size === 0) return before;

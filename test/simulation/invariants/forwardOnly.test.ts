@@ -73,6 +73,30 @@ const counted = ({ containerStatuses = [] }: PodStatus, restartCount: number): P
   containerStatuses: containerStatuses.map((each): ContainerStatus => ({ ...each, restartCount })),
 });
 
+test('a pod that was ended before its containers were made may begin anew under the next agent', async () => {
+  const { status, report, said, restart } = await watchedNode();
+  const terminated = { exitCode: 0, reason: 'Completed', startedAt: null, finishedAt: null };
+  const { initContainerStatuses = [] } = status;
+  const ended = (phase: 'Pending' | 'Failed') => ({
+    phase,
+    initContainerStatuses: initContainerStatuses.map(({ containerID: _, ...each }) => ({
+      ...each,
+      state: { terminated },
+    })),
+  });
+  report(ended('Pending'));
+  report({ ...again(status), phase: 'Pending' });
+  expect(said()).toEqual(['setup: left the terminated state']);
+  report(ended('Pending'));
+  restart();
+  report({ ...again(status), phase: 'Pending' });
+  expect(said()).toEqual([]);
+  report(ended('Failed'));
+  restart();
+  report({ ...again(status), phase: 'Failed' });
+  expect(said()).toEqual(['setup: left the terminated state']);
+});
+
 test('a report that an API server refuses, or that takes back an earlier one, breaks it', async () => {
   const { status, report, said, restart } = await watchedNode();
   report({});
