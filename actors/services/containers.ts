@@ -142,7 +142,11 @@ async function create(
   });
 }
 
-/** Made by a call whose answer was lost, or by another agent: taken if it runs or can be started here, else cleared away. */
+/**
+ * Made by a call whose answer was lost, or by another agent: taken if it runs here, else cleared away. What was only
+ * created may be of before a resize or another change of its pod; a kubelet makes another then, too
+ * (ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go).
+ */
 async function takeEarlier(
   cri: Cri,
   input: CreateInput,
@@ -151,7 +155,7 @@ async function takeEarlier(
   const earlier = await findAttempt(cri, input, { signal });
   const hash = containerHash({ name: container.name, image: container.image ?? '' });
   const isWanted = earlier?.sandboxId === input.sandbox.id && earlier.hash === hash;
-  if (isWanted && (earlier.state === 'created' || earlier.state === 'running')) return earlier.id;
+  if (isWanted && earlier.state === 'running') return earlier.id;
   if (earlier) await cri.removeContainer({ containerId: earlier.id }, { signal }).catch(unlessGone);
   return undefined;
 }

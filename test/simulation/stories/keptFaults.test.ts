@@ -114,6 +114,13 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
     ],
     struck: [{ call: { room: 'runtime', name: 'startContainer' }, fate: { kind: 'hang' } }],
   },
+  'a container that an agent made before it died is not started if its pod was resized meanwhile': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: burstable } },
+      { at: 2 * SECOND, deed: { kind: 'apply', pod: sized({ requests: { ...amounts, cpu: '200m' } }) } },
+    ],
+    struck: [{ call: { room: 'runtime', name: 'createContainer' }, fate: { kind: 'death', when: 'after' } }],
+  },
   'of a pod that is gone no fact comes back whose write had failed, although its removal hung': {
     moments: [
       { at: 0, deed: { kind: 'apply', pod: probed } },
