@@ -46,6 +46,12 @@ const probed = manifest('web', {
 });
 
 const MANIFESTS = `${PLACES.root}/statelet/manifests`;
+const IMAGE = 'registry.local/pulled:1';
+const onceWithImage = manifest('web', {
+  restartPolicy: 'Never',
+  containers: [container('main', { image: IMAGE })],
+});
+
 /** It ends well, but too late. */
 const overdue = manifest('web', {
   restartPolicy: 'OnFailure',
@@ -74,6 +80,15 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
         },
       ],
     },
+  'C13: a pod that a drain has ended before its container was made begins anew, also where the drain was cut off': {
+    moments: [
+      { at: 0, deed: { kind: 'registryDown', images: [IMAGE], forMs: 30 * SECOND } },
+      { at: 1, deed: { kind: 'apply', pod: onceWithImage } },
+      { at: 10 * SECOND, deed: { kind: 'stopAgent', drains: true, downMs: 0 } },
+      { at: 15 * SECOND, deed: { kind: 'killAgent', downMs: 0 } },
+    ],
+    struck: [{ call: { room: 'runtime', name: 'removePodSandbox' }, fate: { kind: 'hang' } }],
+  },
   'C10: a stop that is tried again after the clock was set back grants no longer grace': {
     moments: [
       { at: 0, deed: { kind: 'apply', pod: stubborn } },
