@@ -5,22 +5,27 @@ import { drawnStory } from './stories/drawnStory.ts';
 import { manyKinds } from './stories/manyKinds.ts';
 import { play } from './stories/play.ts';
 import { adoptions } from './stories/pointed/adoptions.ts';
+import type { PointedStory } from './stories/pointed/pointedStory.ts';
+import { waits } from './stories/pointed/waits.ts';
 import { shortStories } from './stories/shortStories.ts';
 import type { Story } from './stories/story.ts';
+import { striking } from './stories/striking.ts';
 
-/** Those that lead to what a new agent has to leave as it is. */
-const pointed = Object.values(adoptions).map(({ struck: _, ...story }): Story => ({ seed: 1, faults: [], ...story }));
+/** Those that lead to what a new agent has to leave as it is, and to what a pod has to wait for. */
+const pointed = Object.values({ ...adoptions, ...waits });
 
 /** A story by its number: the short ones first, one of many pods, some that are pointed, and then those that are drawn. */
-function storyOf(number: number): Story {
-  const short = [...Object.values(shortStories), manyKinds, ...pointed];
-  return short[number] ?? drawnStory(number, { pods: 1 + (number % 4), deeds: 14, faults: 6, lastsMs: 120_000 });
+function storyOf(number: number): Story & Partial<PointedStory> {
+  const short = [...Object.values(shortStories), manyKinds];
+  const first = [...short, ...pointed.map((story) => ({ seed: 1, faults: [], ...story }))];
+  return first[number] ?? drawnStory(number, { pods: 1 + (number % 4), deeds: 14, faults: 6, lastsMs: 120_000 });
 }
 
 /** What a node does with each of these stories. */
 export async function* hunt(numbers: Iterable<number>): AsyncGenerator<{ number: number; violation?: Violation }> {
   for (const number of numbers) {
-    const { violation } = await play(storyOf(number), { invariants });
+    const { struck, ...story } = storyOf(number);
+    const { violation } = await play(story, { invariants, ...(struck ? { faults: striking(struck) } : {}) });
     yield violation === undefined ? { number } : { number, violation };
   }
 }

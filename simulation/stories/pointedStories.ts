@@ -6,10 +6,12 @@ import { beginnings, edits, removals, sandboxes } from './pointed/pods.ts';
 import type { PointedStory } from './pointed/pointedStory.ts';
 import { cgroups, preemptions, resizes, volumes } from './pointed/resources.ts';
 import { restartsOfAll } from './pointed/restartsOfAll.ts';
+import { waits } from './pointed/waits.ts';
 
 /** What is told, by its title. */
 export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...{ ...beginnings, ...preemptions, ...resizes, ...sandboxes, ...edits },
   ...{ ...removals, ...restartsOfAll, ...launches, ...volumes, ...cgroups },
   ...{ ...endings, ...returns, ...foundRestarts, ...overlaps, ...sharedCgroups, ...adoptions },
+  ...waits,
 };
