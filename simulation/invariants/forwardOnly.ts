@@ -60,14 +60,18 @@ class ApiServer {
   /** What is wrong with a report. */
   take({ uid, namespace, name, status: sent }: StatusReport): string[] {
     const { host, podOf } = this.#watched;
-    const life = this.#watched.life - (this.#left.delete(uid) ? 1 : 0);
+    const isLeft = this.#left.delete(uid);
+    const life = this.#watched.life - (isLeft ? 1 : 0);
     const before = this.#told.get(uid);
     // The runtime may also have forgotten the pod since this life began.
     const mayBeLost = before !== undefined && before.life !== life && !this.#ended.has(uid);
     const wasForgotten = this.#forgotten.delete(uid) || (mayBeLost && this.#isForgotten(uid));
     const isReprieved = this.#reprieved.delete(uid);
     const unsaved = this.#noteSaving({ uid, namespace, name, status: sent });
-    const known = before && !this.#isAnother(uid, before, sent) ? before : undefined;
+    const isAnother = before !== undefined && this.#isAnother(uid, before, sent);
+    // One that has come in the place of another is gone as well where only its end was left of it.
+    if (isAnother && isLeft && !this.#has(uid, 'statuses')) this.forget(uid);
+    const known = isAnother ? undefined : before;
     const status = withClass(sent, known?.status);
     this.#told.set(uid, { pod: `${namespace}/${name}`, status, life });
     if (known === undefined) return [...unsaved, ...refusals(status)];

@@ -49,6 +49,14 @@ async function watchedNode(named?: string) {
       for (const container of containers) following.onEffect?.({ kind: 'removed', sandbox, container });
     }
   };
+  /** The agent leaves the end of the pod to be told. */
+  const leaveEnd = async () => {
+    const left = `${PLACES.root}/statelet/unacknowledged/${uid}.json`;
+    await node.host.files.mkdir(dirname(left), { recursive: true });
+    await node.host.files.writeFile(left, '');
+    return left;
+  };
+  const restart = () => (watched.life += 1);
   /** What has been broken since it was last asked. */
   const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1: |, at \d+$/g, ''));
   return {
@@ -61,8 +69,13 @@ async function watchedNode(named?: string) {
     report,
     remove,
     beginAnew,
+    leaveEnd,
     said,
-    restart: () => (watched.life += 1),
+    restart,
+    nextLife: () => {
+      restart();
+      following.onLifeBegan();
+    },
   };
 }
 
@@ -76,25 +89,18 @@ const counted = ({ containerStatuses = [] }: PodStatus, restartCount: number): P
 test('a pod that was ended before its containers were made may begin anew under the next agent', async () => {
   const { status, report, said, restart } = await watchedNode();
   const terminated = { exitCode: 0, reason: 'Completed', startedAt: null, finishedAt: null };
-  const { initContainerStatuses = [] } = status;
-  const ended = (phase: 'Pending' | 'Failed') => ({
-    phase,
-    initContainerStatuses: initContainerStatuses.map(({ containerID: _, ...each }) => ({
-      ...each,
-      state: { terminated },
-    })),
-  });
-  report(ended('Pending'));
-  report({ ...again(status), phase: 'Pending' });
-  expect(said()).toEqual(['setup: left the terminated state']);
-  report(ended('Pending'));
-  restart();
-  report({ ...again(status), phase: 'Pending' });
-  expect(said()).toEqual([]);
-  report(ended('Failed'));
-  restart();
-  report({ ...again(status), phase: 'Failed' });
-  expect(said()).toEqual(['setup: left the terminated state']);
+  const ended = { state: { terminated }, containerID: '' };
+  const unmade = status.initContainerStatuses?.map((each) => ({ ...each, ...ended }));
+  /** What is said of one that waits again after that. */
+  const afterEnd = (phase: 'Pending' | 'Failed', then: () => void) => {
+    report({ phase, initContainerStatuses: unmade ?? [] });
+    then();
+    report({ ...again(status), phase });
+    return said();
+  };
+  expect(afterEnd('Pending', () => {})).toEqual(['setup: left the terminated state']);
+  expect(afterEnd('Pending', restart)).toEqual([]);
+  expect(afterEnd('Failed', restart)).toEqual(['setup: left the terminated state']);
 });
 
 test('a report that an API server refuses, or that takes back an earlier one, breaks it', async () => {
@@ -235,37 +241,33 @@ test('also within the second in which it was removed, once something is told of 
 });
 
 test('a new agent begins a pod anew that was not wanted for a while, which none has heard of', async () => {
-  const { node, status, following, report, said, restart } = await watchedNode();
+  const { node, status, report, said, nextLife } = await watchedNode();
   const startTime = '2026-01-01T00:00:30Z';
   report({});
   node.deeds.beginAnew('default/web-node-1', node.elapsed);
   await node.advance(1_000);
-  restart();
-  following.onLifeBegan?.();
+  nextLife();
   report({ ...again(status), startTime });
   expect(said()).toEqual([]);
   report({ startTime });
-  restart();
-  following.onLifeBegan?.();
+  nextLife();
   report({ ...again(status), startTime: '2026-01-01T00:00:40Z' });
   expect(said()).toEqual(['setup: left the terminated state']);
 });
 
 test('an end that was told, and that neither the disk nor the runtime has, no later agent has to know', async () => {
-  const { node, following, report, said, restart } = await watchedNode();
+  const { node, report, said, nextLife } = await watchedNode();
   const [pod] = node.pods();
   const saved = `${PLACES.root}/statelet/statuses/${pod?.metadata.uid}.json`;
   report({ phase: 'Failed' });
   for (const { id } of node.host.sandboxes()) node.host.runtime.removeSandbox(id);
-  restart();
-  following.onLifeBegan?.();
+  nextLife();
   report({ phase: 'Pending' });
   expect(said()).toEqual([]);
   await node.host.files.mkdir(dirname(saved), { recursive: true });
   await node.host.files.writeFile(saved, '');
   report({ phase: 'Failed' });
-  restart();
-  following.onLifeBegan?.();
+  nextLife();
   report({ phase: 'Pending' });
   expect(said()).toEqual(['phase Failed became Pending']);
 });
@@ -274,10 +276,9 @@ test.each([
   ['somebody else', false, []],
   ['itself', true, ['phase Failed became Pending']],
 ])('nor one of which %s has removed what the runtime had before it told of the pod', async (_, isOwn, told) => {
-  const { node, dropAll, following, report, said, restart } = await watchedNode();
+  const { node, dropAll, following, report, said, nextLife } = await watchedNode();
   report({ phase: 'Failed' });
-  restart();
-  following.onLifeBegan?.();
+  nextLife();
   for (const { id: about } of node.host.sandboxes())
     if (isOwn) following.onCall?.({ room: 'runtime', name: 'removePodSandbox', about, writes: true });
   dropAll();
@@ -286,19 +287,16 @@ test.each([
 });
 
 test('nor one of which the runtime has forgotten what it had when the agent began', async () => {
-  const { node, following, report, said, restart } = await watchedNode();
+  const { node, report, said, nextLife } = await watchedNode();
   report({ phase: 'Failed' });
-  restart();
-  following.onLifeBegan?.();
+  nextLife();
   node.host.runtime.restart({ forget: () => true });
   report({ phase: 'Pending' });
   expect(said()).toEqual([]);
 });
 
 test('an end that an agent has left to be told is not compared as what the next has found out', async () => {
-  const { node, status, following, report, said, restart } = await watchedNode();
-  const [pod] = node.pods();
-  const left = `${PLACES.root}/statelet/unacknowledged/${pod?.metadata.uid}.json`;
+  const { node, status, report, leaveEnd, said, nextLife } = await watchedNode();
   const since = (lastTransitionTime: string): Partial<PodStatus> => ({
     ...{ phase: 'Failed', conditions: [{ type: 'Initialized', status: 'True', lastTransitionTime }] },
   });
@@ -308,26 +306,36 @@ test('an end that an agent has left to be told is not compared as what the next 
     return said();
   };
   report({ ...status, ...since('2026-01-01T00:00:01Z') });
-  await node.host.files.mkdir(dirname(left), { recursive: true });
-  await node.host.files.writeFile(left, '');
-  restart();
-  following.onLifeBegan?.();
+  const left = await leaveEnd();
+  nextLife();
   expect(tell()).toEqual([]);
   expect(tell()).toEqual([back]);
   await node.host.files.rm(left);
-  restart();
-  following.onLifeBegan?.();
+  nextLife();
   expect(tell()).toEqual([back]);
   node.kill();
 });
 
+test('a pod whose end was left to be told is gone, too, although another was before it', async () => {
+  const { node, report, remove, leaveEnd, said, nextLife } = await watchedNode();
+  report({ phase: 'Failed' });
+  remove();
+  remove();
+  await leaveEnd();
+  nextLife();
+  report({ phase: 'Failed', startTime: '2026-01-01T00:00:20Z' });
+  const startTime = '2026-01-01T00:00:40Z';
+  for (const phase of ['Pending', 'Failed', 'Pending'] as const) report({ phase, startTime });
+  expect(said()).toEqual(['phase Failed became Pending']);
+  node.kill();
+});
+
 test('nor that it had its deadline, which the runtime does not tell of; but all else that this has', async () => {
-  const { node, status, following, report, said, restart } = await watchedNode();
+  const { node, status, report, said, nextLife } = await watchedNode();
   report({ phase: 'Failed', reason: 'DeadlineExceeded', ...counted(status, 1) });
   const [main] = node.host.containers().filter(({ containerName }) => containerName === 'main');
   await node.host.files.writeFile(main?.logPath.replace('0.log', '1.log') ?? '', '');
-  restart();
-  following.onLifeBegan?.();
+  nextLife();
   report({ phase: 'Succeeded', ...counted(status, 0), ...again(status) });
   expect(said()).toEqual(['setup: left the terminated state', 'main: restartCount 1 became 0']);
 });
