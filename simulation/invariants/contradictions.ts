@@ -41,13 +41,14 @@ function wrongStatus({ status: word, phase: said }: Explanation, { metadata, sta
   ];
 }
 
-function wrongCount({ ready }: Explanation, pod: Pod): string[] {
+function wrongCount({ ready, pod: { children } }: Explanation, pod: Pod): string[] {
   const lasting = containersOf(pod.spec).filter(({ role }) => role === 'regular' || role === 'sidecar');
   const names = lasting.map(({ container }) => container.name);
   const count = statusesOf(pod.status ?? {}).filter((each) => each.ready && names.includes(each.name)).length;
   const [said, of] = ready.split('/').map(Number);
-  // Those of a pod that is being initialized again are not counted.
-  const isWrong = said === undefined || said > count || (isReady(pod) && said < count);
+  // Those of a pod that is being initialized again, or may be as far as a new agent knows, are not counted.
+  const areCounted = isReady(pod) && !isBeingAdopted(children);
+  const isWrong = said === undefined || said > count || (areCounted && said < count);
   return isWrong || of !== names.length ? [`${count} of ${names.length} containers are ready, not ${ready}`] : [];
 }
 
@@ -65,10 +66,13 @@ function wrongAnswer({ answer, pod: { termination, tags, children } }: Explanati
   ];
 }
 
+/** Until a new agent knows all containers of a pod, that keeps the status that it had, or shows what is known. */
+const isBeingAdopted = (children: Explanation['pod']['children']): boolean =>
+  children.some(({ machine, state }) => machine === 'container' && state.startsWith('adopting.'));
+
 /** What is shown of each container. */
 function wrongContainers({ pod: { children } }: Explanation, { status = {} }: Pod): string[] {
-  // Until a new agent knows all of its containers, a pod keeps the status that it had.
-  if (children.some(({ machine, state }) => machine === 'container' && state.startsWith('adopting.'))) return [];
+  if (isBeingAdopted(children)) return [];
   const actors = new Map(children.map((child) => [child.id, child]));
   return statusesOf(status).flatMap(({ name, ready, restartCount }) => {
     const facts = actors.get(`container/${name}`)?.facts ?? [];

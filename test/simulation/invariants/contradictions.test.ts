@@ -50,6 +50,8 @@ test('a container that was restarted, and is not ready, is shown so', () => {
   expect(said(over, told)).toEqual(expect.arrayContaining(['app is not ready', 'app was restarted 2 times']));
 });
 
+const NOT_READY = '1 of 1 containers are ready, not 0/1';
+
 test('a pod keeps its status until all of its containers are known', () => {
   const [child] = explanation.pod.children;
   if (child === undefined) throw new Error('the pod has no actor of its container');
@@ -57,6 +59,9 @@ test('a pod keeps its status until all of its containers are known', () => {
   const told = (state: string) => ({ ...explanation, pod: { ...explanation.pod, children: [{ ...shown, state }] } });
   expect(said({}, told('running.steady'))).toEqual(['app was restarted 0 times']);
   expect(said({}, told('adopting.asking'))).toEqual([]);
+  const ready = withStatus({ conditions: [{ type: 'Ready', status: 'True' }] });
+  expect(said(ready, { ...told('adopting.asking'), ready: '0/1' })).not.toContainEqual(NOT_READY);
+  expect(said(ready, { ...told('running.steady'), ready: '0/1' })).toContainEqual(NOT_READY);
 });
 
 test.each([
