@@ -127,6 +127,17 @@ export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes =>
 /** Whether it may have a process. */
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
 
+/**
+ * What the runtime has of a container, what runs first, then the newest. Nothing, where it has lost the last run that the
+ * pod's end was told with (C2): those before that say nothing of how the pod has ended.
+ */
+export function knownRuns({ observed, restored }: PodContext, name: string): ObservedContainer[] {
+  const shown = observed.containers.filter((each) => each.name === name);
+  const told = [...(restored?.initContainerStatuses ?? []), ...(restored?.containerStatuses ?? [])];
+  const restarts = told.find((each) => each.name === name)?.restartCount ?? 0;
+  return shown.some((each) => mayRun(each) || each.attempt >= restarts) ? shown : [];
+}
+
 /** The observed pod with one container's newer facts in it. */
 export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
   const known = observed.containers.find(({ id }) => id === container.id);

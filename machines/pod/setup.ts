@@ -23,7 +23,15 @@ import type { ActorPath } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
-import { mayRun, mountedVolumes, type PodContext, type PodInput, rememberedRestarts, vanished } from './context.ts';
+import {
+  knownRuns,
+  mayRun,
+  mountedVolumes,
+  type PodContext,
+  type PodInput,
+  rememberedRestarts,
+  vanished,
+} from './context.ts';
 import { persistedSize, wish } from './resizing.ts';
 import { beforeRestartOfAll } from './restartedAll.ts';
 import { allSandboxes, decideSandbox, isStillSound, nextSandbox } from './sandbox.ts';
@@ -184,7 +192,7 @@ export const podSetup = setup({
     }),
     /** Each container of the spec that has no actor yet gets one. */
     spawnContainers: enqueueActions(({ context, enqueue }) => {
-      const { allocated: pod, observed, ticket, crashLoop, sandbox } = context;
+      const { allocated: pod, ticket, crashLoop, sandbox } = context;
       const common = {
         pod,
         ticket,
@@ -196,7 +204,7 @@ export const podSetup = setup({
       for (const { container, role } of containersOf(pod.spec)) {
         const { name } = container;
         if (Object.hasOwn(context.containers, name)) continue;
-        const seen = observed.containers.filter((shown) => shown.name === name);
+        const seen = knownRuns(context, name);
         const size = seen.length > 0 ? persistedSize(context, name) : undefined;
         const lifecycle = seen[0] && mayRun(seen[0]) ? ('live' as const) : ('pending' as const);
         enqueue.assign(({ context: now }) => ({

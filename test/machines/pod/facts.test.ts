@@ -19,6 +19,28 @@ test('a pod that ended by itself was ended by nobody', () => {
   expect(story.tree().termination).toBeUndefined();
 });
 
+test('C2: of a pod that had ended it shows no run before the last, which the runtime has lost', () => {
+  const told = { name: 'main', restartCount: 1, ready: false, image: '', imageID: '' };
+  const factsAfter = (attempt: number) => {
+    const before: Parameters<typeof podStory>[0] = {
+      restored: { phase: 'Succeeded', containerStatuses: [told] },
+      termination: { reason: 'Completed', graceSeconds: 30, at: 0 },
+      before: (world, pod) => {
+        const sandbox = world.sandbox(pod);
+        world.run(pod, 'main', { id: 'main', attempt });
+        world.end('main', 3);
+        world.sandboxes.set(sandbox.id, { ...sandbox, state: 'notReady' });
+      },
+    };
+    const [main] = podStory(before)
+      .tree()
+      .children.filter(({ kind }) => kind === 'regular');
+    return [main?.state, main?.facts, main?.lastRun?.exitCode];
+  };
+  expect(factsAfter(0)).toEqual(['stopped', [], undefined]);
+  expect(factsAfter(1)).toEqual(['stopped', ['1 restart'], 3]);
+});
+
 test('its deadline is an actor that says what it counts, and until when', () => {
   const story = podStory({ pod: aPod({ activeDeadlineSeconds: 60 }) });
   expect(story.tree().children).toContainEqual(
