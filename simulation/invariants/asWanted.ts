@@ -118,6 +118,7 @@ export const asWanted: Invariant = {
     const outlived = new Map<string, number>();
     return {
       onEffect: (effect) => ends.note(effect),
+      afterStep: () => ends.noteTime(),
       onStatus: (change) => {
         ends.noteStatus(change);
         refusals.noteStatus(change);

@@ -34,6 +34,10 @@ export class PodEnds {
   readonly #notFound = new Map<string, Set<string>>();
   /** All that pods ever had: one of a lower priority may have ended for them. */
   readonly #priorities = new Set<number>();
+  /** How long each pod can have been active at most when it was first told that its time is over, in milliseconds. */
+  readonly #activeMs = new Map<string, number>();
+  /** How far the clock was ahead at most: it may have been set back since a pod began, or since its time was over. */
+  #mostAhead = Number.NEGATIVE_INFINITY;
 
   constructor(watched: Pick<Watched, 'host'>) {
     this.#watched = watched;
@@ -51,7 +55,17 @@ export class PodEnds {
     } else if (known?.container.id === id) ends.set(name, { ...known, isRemoved });
   }
 
+  noteTime(): void {
+    const { clock } = this.#watched.host;
+    this.#mostAhead = Math.max(this.#mostAhead, clock.now() - clock.elapsed);
+  }
+
   noteStatus({ uid, removed, pod: { spec, status = {} } }: PodChange): void {
+    this.noteTime();
+    if (status.reason === 'DeadlineExceeded' && status.startTime && !this.#activeMs.has(uid)) {
+      const latest = this.#watched.host.clock.elapsed + this.#mostAhead;
+      this.#activeMs.set(uid, latest - Date.parse(status.startTime));
+    }
     if (spec.priority !== undefined) this.#priorities.add(spec.priority);
     for (const { state } of statusesOf(status)) {
       const { reason, containerID = '' } = state?.terminated ?? {};
@@ -62,6 +76,7 @@ export class PodEnds {
     if (!removed) return;
     this.#ends.delete(uid);
     this.#notFound.delete(uid);
+    this.#activeMs.delete(uid);
   }
 
   lastEndOf(uid: string, name: string): ContainerEnd | undefined {
@@ -77,9 +92,13 @@ export class PodEnds {
     return !isRemoved && this.#notFound.get(uid)?.has(id) === true && !isFound();
   }
 
+  #isLate(uid: string, { spec: { activeDeadlineSeconds: seconds } }: Pod): boolean {
+    return seconds !== undefined && (this.#activeMs.get(uid) ?? 0) >= seconds * 1_000;
+  }
+
   /** Whether there is a reason for a pod to have ended as it has; `versions`: the manifests that it had. */
   explain({ metadata: { uid }, spec, status }: Pod, versions: readonly Pod[]): boolean {
-    if (status?.reason === 'DeadlineExceeded') return versions.some((each) => each.spec.activeDeadlineSeconds);
+    if (status?.reason === 'DeadlineExceeded') return versions.some((each) => this.#isLate(uid, each));
     if (status?.reason === 'Preempting') return [...this.#priorities].some((each) => each > (spec.priority ?? 0));
     if (status?.reason) return false;
     const endOf = ({ name }: Container) => this.lastEndOf(uid, name);

@@ -30,7 +30,8 @@ test.each([
 /** Pods whose containers end, as a runtime and a node tell of them. */
 function history() {
   const known: { id: string }[] = [];
-  const host = { clock: { now: () => 7, elapsed: 3 }, containers: () => known };
+  const clock = { now: () => 7, elapsed: 3 };
+  const host = { clock, containers: () => known };
   const ends = new PodEnds({ host } as unknown as Watched);
   const effect = (kind: RuntimeEffect['kind'], containerName: string, more: object) => {
     const container = { id: `id-of-${containerName}`, containerName, ...more };
@@ -46,7 +47,17 @@ function history() {
     const containerStatuses = [{ name, state: { terminated } }];
     ends.noteStatus({ uid: 'uid', removed: false, pod: pod({}, { containerStatuses }) } as unknown as PodChange);
   };
-  return { ends, effect, pod, tell, tellNotFound, forget: () => known.splice(0) };
+  /** The clock is set, when so much time has passed. */
+  const setClock = (elapsed: number, now: number) => {
+    Object.assign(clock, { elapsed, now: () => now });
+    ends.noteTime();
+  };
+  const tellLate = (startTime: string) => {
+    const late = pod({ activeDeadlineSeconds: 5 }, { phase: 'Failed', reason: 'DeadlineExceeded', startTime });
+    ends.noteStatus({ uid: 'uid', removed: false, pod: late } as unknown as PodChange);
+    return late;
+  };
+  return { ends, effect, pod, tell, tellNotFound, setClock, tellLate, forget: () => known.splice(0) };
 }
 
 test('the last end of a container is known until its pod is gone, also of one that is removed while it runs', () => {
@@ -98,12 +109,42 @@ test('a pod has ended as its containers have, where none of them is to run again
   expect(isExplained({ restartPolicy: 'OnFailure', ...after }, 'Failed')).toBe(false);
 });
 
-test('a pod may also have ended by its deadline, or for one of a higher priority', () => {
+const BEGAN = '1970-01-01T00:01:00Z';
+
+test.each([
+  ['whose time is over', [[5_000, 65_000]], true],
+  ['whose time is not over', [[4_999, 64_999]], false],
+  [
+    'whose time was over before the clock was set back',
+    [
+      [1_000, 65_000],
+      [1_001, 0],
+    ],
+    true,
+  ],
+  [
+    'whose time is over although the clock was set back',
+    [
+      [0, 60_000],
+      [5_000, 0],
+    ],
+    true,
+  ],
+] as const)('a pod may have ended by a deadline that it ever had: one %s', (_, times, isExplained) => {
+  const { ends, pod, setClock, tellLate } = history();
+  for (const [elapsed, now] of times) setClock(elapsed, now);
+  const late = tellLate(BEGAN);
+  const without = pod({}, {});
+  expect(ends.explain(late, [without, late])).toBe(isExplained);
+  expect(ends.explain(late, [without])).toBe(false);
+  setClock(100_000, 160_000);
+  tellLate(BEGAN);
+  expect(ends.explain(late, [late])).toBe(isExplained);
+});
+
+test('a pod may also have ended for one of a higher priority', () => {
   const { ends, pod, tell } = history();
   const spec = { restartPolicy: 'Always', containers: [main], priority: 5 };
-  const late = pod(spec, { phase: 'Failed', reason: 'DeadlineExceeded' });
-  expect(ends.explain(late, [late])).toBe(false);
-  expect(ends.explain(late, [pod({ ...spec, activeDeadlineSeconds: 1 }, {}), late])).toBe(true);
   const outdone = pod(spec, { phase: 'Failed', reason: 'Preempting' });
   tell(5);
   expect(ends.explain(outdone, [])).toBe(false);
