@@ -3,6 +3,7 @@ import type { RuntimeEffect } from '../cri/simulated/views.ts';
 import type { Deeds } from './deeds.ts';
 import { fullName, type SimulatedHost } from './host.ts';
 import type { Fate, OutsideCall } from './outside.ts';
+import { renameIn } from './renamed.ts';
 
 /** What the runtime has is in a list by then, unless lists are troubled. */
 const LISTED_WITHIN_MS = 120_000;
@@ -45,6 +46,7 @@ export class Endings {
   /** Notes what somebody else than an agent has done. */
   noteEffect({ host: { clock }, deeds }: Around, effect: RuntimeEffect): void {
     const { sandbox, container } = effect;
+    renameIn(this.#asked, effect);
     const pod = fullName(sandbox);
     if (this.isByOthers(effect)) {
       if (container === undefined) deeds.touch(pod, clock.elapsed);

@@ -85,6 +85,7 @@ export class SimulatedHost {
       logCalls: false,
       onEffect: (effect) => {
         this.#log(effect);
+        this.troubles.noteEffect(effect);
         onEffect(effect);
       },
     });

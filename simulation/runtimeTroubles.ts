@@ -1,8 +1,9 @@
 /** What becomes of the runtime without anybody's having asked for it. */
 import type { EventDelivery } from '../cri/simulated/events.ts';
 import type { SimulatedRuntime } from '../cri/simulated/runtime.ts';
-import type { SimulatedContainer, SimulatedSandbox } from '../cri/simulated/views.ts';
+import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../cri/simulated/views.ts';
 import type { Random } from './random.ts';
+import { renameIn } from './renamed.ts';
 import type { Schedule } from './schedule.ts';
 import type { Spells } from './spells.ts';
 
@@ -15,6 +16,8 @@ export interface RuntimeRestart {
   readonly keepContainers: boolean;
   /** Which share of all sandboxes, with their containers, it has forgotten then, from 0 to 1. */
   readonly forgets?: number;
+  /** It gives this share of its sandboxes, with their containers, other ids, from 0 to 1. */
+  readonly renames?: number;
   /** It finds again what it had forgotten. */
   readonly recalls?: boolean;
   /** It cannot take up some of the containers that run. */
@@ -33,6 +36,8 @@ export class RuntimeTroubles {
   /** The sandboxes and containers that the runtime did not know, or not show, for a while, although they ran. */
   readonly #strayed = new Set<string>();
   readonly #unknown = new Set<string>();
+  /** The ids that the runtime gave in the place of others. */
+  readonly #present = new Map<string, string>();
 
   constructor(
     runtime: SimulatedRuntime,
@@ -48,6 +53,17 @@ export class RuntimeTroubles {
     return this.#strayed.has(id);
   }
 
+  noteEffect(effect: RuntimeEffect): void {
+    if (effect.kind === 'renamed') this.#present.set(effect.formerId, (effect.container ?? effect.sandbox).id);
+    renameIn(this.#strayed, effect);
+  }
+
+  /** The id that the runtime has now for what it had under this one. */
+  presentId(id: string): string {
+    const next = this.#present.get(id);
+    return next === undefined ? id : this.presentId(next);
+  }
+
   /** An agent begins: containers of earlier ones that no list shows yet it cannot know. */
   beginLife(): void {
     for (const { id } of this.#runtime.containers()) if (!this.#runtime.lists.showsContainer(id)) this.#strayed.add(id);
@@ -60,7 +76,7 @@ export class RuntimeTroubles {
 
   /** `isPicked`: which of what the runtime has can be forgotten. */
   restart(
-    { downMs, keepContainers, forgets = 0, recalls = false, hasUnknown = false }: RuntimeRestart,
+    { downMs, keepContainers, forgets = 0, renames = 0, recalls = false, hasUnknown = false }: RuntimeRestart,
     isPicked: (id: string) => boolean,
   ): void {
     this.#runtime.down();
@@ -73,7 +89,9 @@ export class RuntimeTroubles {
         if (isUnknown) this.#unknown.add(id);
         return isUnknown;
       };
-      this.#runtime.restart({ keepContainers, forget, recall: recalls, unknown });
+      const rename = ({ id }: SimulatedSandbox) => isPicked(id) && this.#random.chance(renames);
+      const renaming = renames > 0 ? { rename } : {};
+      this.#runtime.restart({ keepContainers, forget, ...renaming, recall: recalls, unknown });
     }, downMs);
   }
 

@@ -35,6 +35,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/invariants/untouched.test.ts': { 'simulation/invariants': 'ownReasons' },
   'test/simulation/misuse.test.ts': { simulation: 'checkOptions' },
   'test/simulation/soak.test.ts': { simulation: 'keepFound' },
+  'test/actors/otherIds.test.ts': { 'actors/services': 'knownContainer', 'pod/lifecycle': 'otherId' },
+  'test/simulation/endings.test.ts': { simulation: 'renamed' },
   'test/simulation/replayed.test.ts': { simulation: 'pastLives' },
   'test/index.test.ts': { 'actors/simulated': 'startSimulatedNode', 'host/cgroup': 'systemd' },
   'test/actors/simulated/network.test.ts': { 'actors/simulated': 'connection' },

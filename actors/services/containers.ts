@@ -3,9 +3,7 @@ import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import { runtimeMessage } from '../../cri/failure.ts';
 import { type ImageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
-import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
 import { type NodeDescription, withResolver } from '../../cri/nodeDescription.ts';
-import { observedContainer } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { writeHostsFile } from '../../host/pods/hostsFile.ts';
@@ -13,7 +11,7 @@ import type { Layout } from '../../host/pods/layout.ts';
 import { type LogLink, removeLogSymlink, writeLogSymlink } from '../../host/pods/logLinks.ts';
 import { makeTerminationLog } from '../../host/pods/podDirectory.ts';
 import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
-import type { PortTypes } from '../../machines/shared/ports.ts';
+import type { KnownContainer, PortTypes } from '../../machines/shared/ports.ts';
 import { containersOf } from '../../pod/api/containers.ts';
 import { containerHash } from '../../pod/api/identity.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
@@ -26,6 +24,7 @@ import type { Services } from '../boundary.ts';
 import { type Clock, secondsLeft } from '../clock.ts';
 import { readContainer } from './containerStatus.ts';
 import { type FindImageUser, imageUsers } from './imageUsers.ts';
+import { otherIdOf, readKnown, runsOf } from './knownContainer.ts';
 import { prepareMounts } from './mounts.ts';
 import type { FindRuntimeHandler } from './runtimeClasses.ts';
 import { despiteReservation, unlessGone } from './sandboxes.ts';
@@ -54,40 +53,29 @@ type ContainerServices = Pick<
 >;
 
 export function containerServices(parts: ContainerParts): ContainerServices {
-  const { cri, layout, clock, onError } = parts;
+  const { cri, layout, onError } = parts;
   const { files } = layout;
   const imageUserOf = imageUsers(cri);
   return {
     createContainer: async (input, { signal }) => ({ id: await create({ ...parts, imageUserOf }, input, signal) }),
-    startContainer: async ({ pod, container, id }, { signal }) => {
-      await start({ cri, files }, id, { signal });
-      const started = await readContainer({ cri, files }, { id }, { signal });
+    startContainer: async (known, { signal }) => {
+      const { pod, container } = known;
+      const id = await start({ cri, files }, known, { signal });
+      const started = await readKnown({ cri, files }, { ...known, id }, { signal });
       if (started === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
       // The container runs, and its log is there: without the link only collectors of logs do not find it.
-      await linkLog(layout, { pod: pod.metadata, container, id }, { logFile, signal }).catch((error) =>
+      await linkLog(layout, { pod: pod.metadata, container, id: started.id }, { logFile, signal }).catch((error) =>
         onError('logLink', error),
       );
       return started;
     },
-    stopContainer: async ({ id, graceSeconds, deadline }, { signal }) => {
-      const left = deadline === undefined ? graceSeconds : Math.ceil((deadline - clock.now()) / 1_000);
-      // The clock may have been set back since the deadline was: the grace is none the longer for that (C10).
-      const seconds = Math.max(LEAST_GRACE_SECONDS, Math.min(graceSeconds, left));
-      const options = { signal, timeoutMs: seconds * 1_000 + STOP_SLACK_MS };
-      const beganAt = clock.monotonic();
-      try {
-        await cri.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options).catch(unlessGone);
-        return await readContainer({ cri, files }, { id }, { signal });
-      } catch (cause) {
-        throw failedStop(cause, secondsLeft(seconds, beganAt, clock));
-      }
-    },
+    stopContainer: (asked, { signal }) => stop(parts, asked, signal),
     removeContainers: async ({ ids }, options) => {
       await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(unlessGone)));
       return null;
     },
-    inspectContainer: ({ id }, options) => readContainer({ cri, files }, { id }, options),
+    inspectContainer: (known, options) => readKnown({ cri, files }, known, options),
   };
 }
 
@@ -200,36 +188,59 @@ async function findAttempt(cri: Cri, input: CreateInput, options: CallOptions): 
   return (await runsOf(cri, input.pod, input.container, options)).find(({ attempt }) => attempt === input.attempt);
 }
 
-/** Every container of a name that the runtime has of a pod. */
-async function runsOf(cri: Cri, pod: Pod, name: string, options: CallOptions): Promise<ObservedContainer[]> {
-  const labelSelector = { [POD_UID_LABEL]: pod.metadata.uid, [CONTAINER_NAME_LABEL]: name };
-  const filter = { id: '', state: undefined, podSandboxId: '', labelSelector };
-  const { containers } = await cri.listContainers({ filter }, options);
-  return containers.map(observedContainer).filter((container) => container !== undefined);
-}
-
 /** What is no word against the start of a container: it may run, or be about to. */
 const NOT_REFUSED: ReadonlySet<FailureReason> = new Set(['RuntimeUnavailable', 'AlreadyStarting']);
 
 const MAY_RUN: ReadonlySet<ObservedContainer['state']> = new Set(['running', 'unknown']);
 
-/** Starts a container that is only created; one that was started by a call whose answer was lost is left as it is. */
+/**
+ * Starts a container that is only created; one that was started by a call whose answer was lost is left as it is. Gives
+ * the id under which the runtime has it.
+ */
 async function start(
-  { cri, files }: { readonly cri: Cri; readonly files: FileSystem },
-  containerId: string,
+  parts: { readonly cri: Cri; readonly files: FileSystem },
+  known: KnownContainer,
   options: CallOptions,
-): Promise<void> {
+): Promise<string> {
   try {
-    await cri.startContainer({ containerId }, options);
+    await parts.cri.startContainer({ containerId: known.id }, options);
+    return known.id;
   } catch (error) {
     if (error instanceof NodeFailure && NOT_REFUSED.has(error.reason)) throw error;
-    const shown = await readContainer({ cri, files }, { id: containerId }, options);
+    const shown = await readKnown(parts, known, options);
+    if (shown?.state === 'created' && shown.id !== known.id) return start(parts, { ...known, id: shown.id }, options);
     // The answer of a call that worked was lost; a start that failed shows as an end with its own reason. One in a
     // state that the runtime does not know may run.
-    if (shown && MAY_RUN.has(shown.state)) return;
-    if (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError')) return;
+    if (shown && MAY_RUN.has(shown.state)) return shown.id;
+    if (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError')) return shown.id;
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
     throw new NodeFailure(shown === null ? 'NotFound' : 'RunContainerError', message, { cause: error });
+  }
+}
+
+/** Under the id that is known and, where the runtime has it under another, under that within what is left. */
+async function stop(
+  { cri, layout: { files }, clock }: Pick<ContainerParts, 'cri' | 'layout' | 'clock'>,
+  { graceSeconds, deadline, ...known }: PortTypes['stopContainer']['input'],
+  signal: AbortSignal,
+): Promise<ObservedContainer | null> {
+  const left = deadline === undefined ? graceSeconds : Math.ceil((deadline - clock.now()) / 1_000);
+  // The clock may have been set back since the deadline was: the grace is none the longer for that (C10).
+  const seconds = Math.max(LEAST_GRACE_SECONDS, Math.min(graceSeconds, left));
+  const beganAt = clock.monotonic();
+  const stopWithin = async (id: string, within: number) => {
+    const options = { signal, timeoutMs: within * 1_000 + STOP_SLACK_MS };
+    await cri.stopContainer({ containerId: id, timeout: BigInt(within) }, options).catch(unlessGone);
+    return readContainer({ cri, files }, { id }, { signal });
+  };
+  try {
+    const stopped = await stopWithin(known.id, seconds);
+    if (stopped !== null) return stopped;
+    const other = await otherIdOf(cri, known, { signal });
+    if (other === undefined) return null;
+    return await stopWithin(other, Math.max(LEAST_GRACE_SECONDS, secondsLeft(seconds, beganAt, clock)));
+  } catch (cause) {
+    throw failedStop(cause, secondsLeft(seconds, beganAt, clock));
   }
 }
 

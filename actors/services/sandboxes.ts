@@ -11,6 +11,7 @@ import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { madeBy, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
+import { isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
 import { createAlarm } from '../alarm.ts';
 import type { Services } from '../boundary.ts';
 import { type Clock, steadyClock } from '../clock.ts';
@@ -19,6 +20,9 @@ import { isOurs } from './disk.ts';
 import { type RestartRuntime, withHelp } from './lostTasks.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { requireUserNamespaces } from './runtimeFeatures.ts';
+
+/** A sandbox that the runtime has shown. */
+type KnownSandbox = Pick<ObservedSandbox, 'id' | 'podUid' | 'attempt' | 'createdAt'>;
 
 /** A network plugin may take long, and what it began must be known to be undone. */
 const RUN_TIMEOUT_MS = 240_000;
@@ -61,7 +65,11 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
       if (sandbox !== null) return { ...sandbox, madeAt, ...(warnings.length > 0 ? { warnings } : {}) };
       throw new NodeFailure('FailedPodSandBoxStatus', `the runtime does not know the sandbox ${id} that it just ran`);
     },
-    inspectSandbox: ({ id }, options) => inspect(cri, id, options),
+    inspectSandbox: async ({ id, sandbox }, options) => {
+      const shown = await inspect(cri, id, options);
+      if (shown === null && sandbox !== undefined) await requireNoOtherId(cri, { ...sandbox, id }, options);
+      return shown;
+    },
     stopSandboxes: async ({ pod, ids }, options) => {
       await Promise.all(ids.map((podSandboxId) => cri.stopPodSandbox({ podSandboxId }, options).catch(unlessGone)));
       if (await isOurs(ownership, { pod, ran: ids })) await cgroups?.kill(pod, options.signal);
@@ -96,7 +104,7 @@ async function runSandbox(
   const run = async () =>
     (await cri.runPodSandbox({ config, runtimeHandler }, { signal, timeoutMs: RUN_TIMEOUT_MS })).podSandboxId;
   const take = async () => {
-    const earlier = await findAttempt(cri, pod, attempt, { signal });
+    const earlier = await findAttempt(cri, { podUid: pod.metadata.uid, attempt }, { signal });
     const other = ownership.otherMaker(earlier?.owner);
     if (other !== undefined) throw new NodeFailure('FailedCreatePodSandBox', madeBy(other));
     if (earlier?.state === 'ready') return requireEmpty(cri, earlier.id, { signal });
@@ -134,8 +142,12 @@ export async function despiteReservation(
   }
 }
 
-async function findAttempt(cri: Cri, pod: Pod, attempt: number, options: CallOptions) {
-  const labelSelector = { [POD_UID_LABEL]: pod.metadata.uid };
+async function findAttempt(
+  cri: Cri,
+  { podUid, attempt }: Pick<ObservedSandbox, 'podUid' | 'attempt'>,
+  options: CallOptions,
+) {
+  const labelSelector = { [POD_UID_LABEL]: podUid };
   const { items } = await cri.listPodSandbox({ filter: { id: '', state: undefined, labelSelector } }, options);
   return items.map(observedSandbox).find((sandbox) => sandbox?.attempt === attempt);
 }
@@ -156,6 +168,14 @@ async function inspect(cri: Cri, podSandboxId: string, options: CallOptions): Pr
     unlessGone(error);
     return null;
   }
+}
+
+/** Only a list tells under which id the runtime has what is in it. */
+async function requireNoOtherId(cri: Cri, known: KnownSandbox, options: CallOptions): Promise<void> {
+  const other = await findAttempt(cri, known, options);
+  if (other === undefined || !isUnderOtherId(known, other)) return;
+  const message = `the runtime has sandbox ${known.id} under another id: ${other.id}`;
+  throw new NodeFailure('FailedPodSandBoxStatus', message);
 }
 
 const isNameReserved = (error: unknown): boolean => error instanceof NodeFailure && error.reason === 'NameReserved';

@@ -71,6 +71,11 @@ export class EventStreams {
     if (!held) this.#tellKept();
   }
 
+  /** Loses some of the events that are kept. */
+  forget(isLost: (event: RuntimeEvent) => boolean): void {
+    this.#kept.splice(0, this.#kept.length, ...this.#kept.filter((event) => !isLost(event)));
+  }
+
   emit(event: RuntimeEvent): void {
     if (this.#held || this.#delivery === 'paused') {
       this.#kept.push(event);

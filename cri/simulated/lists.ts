@@ -26,6 +26,11 @@ export class Lists {
     this.#frozen = undefined;
   }
 
+  /** Lists that are frozen show from now on what is there now. */
+  renew(): void {
+    if (this.#frozen) this.freeze();
+  }
+
   /** Lists come in another order each time, as a real runtime's, drawn from numbers in [0, 1); absent: by age again. */
   shuffle(random?: () => number): void {
     this.#random = random;

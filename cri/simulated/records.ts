@@ -15,7 +15,8 @@ import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
 /** A sandbox that was made and is not removed. Times are milliseconds since the epoch. */
 export class SandboxRecord implements SimulatedSandbox {
-  readonly id: string;
+  /** Another one after a restart that gives other ids. */
+  id: string;
   readonly reservedName: string;
   readonly metadata: PodSandboxMetadata;
   readonly config: PodSandboxConfig;
@@ -93,7 +94,8 @@ type Life =
 
 /** A container that was made and is not removed. */
 export class ContainerRecord implements SimulatedContainer {
-  readonly id: string;
+  /** Another one after a restart that gives other ids. */
+  id: string;
   readonly reservedName: string;
   readonly sandbox: SandboxRecord;
   readonly metadata: ContainerMetadata;

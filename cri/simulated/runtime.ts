@@ -15,11 +15,12 @@ import { operationsOf } from './operations.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
 import { exitWith } from './process.ts';
 import { type ContainerRecord, listedContainer, listedSandbox, type Records, type SandboxRecord } from './records.ts';
+import { giveOtherIds } from './renaming.ts';
 import { endAsNotStarted } from './running.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { Stall } from './stall.ts';
 import { Stats } from './stats.ts';
-import { type Picks, Strays } from './strays.ts';
+import { type Names, type Picks, Strays } from './strays.ts';
 import { struck } from './struck.ts';
 import { underBoth } from './underBoth.ts';
 import { type Undo, undoOf } from './undo.ts';
@@ -35,6 +36,8 @@ export interface RestartOptions {
   readonly forget?: Picks;
   /** Whether it finds again what it had forgotten. */
   readonly recall?: boolean;
+  /** The sandboxes that have other ids then, with their containers: nothing else of them changes. */
+  readonly rename?: (sandbox: SimulatedSandbox) => boolean;
   /** The running containers that it cannot take up, as when their logs cannot be opened: until it restarts again. */
   readonly unknown?: (container: SimulatedContainer) => boolean;
 }
@@ -60,6 +63,7 @@ export class SimulatedRuntime {
   readonly #sandboxes: Sandboxes;
   readonly #operations: Operations;
   readonly #undo: Undo;
+  readonly #names: Names;
   readonly #strays: Strays;
   readonly #log: ((call: LoggedCall) => void) | undefined;
   #life: AbortController | undefined = new AbortController();
@@ -80,8 +84,8 @@ export class SimulatedRuntime {
     const containers = new Containers(this.#world, this.#records, this.lists, this.images, rules);
     this.#sandboxes = new Sandboxes(this.#world, this.#records, containers, this.lists, this.network);
     this.#undo = undoOf(this.#world, this.#records, this.#sandboxes, containers);
-    const names = { sandboxes: this.#sandboxes.names, containers: containers.names };
-    this.#strays = new Strays(this.#records, names, this.network);
+    this.#names = { sandboxes: this.#sandboxes.names, containers: containers.names };
+    this.#strays = new Strays(this.#records, this.#names, this.network);
     const parts = {
       sandboxes: this.#sandboxes,
       containers,
@@ -136,11 +140,12 @@ export class SimulatedRuntime {
   }
 
   /** The runtime comes (back) up. Containers have run on meanwhile, unless they are not kept, as after a reboot. */
-  restart({ keepContainers = true, forget, recall = false, unknown = () => false }: RestartOptions = {}): void {
+  restart({ keepContainers = true, forget, rename, recall = false, unknown = () => false }: RestartOptions = {}): void {
     this.down();
     if (keepContainers !== true) this.#loseProcesses(keepContainers || (() => false));
     if (recall) this.#strays.recall();
     if (forget) this.#strays.forget(forget);
+    if (rename) giveOtherIds(this.#world, { records: this.#records, names: this.#names, lists: this.lists }, rename);
     for (const each of this.#records.containers.values()) each.unknown = each.state === 'running' && unknown(each);
     this.#life = new AbortController();
   }

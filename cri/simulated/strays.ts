@@ -6,7 +6,8 @@ import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 /** Picks sandboxes and containers. */
 export type Picks = (each: SimulatedSandbox | SimulatedContainer) => boolean;
 
-interface Names {
+/** The names in use of both. */
+export interface Names {
   readonly sandboxes: NameRegister;
   readonly containers: NameRegister;
 }

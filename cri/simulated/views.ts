@@ -51,9 +51,14 @@ export interface SimulatedContainer {
   readonly cgroup: string;
 }
 
-/** What happened to a container or, if there is none, to the sandbox itself. */
-export interface RuntimeEffect {
-  readonly kind: 'created' | 'started' | 'ended' | 'removed';
+/** What happened to a container or, if there is none, to the sandbox itself; `renamed`: it has had the id `formerId` so far. */
+export type RuntimeEffect = About &
+  ({ readonly kind: Change } | { readonly kind: 'renamed'; readonly formerId: string });
+
+/** What changes by a call, or by itself. */
+export type Change = 'created' | 'started' | 'ended' | 'removed';
+
+interface About {
   readonly sandbox: SimulatedSandbox;
   readonly container?: SimulatedContainer;
 }

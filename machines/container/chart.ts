@@ -2,6 +2,7 @@
 import { assign } from 'xstate';
 import type { Seen } from '../shared/stateMeta.ts';
 import { type ContainerContext, initialContext } from './context.ts';
+import { knownAgain } from './otherId.ts';
 import { containerSetup } from './setup.ts';
 import { adopting, adoptingImplementations } from './states/adopting.ts';
 import { ended, endedImplementations } from './states/ended.ts';
@@ -25,7 +26,13 @@ const chartSetup = containerSetup
   .extend(stoppingImplementations)
   .extend(endedImplementations)
   .extend({
-    guards: { leavesNothing: ({ context }) => context.leavesNothing },
+    guards: {
+      leavesNothing: ({ context }) => context.leavesNothing,
+      isKnownAgain: ({ context, event }) =>
+        event.type === 'runtime.containerObserved' &&
+        event.container !== null &&
+        Object.keys(knownAgain(context, event.container)).length > 0,
+    },
     actions: {
       takeSandbox: assign(({ event }) =>
         event.type === 'sandbox.ready' ? { sandbox: event.sandbox, former: undefined } : {},
@@ -54,6 +61,7 @@ export const containerMachine = chartSetup.createMachine({
     'container.start': { actions: 'takeTurn' },
     'container.stop': { actions: 'stopForGood' },
     'container.reset': { actions: 'askForReset' },
+    'runtime.containerObserved': { guard: 'isKnownAgain', actions: 'takeOtherId' },
   },
   states: {
     new: {

@@ -13,6 +13,7 @@ import { containerSize } from '../../pod/resources/resources.ts';
 import type { ContainerRole, TerminatedRun } from '../../pod/status/view.ts';
 import type { AwaitedImage } from '../image/awaited.ts';
 import type { ContainerEvent } from '../shared/events.ts';
+import type { KnownContainer } from '../shared/ports.ts';
 import { lostRun, terminatedRun } from './terminatedRun.ts';
 
 export interface ContainerInput {
@@ -65,6 +66,8 @@ export interface ContainerContext
   readonly made?: MadeContainer | undefined;
   /** The container of the present attempt at the runtime. */
   readonly id?: string | undefined;
+  /** When that was made, in milliseconds since the epoch; absent before the runtime has told. */
+  readonly createdAt?: number | undefined;
   readonly startedAt?: number | undefined;
   /** The run that has passed its startup probe, or had none to pass: the container's id at the runtime. */
   readonly startedUp?: string | undefined;
@@ -111,6 +114,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     hasTurn: false,
     attempt: newest ? Math.max(newest.attempt, restarts - 1) : restarts,
     id: newest?.id,
+    createdAt: newest?.createdAt,
     madeFrom: newest?.hash || undefined,
     imageRef: newest?.imageRef,
     size: newest && (input.size ?? sizeOf(input)),
@@ -122,6 +126,12 @@ export function initialContext(input: ContainerInput): ContainerContext {
     retryAt: 0,
   };
 }
+
+/** The container of the present attempt, as the runtime is asked about it. */
+export const knownContainer = ({ pod, name, id = '', attempt, createdAt }: ContainerContext): KnownContainer => ({
+  ...{ pod, container: name, id, attempt },
+  ...(createdAt === undefined ? {} : { createdAt }),
+});
 
 /** The size that the spec asks for. */
 export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): ContainerSize =>

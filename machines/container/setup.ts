@@ -11,6 +11,7 @@ import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import { hasEnded, type StateMeta, type StateTag } from '../shared/stateMeta.ts';
 import { backOffKey, type ContainerContext, type ContainerInput, identityOf, stopRequest } from './context.ts';
+import { isPresent, knownAgain } from './otherId.ts';
 import { terminatedRun, unknownEnd } from './terminatedRun.ts';
 
 /** What a guard looks at. */
@@ -72,7 +73,7 @@ export const containerSetup = setup({
     showsEnd: ({ context, event }) =>
       event.type === 'runtime.containerObserved' &&
       event.container !== null &&
-      event.id === context.id &&
+      isPresent(context, event.container) &&
       hasEnded(event.container.state),
     /** It was seen to have ended while a call about it was still on its way, whatever that call then says. */
     hasSeenEnd: ({ context }) => context.id !== undefined && context.run?.containerId === context.id,
@@ -125,9 +126,17 @@ export const containerSetup = setup({
     stopForGood: assign(({ context, event }) => (event.type === 'container.stop' ? stopRequest(context, event) : {})),
     recordEnd: assign(({ event }) =>
       event.type === 'runtime.containerObserved' && event.container !== null
-        ? { run: terminatedRun(event.container), stopBy: undefined, stopWithin: undefined }
+        ? { id: event.id, run: terminatedRun(event.container), stopBy: undefined, stopWithin: undefined }
         : {},
     ),
+    takeOtherId: assign(({ context, event }) =>
+      event.type === 'runtime.containerObserved' && event.container !== null
+        ? knownAgain(context, event.container)
+        : {},
+    ),
+    endProbes: enqueueActions(({ enqueue }) => {
+      for (const kind of ['startup', 'liveness', 'readiness'] as const) enqueue.stopChild(`probe/${kind}`);
+    }),
     recordUnknownEnd: assign(({ context }) => ({
       run: unknownEnd(context.id ?? '', context.startedAt),
       stopBy: undefined,

@@ -2,12 +2,14 @@
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { madeBy, type ObservedPod, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
+import { type Identified, isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
 import { couldRestartAll, shouldRestart } from '../../pod/lifecycle/restart.ts';
 import { sandboxDecision } from '../../pod/lifecycle/sandboxDecision.ts';
 import { retryAfter } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
 import type { PodContext } from './context.ts';
 import { exitThatRestartsAll } from './restartedAll.ts';
+import { staysAfterwards } from './termination.ts';
 
 /** What to do about the sandbox, from what the runtime shows when the actor is born (C8). */
 export const decideSandbox = (context: PodContext) => {
@@ -70,8 +72,37 @@ function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
 const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
   sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : []));
 
+/** The id under which the runtime shows a sandbox that it does not show under the one that is known. */
+const otherIdOf = (known: Identified, { sandboxes }: ObservedPod): string | undefined =>
+  sandboxes.some(({ id }) => id === known.id) ? undefined : sandboxes.find((shown) => isUnderOtherId(known, shown))?.id;
+
+/** What is known of the pod's sandboxes again, where the runtime shows them under other ids. */
+export function knownAgain(
+  { sandbox, stale, stopped, observed, termination }: PodContext,
+  shown: ObservedPod,
+): Partial<Pick<PodContext, 'sandbox' | 'stale' | 'stopped'>> {
+  const ids = new Map(
+    [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].flatMap((known) => {
+      const id = otherIdOf(known, shown);
+      return id === undefined ? [] : [[known.id, id]];
+    }),
+  );
+  if (ids.size === 0) return {};
+  const now = (id: string): string => ids.get(id) ?? id;
+  // One that is ready was not stopped under the id that it had; and what is to be removed has to be under its new one.
+  const hasStopped = new Set(shown.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [] : [id])));
+  return {
+    ...(sandbox ? { sandbox: { ...sandbox, id: now(sandbox.id) } } : {}),
+    stale: stale.map(now),
+    ...(stopped && staysAfterwards(termination)
+      ? { stopped: stopped.map((id) => (hasStopped.has(now(id)) ? now(id) : id)) }
+      : {}),
+  };
+}
+
 /** The sandbox that the pod had is not ready any more, not even listed, without an address, or another is ready beside it (C8). */
-export function doubtsSandbox(context: PodContext, observed: ObservedPod): boolean {
+export function doubtsSandbox(before: PodContext, observed: ObservedPod): boolean {
+  const context = { ...before, ...knownAgain(before, observed) };
   const { sandbox } = context;
   if (sandbox === undefined) return false;
   return readySandboxes(observed).join() !== sandbox.id || observed.sandboxes.some((each) => isFlawed(context, each));

@@ -34,7 +34,7 @@ import {
 } from './context.ts';
 import { persistedSize, wish } from './resizing.ts';
 import { beforeRestartOfAll } from './restartedAll.ts';
-import { allSandboxes, decideSandbox, isStillSound, nextSandbox } from './sandbox.ts';
+import { allSandboxes, decideSandbox, isStillSound, knownAgain, nextSandbox } from './sandbox.ts';
 import { hasBegun, isComplete, resetInits } from './startOrder.ts';
 import { deadlineExceeded, mergeTermination, staysAfterwards } from './termination.ts';
 
@@ -233,7 +233,12 @@ export const podSetup = setup({
     /** A full look at the pod: what was known of a container and is not shown any more is told as absent. */
     observe: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podObserved') return;
-      enqueue.assign({ observed: event.pod, restarts: rememberedRestarts(context, event.pod) });
+      const again = knownAgain(context, event.pod);
+      enqueue.assign({ observed: event.pod, restarts: rememberedRestarts(context, event.pod), ...again });
+      if (again.sandbox && again.sandbox.id !== context.sandbox?.id) {
+        const ready: ContainerEvent = { type: 'sandbox.ready', sandbox: again.sandbox };
+        for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), ready);
+      }
       for (const container of event.pod.containers) {
         if (!Object.hasOwn(context.containers, container.name)) continue;
         enqueue.sendTo(containerId(container.name), {

@@ -25,11 +25,18 @@ import type {
   ObservedContainer,
   ObservedSandbox,
 } from '../../pod/lifecycle/observed.ts';
+import type { Identified } from '../../pod/lifecycle/otherId.ts';
 import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { ProbeKind } from '../../pod/status/view.ts';
 import type { FeedName } from './events.ts';
+
+/** A container of a pod that the runtime has, also where it has another id there by now. */
+export interface KnownContainer extends Identified {
+  readonly pod: Pod;
+  readonly container: string;
+}
 
 /** A request and the answer to it. */
 export interface PortTypes {
@@ -69,8 +76,14 @@ export interface PortTypes {
     /** With what its author should know of how it was made; `madeAt` is when it answered, in milliseconds since the epoch. */
     output: ObservedSandbox & { readonly madeAt: number; readonly warnings?: readonly EventMessage[] };
   };
-  /** The sandbox as it is, null when the runtime does not have it. */
-  inspectSandbox: { input: { id: string }; output: ObservedSandbox | null };
+  /**
+   * The sandbox as it is, null when the runtime does not have it. Fails where the runtime has it under another id: only a
+   * list tells under which id it has what is in it.
+   */
+  inspectSandbox: {
+    input: { id: string; sandbox: Pick<ObservedSandbox, 'podUid' | 'attempt' | 'createdAt'> | undefined };
+    output: ObservedSandbox | null;
+  };
   /**
    * Stops sandboxes, which are all that the pod has, and everything in them; their network goes with them. Processes
    * that the runtime does not know any more are killed. Idempotent.
@@ -108,14 +121,18 @@ export interface PortTypes {
     };
     output: { id: string };
   };
-  /** Sees to it that a container has started, makes its log symlink, and reads its status: it may already have ended. */
-  startContainer: { input: { pod: Pod; container: string; id: string }; output: ObservedContainer };
+  /**
+   * Sees to it that a container has started, makes its log symlink, and reads its status: it may already have ended. The
+   * answer has the id under which the runtime has it.
+   */
+  startContainer: { input: KnownContainer; output: ObservedContainer };
   /**
    * Stops a container: SIGTERM, then SIGKILL at the deadline or, without one, when the grace is over; at least 2 s are
-   * given (C10). The answer is its last status, null when the runtime does not have it; a failure tells what was given.
+   * given (C10). The answer is its last status, null when the runtime does not have it, under this id or another; a
+   * failure tells what was given.
    */
   stopContainer: {
-    input: { id: string; graceSeconds: number; deadline: number | undefined };
+    input: KnownContainer & { graceSeconds: number; deadline: number | undefined };
     output: ObservedContainer | null;
   };
   /** Gives a running container the resources of its spec, its pod's cgroup growing before it; tells which it has then. */
@@ -144,7 +161,8 @@ export interface PortTypes {
       failure?: Failure;
     };
   };
-  inspectContainer: { input: { id: string }; output: ObservedContainer | null };
+  /** The container as it is, under the id that the runtime has for it; null when the runtime does not have it. */
+  inspectContainer: { input: KnownContainer; output: ObservedContainer | null };
   /**
    * Runs a hook of a container within the grace; how it ends is its answer, a failed preStop hook being no hindrance.
    * `deadline` is when the grace is over (ms since the epoch): the one given, or the one that the hook began with.

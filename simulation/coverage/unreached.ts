@@ -48,6 +48,7 @@ const ofPod = (from: string, event: string) => ({ machine: 'pod', from, event })
 const ofContainer = (from: string, event: string, index: number) => ({ machine: 'container', from, event, index });
 const rare = [
   ofPod('recalling', 'admission.refused'),
+  ofPod('recalling', 'pod.deadlineExceeded'),
   ofPod('terminating', 'admission.admitted'),
   ofContainer('pending.waiting', '', 2),
   ofContainer('ended.startFailed', 'sandbox.lost', 1),

@@ -1,5 +1,6 @@
 import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/views.ts';
 import type { OutsideCall } from '../outside.ts';
+import { renameIn } from '../renamed.ts';
 
 /** The containers and sandboxes whose stop was asked for, until they are removed. */
 export class AskedStops {
@@ -14,7 +15,9 @@ export class AskedStops {
     if (room === 'runtime' && (name === 'stopContainer' || name === 'stopPodSandbox')) this.#ids.add(about);
   }
 
-  noteEffect({ kind, sandbox, container }: RuntimeEffect): void {
+  noteEffect(effect: RuntimeEffect): void {
+    const { kind, sandbox, container } = effect;
+    renameIn(this.#ids, effect);
     if (kind === 'removed') this.#ids.delete(container?.id ?? sandbox.id);
   }
 

@@ -6,6 +6,7 @@ import { sameValue } from '../../pod/sameValue.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { PLACES } from '../host.ts';
 import type { Fate, OutsideCall } from '../outside.ts';
+import { renameIn } from '../renamed.ts';
 import { refusals, statusesOf } from './apiRules.ts';
 import { goneBack } from './goneBack.ts';
 import type { Invariant, Watched } from './invariant.ts';
@@ -149,7 +150,10 @@ class ApiServer {
   }
 
   /** What somebody else removes before the agent of this life has told of it, it may not have seen. */
-  noteEffect({ kind, sandbox: { podUid: uid }, container }: RuntimeEffect): void {
+  noteEffect(effect: RuntimeEffect): void {
+    const { kind, container } = effect;
+    const { podUid: uid } = effect.sandbox;
+    for (const ids of [this.#made, this.#asked, this.#removed]) renameIn(ids, effect);
     if (kind === 'created' && container !== undefined) this.#made.add(container.id);
     if (kind === 'removed' && container !== undefined && this.#asked.has(container.id)) this.#removed.add(container.id);
     const isTold = this.#told.get(uid)?.life === this.#watched.life;
@@ -233,8 +237,9 @@ class ApiServer {
     const shown = host.containers().filter(({ id }) => !host.troubles.hasStrayed(id));
     const there = new Set(shown.map(({ id }) => id));
     const isKnown = ({ state }: ContainerStatus) => {
-      const id = state?.terminated?.containerID?.split('//')[1];
-      if (id === undefined) return state?.terminated === undefined || isTerminalPhase(before.phase);
+      const told = state?.terminated?.containerID?.split('//')[1];
+      if (told === undefined) return state?.terminated === undefined || isTerminalPhase(before.phase);
+      const id = host.troubles.presentId(told);
       return there.has(id) || (this.#removed.has(id) && !hasEnded);
     };
     const lost = new Set(statusesOf(before).flatMap((each) => (isKnown(each) ? [] : [each.name])));

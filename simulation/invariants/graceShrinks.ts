@@ -1,4 +1,5 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
+import type { SimulatedContainer } from '../../cri/simulated/views.ts';
 import { containerNamed, containersOf } from '../../pod/api/containers.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import { fullName } from '../host.ts';
@@ -53,23 +54,25 @@ const mayRestartAll = ({ restartPolicyRules = [] }: Container): boolean =>
 /** What containers were given to end in: so many seconds, over at `end` by the time that no jump of the clock changes. */
 function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>, violated: (message: string) => void) {
   const { host, deeds } = watched;
-  const graces = new Map<string, { readonly seconds: number; readonly end: number }>();
+  // By the container, which may get another id; what is not there has only its id.
+  const graces = new Map<SimulatedContainer | string, { readonly seconds: number; readonly end: number }>();
   return {
     give: (id: string, seconds: number) => {
-      const before = graces.get(id);
+      const container = host.container(host.troubles.presentId(id)) ?? id;
+      const before = graces.get(container);
       const end = host.clock.elapsed + seconds * 1_000;
-      graces.set(id, { seconds, end: Math.min(end, before?.end ?? end) });
+      graces.set(container, { seconds, end: Math.min(end, before?.end ?? end) });
       if (longer(before?.seconds, seconds))
         violated(`container ${id}: its grace grew from ${before?.seconds} to ${seconds} s`);
       const least = before ? LEAST_SECONDS : leastGrace(watched, id, ofPods.get(host.container(id)?.podUid ?? ''));
       if (seconds < least) violated(`container ${id}: it was given ${seconds} s to end, not ${least}`);
     },
-    isOver: (id: string): boolean => (graces.get(id)?.end ?? 0) <= host.clock.elapsed,
+    isOver: (container: SimulatedContainer): boolean => (graces.get(container)?.end ?? 0) <= host.clock.elapsed,
     /** What an agent had begun to end need not end under the next one, where it is wanted again. */
     beginLife: () => {
-      for (const id of graces.keys()) {
-        const container = host.container(id);
-        if (container === undefined || deeds.wanted.has(fullName(container))) graces.delete(id);
+      for (const each of graces.keys()) {
+        const container = typeof each === 'string' ? undefined : host.container(each.id);
+        if (container === undefined || deeds.wanted.has(fullName(container))) graces.delete(each);
       }
     },
   };
@@ -80,15 +83,15 @@ function cutShort(
   { host, podOf }: Watched,
   given: ReadonlyMap<string, Grace>,
   sandboxId: string,
-  isOver: (containerId: string) => boolean,
+  isOver: (container: SimulatedContainer) => boolean,
 ): string[] {
   const pod = podOf(host.sandboxes().find(({ id }) => id === sandboxId)?.podUid ?? '');
   const end = (pod && given.get(pod.metadata.uid)?.end) ?? 0;
   const known = (pod?.status?.containerStatuses ?? []).flatMap(({ containerID = '', state }) =>
-    state?.running ? containerID.split('//').slice(1) : [],
+    state?.running ? [host.troubles.presentId(containerID.split('//')[1] ?? '')] : [],
   );
   const running = host.containers().filter(({ id, state }) => state === 'running' && known.includes(id));
-  const early = running.filter(({ id }) => host.clock.elapsed < end || !isOver(id));
+  const early = running.filter((each) => host.clock.elapsed < end || !isOver(each));
   return early.map((each) => `${fullName(each)} ${each.containerName}: its sandbox is stopped before its time`);
 }
 

@@ -2,6 +2,7 @@ import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/view
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { fullName, PLACES } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
+import { renameKey } from '../renamed.ts';
 import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { wrongMounts } from './mountsAsked.ts';
@@ -12,9 +13,13 @@ class Seen {
   readonly #started = new Map<string, Set<string>>();
   readonly #succeeded = new Map<string, Set<string>>();
 
-  note({ kind, sandbox, container }: RuntimeEffect): void {
+  note(effect: RuntimeEffect): void {
+    const { kind, sandbox, container } = effect;
     if (container === undefined) {
-      if (kind === 'removed') for (const each of [this.#asked, this.#started, this.#succeeded]) each.delete(sandbox.id);
+      for (const each of [this.#asked, this.#started, this.#succeeded]) {
+        renameKey(each, effect);
+        if (kind === 'removed') each.delete(sandbox.id);
+      }
       return;
     }
     const { containerName, exitCode } = container;

@@ -2,12 +2,13 @@ import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/view
 import { OF_ITS_MANIFEST } from '../deeds.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
+import { renameIn, renameKey } from '../renamed.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { OwnReasons, reasonsToEnd } from './ownReasons.ts';
 
 /** A container that runs. */
 interface Known {
-  readonly id: string;
+  readonly container: SimulatedContainer;
   readonly name: string;
   readonly pod: string;
   readonly uid: string;
@@ -25,13 +26,17 @@ class Presence {
     if (room === 'runtime' && name === 'startContainer') this.#asked.set(about, at);
   }
 
-  note({ kind, sandbox: { id, podUid }, container }: RuntimeEffect, at: number): void {
+  note(effect: RuntimeEffect, at: number): void {
+    const { kind, container } = effect;
+    const { id, podUid } = effect.sandbox;
     if (container !== undefined) {
+      renameKey(this.#asked, effect);
       if (kind === 'removed') this.#asked.delete(container.id);
       return;
     }
     const sandboxes = this.#sandboxes.get(podUid) ?? new Set();
     if (kind === 'created') sandboxes.add(id);
+    renameIn(sandboxes, effect);
     if (kind === 'removed') sandboxes.delete(id);
     if (sandboxes.size === 0) {
       this.#sandboxes.delete(podUid);
@@ -63,7 +68,9 @@ function hasReason({ host, deeds }: Watched, own: OwnReasons, { name, pod, uid, 
 
 export const untouched: Invariant = {
   number: 4,
-  says: 'What ran and was not touched goes on in the same container, whatever becomes of the agent, the sources or the store.',
+  says:
+    'What ran and was not touched goes on in the same container, whatever becomes of the agent, the sources or the store, ' +
+    'also where the runtime gives that another id.',
   follow: (watched, violated) => {
     const { host } = watched;
     const known = new Map<string, Known>();
@@ -75,13 +82,13 @@ export const untouched: Invariant = {
       const { elapsed } = host.clock;
       pods.note(effect, elapsed);
       if (container === undefined) return;
-      const { id, containerName: name, podUid: uid } = container;
+      const { containerName: name, podUid: uid } = container;
       const pod = fullName(container);
       const key = `${pod} ${name}`;
       const before = known.get(key);
       if (kind === 'started') {
-        known.set(key, { ...{ id, name, pod, uid }, since: pods.sinceOf(container) ?? elapsed });
-      } else if (before?.id === id) {
+        known.set(key, { ...{ container, name, pod, uid }, since: pods.sinceOf(container) ?? elapsed });
+      } else if (kind !== 'renamed' && before?.container === container) {
         known.delete(key);
         ended.set(key, before);
       }

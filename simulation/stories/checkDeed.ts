@@ -47,7 +47,7 @@ const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: 
   removeSandbox: { which },
   runtimeDown: {
     ...{ ...down, keepContainers: z.boolean(), forgets: z.optional(share) },
-    ...{ recalls: yesOrNo, hasUnknown: yesOrNo },
+    ...{ renames: z.optional(share), recalls: yesOrNo, hasUnknown: yesOrNo },
   },
   stall: span,
   networkDown: span,

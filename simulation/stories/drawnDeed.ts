@@ -99,12 +99,15 @@ const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Dra
   powerCut: [2, ({ random }) => ({ kind: 'powerCut', downMs: downMs(random) })],
   runtimeDown: [
     3,
-    ({ random }) => ({
-      ...{ kind: 'runtimeDown', downMs: downMs(random), keepContainers: random.chance(0.7) },
-      ...(random.chance(0.3) ? { forgets: random.pick([0.3, 1]) } : {}),
-      ...(random.chance(0.1) ? { recalls: true } : {}),
-      ...(random.chance(0.1) ? { hasUnknown: true } : {}),
-    }),
+    ({ random }) => {
+      const down = { kind: 'runtimeDown', downMs: downMs(random), keepContainers: random.chance(0.7) } as const;
+      const forgets = random.chance(0.3) ? { forgets: random.pick([0.3, 1]) } : {};
+      const recalls = random.chance(0.1) ? { recalls: true } : {};
+      const drawn = random.fraction();
+      const hasUnknown = drawn < 0.1 ? { hasUnknown: true } : {};
+      const renames = drawn >= 0.85 ? { renames: drawn >= 0.9 ? 1 : 0.5 } : {};
+      return { ...down, ...forgets, ...recalls, ...hasUnknown, ...renames };
+    },
   ],
   stall: [2, ({ random }) => ({ kind: 'stall', forMs: some(random) })],
   registryDown: [1, ({ random }) => ({ kind: 'registryDown', images: PULLED, forMs: some(random) })],

@@ -22,6 +22,7 @@ const DEEDS: readonly Deed[] = [
   { kind: 'runtimeDown', downMs: SECOND, keepContainers: true },
   { kind: 'runtimeDown', downMs: SECOND, keepContainers: false },
   { kind: 'runtimeDown', downMs: SECOND, keepContainers: true, forgets: 1 },
+  { kind: 'runtimeDown', downMs: SECOND, keepContainers: true, renames: 1 },
   { kind: 'stall', forMs: FOR_MS },
   { kind: 'lists', show: 'stale', forMs: 2 * FOR_MS },
   { kind: 'jump', ms: HOUR_MS },

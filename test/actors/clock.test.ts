@@ -8,6 +8,7 @@ import { type ContainerParts, containerServices } from '../../actors/services/co
 import { withinLimit } from '../../actors/services/timeLimit.ts';
 import { ContainerState } from '../../cri/generated/runtime.ts';
 import { IMAGE, noAbort, runOne, simulate } from '../cri/simulated/support.ts';
+import { aPod } from '../pod/fixtures.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -52,7 +53,8 @@ test('C10: a grace of 30 days is given whole, at the end of which the container 
   // Of its parts a stop needs the first two.
   const parts = { cri: simulation.cri, clock: systemClock, layout: {} } as unknown as ContainerParts;
   const { stopContainer } = containerServices(parts);
-  const asked = { id: container, graceSeconds: (30 * DAY_MS) / 1_000, deadline: Date.now() + 30 * DAY_MS };
+  const known = { pod: aPod(), container: 'main', attempt: 0, id: container };
+  const asked = { ...known, graceSeconds: (30 * DAY_MS) / 1_000, deadline: Date.now() + 30 * DAY_MS };
   const stopped = stopContainer(asked, { signal: noAbort });
   expect(await daysUntil((done) => void stopped.then(done))).toBe(30);
   const { status } = await simulation.cri.containerStatus(

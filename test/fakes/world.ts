@@ -11,6 +11,7 @@ import type { Answers } from './ports.ts';
 export class FakeWorld {
   readonly sandboxes = new Map<string, ObservedSandbox>();
   readonly containers = new Map<string, ObservedContainer>();
+  readonly #otherIds = new Map<string, string>();
   readonly #now: () => number;
   readonly #prefixOf: (pod: Pod) => string;
 
@@ -55,18 +56,24 @@ export class FakeWorld {
     countRestarts: () => ({ restarts: {} }),
     createContainer: ({ pod, container, sandbox, attempt, imageRef }) => {
       this.#requireReady(sandbox.id, 'CreateContainerError');
+      // No two of a pod have one number: an earlier one is cleared away.
+      for (const each of this.containers.values()) {
+        const isEarlier = each.podUid === pod.metadata.uid && each.name === container && each.attempt === attempt;
+        if (isEarlier) this.containers.delete(each.id);
+      }
       const id = `${this.#prefixOf(pod)}${container}-${sandbox.attempt}-${attempt}`;
       this.containers.set(id, this.container(pod, container, { id, sandboxId: sandbox.id, attempt, imageRef }));
       return { id };
     },
-    startContainer: ({ id }) => {
+    startContainer: ({ id: known }) => {
+      const id = this.#idNow(known);
       const container = this.containers.get(id);
       if (container === undefined) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       if (container.state !== 'created') return container;
       this.#requireReady(container.sandboxId, 'RunContainerError');
       return this.change(id, { state: 'running', startedAt: this.#now() });
     },
-    stopContainer: ({ id }) => (this.containers.has(id) ? this.end(id, 137) : null),
+    stopContainer: ({ id }) => (this.containers.has(this.#idNow(id)) ? this.end(this.#idNow(id), 137) : null),
     removeContainers: ({ ids }) => {
       for (const id of ids) this.containers.delete(id);
       return null;
@@ -78,7 +85,7 @@ export class FakeWorld {
     },
     rotateLogs: () => null,
     surveyDisk: () => ({ left: [], foreign: [] }),
-    inspectContainer: ({ id }) => this.containers.get(id) ?? null,
+    inspectContainer: ({ id }) => this.containers.get(this.#idNow(id)) ?? null,
     runHook: ({ graceSeconds, deadline }) => ({
       deadline: deadline ?? this.#now() + graceSeconds * 1_000,
       failure: null,
@@ -86,6 +93,19 @@ export class FakeWorld {
     runProbe: () => ({ result: 'success', message: '', beganAt: this.#now(), at: this.#now() }),
     pickMoment: ({ withinMs }) => ({ at: this.#now() + withinMs / 2 }),
   };
+
+  /** It has a container under another id from now on, and knows it again. */
+  rename(former: string, id: string): ObservedContainer {
+    const known = this.containers.get(former);
+    if (known === undefined) throw new Error(`there is no container ${former}`);
+    const container = { ...known, id };
+    this.containers.delete(former);
+    this.containers.set(id, container);
+    this.#otherIds.set(former, id);
+    return container;
+  }
+
+  #idNow = (id: string): string => this.#otherIds.get(id) ?? id;
 
   /** A sandbox of the pod that is ready. */
   sandbox(pod: Pod, attempt = 0): ObservedSandbox {

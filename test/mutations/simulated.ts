@@ -37,7 +37,7 @@ export const seededFaults: readonly SeededFault[] = [
     name: 'early-removal',
     breaks: 'containers are removed that still run',
     file: 'actors/services/containers.ts',
-    find: 'await cri.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options).catch(unlessGone);',
+    find: 'await cri.stopContainer({ containerId: id, timeout: BigInt(within) }, options).catch(unlessGone);',
     put: 'if (options) await cri.removeContainer({ containerId: id }, { signal }).catch(unlessGone);',
   },
   {
@@ -58,8 +58,8 @@ export const seededFaults: readonly SeededFault[] = [
     name: 'event',
     breaks: 'the creation of a container is told twice',
     file: 'machines/container/states/making.ts',
-    find: 'actions: [assign(({ event }) => ({ id: event.output.id })), recordCreationEvent],',
-    put: 'actions: [assign(({ event }) => ({ id: event.output.id })), recordCreationEvent, recordCreationEvent],',
+    find: 'createdAt: undefined })), recordCreationEvent],',
+    put: 'createdAt: undefined })), recordCreationEvent, recordCreationEvent],',
   },
   {
     name: 'restart-count',
@@ -142,8 +142,8 @@ export const seededFaults: readonly SeededFault[] = [
     name: 'adoption',
     breaks: 'a new agent makes containers anew that run',
     file: 'machines/container/context.ts',
-    find: '    id: newest?.id,\n    madeFrom: newest?.hash || undefined,',
-    put: "    id: newest?.id,\n    madeFrom: newest && 'another',",
+    find: 'madeFrom: newest?.hash || undefined,',
+    put: "madeFrom: newest && 'another',",
   },
   {
     name: 'adoption-probe',
@@ -219,8 +219,8 @@ export const seededFaults: readonly SeededFault[] = [
     name: 'no-grace',
     breaks: 'containers are killed without any grace',
     file: 'actors/services/containers.ts',
-    find: 'timeout: BigInt(seconds) }',
-    put: 'timeout: BigInt(seconds) * 0n }',
+    find: 'timeout: BigInt(within) }',
+    put: 'timeout: BigInt(within) * 0n }',
   },
   {
     name: 'image-never-changed',

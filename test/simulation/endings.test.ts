@@ -7,6 +7,7 @@ function story() {
   const endings = new Endings();
   // No start is refused here.
   const simulation = {} as Parameters<Endings['note']>[0];
+  const around = { host: { clock: {} } } as unknown as Parameters<Endings['noteEffect']>[0];
   const sandbox = { id: 'sandbox', podUid: 'pod' };
   const container = { id: 'main' };
   // As far as it is looked at.
@@ -16,6 +17,11 @@ function story() {
     restart: () => endings.beginLife(),
     startSandbox: () => endings.isSurplus({ kind: 'started', sandbox } as unknown as RuntimeEffect),
     start: () => endings.isByOthers(effect('started')),
+    rename: () => {
+      const formerId = container.id;
+      container.id = 'renamed';
+      endings.noteEffect(around, { ...effect('renamed'), formerId } as unknown as RuntimeEffect);
+    },
     end: () => endings.isByOthers(effect('ended')),
   };
 }
@@ -33,6 +39,14 @@ test.each([
   const { asks, start, end } = story();
   start();
   asks(name, about);
+  expect(end()).toBe(false);
+});
+
+test('what was asked to end is so under another id, too', () => {
+  const { asks, start, rename, end } = story();
+  start();
+  asks('stopContainer', 'main');
+  rename();
   expect(end()).toBe(false);
 });
 

@@ -3,6 +3,8 @@ import { assign } from 'xstate';
 import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
+import { type ContainerContext, knownContainer } from '../context.ts';
+import { underId } from '../otherId.ts';
 import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { lostRun, terminatedRun } from '../terminatedRun.ts';
@@ -11,7 +13,8 @@ import { lostRun, terminatedRun } from '../terminatedRun.ts';
 const madeOf = (shown: ObservedContainer | null) => (shown?.made ? { made: shown.made } : {});
 
 /** What is known of a run that goes on, or may. */
-const whatRuns = (shown: ObservedContainer | null) => ({
+const whatRuns = (context: ContainerContext, shown: ObservedContainer | null) => ({
+  ...(shown ? underId(context, shown.id) : {}),
   ...madeOf(shown),
   startedAt: shown?.startedAt,
   imageRef: shown?.imageRef,
@@ -44,24 +47,24 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
       meta: { waitsFor: 'the runtime to report it' },
       invoke: {
         src: 'inspectContainer',
-        input: ({ context }) => ({ id: context.id ?? '' }),
+        input: ({ context }) => knownContainer(context),
         onDone: [
           {
             guard: { type: 'isAlive', params: ({ event }) => event.output },
             target: 'deciding',
-            actions: assign(({ event: { output } }) => whatRuns(output)),
+            actions: assign(({ context, event: { output } }) => whatRuns(context, output)),
           },
           // Whatever it is, it must not run beside the next one.
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
-            actions: [assign(({ event: { output } }) => whatRuns(output)), recordUnknownStateEvent],
+            actions: [assign(({ context, event: { output } }) => whatRuns(context, output)), recordUnknownStateEvent],
           },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.pending',
-            actions: assign(({ event: { output } }) =>
-              output ? { ...madeOf(output), run: terminatedRun(output) } : {},
+            actions: assign(({ context, event: { output } }) =>
+              output ? { ...underId(context, output.id), ...madeOf(output), run: terminatedRun(output) } : {},
             ),
           },
           {
@@ -75,7 +78,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             actions: [
               assign(({ context: { id }, event: { output } }) => ({
                 ...madeOf(output),
-                ...{ unstarted: id, isCounted: true },
+                ...{ unstarted: output?.id ?? id, isCounted: true },
               })),
               'forgetIt',
             ],

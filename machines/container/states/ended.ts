@@ -56,9 +56,6 @@ const guards = {
 };
 
 const actions = {
-  endProbes: containerSetup.enqueueActions(({ enqueue }) => {
-    for (const kind of ['startup', 'liveness', 'readiness'] as const) enqueue.stopChild(`probe/${kind}`);
-  }),
   forgetCrashes: containerSetup.assign({ crashDelayMs: undefined }),
   forgetFailedStart: containerSetup.assign({
     isCounted: true,

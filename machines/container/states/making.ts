@@ -1,9 +1,11 @@
 /** A container is created and started, while it holds a start slot. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
+import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
 import { namespacedName } from '../../../pod/show/shownName.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { failureOf, retryAfter } from '../../shared/failure.ts';
-import { identityOf, sizeOf, slotKey } from '../context.ts';
+import { identityOf, knownContainer, sizeOf, slotKey } from '../context.ts';
+import { underId } from '../otherId.ts';
 import {
   launchFailed,
   recordCreationEvent,
@@ -14,6 +16,9 @@ import {
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { failedStart, terminatedRun } from '../terminatedRun.ts';
 import { createFailed, refusedStart } from '../waitingReason.ts';
+
+/** What is known of a container by its start: also the id that it has by then. */
+const whatStarted = ({ id, createdAt, startedAt, made }: ObservedContainer) => ({ id, createdAt, startedAt, made });
 
 const guards = {
   isStartRefused: ({ event }: ContainerArgs) => failureOf(event).reason === 'RunContainerError',
@@ -89,11 +94,11 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
           {
             guard: 'mustReset',
             target: '#container.stopping',
-            actions: assign(({ event }) => ({ id: event.output.id })),
+            actions: assign(({ event }) => ({ id: event.output.id, createdAt: undefined })),
           },
           {
             target: 'starting',
-            actions: [assign(({ event }) => ({ id: event.output.id })), recordCreationEvent],
+            actions: [assign(({ event }) => ({ id: event.output.id, createdAt: undefined })), recordCreationEvent],
           },
         ],
         onError: [
@@ -114,18 +119,26 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
       meta: { waitsFor: 'the runtime to start it' },
       invoke: {
         src: 'startContainer',
-        input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
+        input: ({ context }) => knownContainer(context),
         onDone: [
           {
             guard: 'hasSeenEnd',
             target: '#container.ended',
-            actions: [assign(({ event }) => ({ made: event.output.made })), 'forgetFailure', recordStartEvent],
+            actions: [
+              assign(({ context, event: { output } }) => ({
+                ...whatStarted(output),
+                ...underId(context, output.id),
+                startedAt: context.startedAt,
+              })),
+              'forgetFailure',
+              recordStartEvent,
+            ],
           },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.ended',
             actions: [
-              assign(({ event: { output } }) => ({ run: terminatedRun(output), made: output.made })),
+              assign(({ event: { output } }) => ({ ...whatStarted(output), run: terminatedRun(output) })),
               'forgetFailure',
               recordStartEvent,
             ],
@@ -134,37 +147,23 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
-            actions: [
-              assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
-              'forgetFailure',
-              recordUnknownStateEvent,
-            ],
+            actions: [assign(({ event: { output } }) => whatStarted(output)), 'forgetFailure', recordUnknownStateEvent],
           },
           {
             guard: 'mustStay',
             target: '#container.stopping',
-            actions: [
-              assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
-              recordStartEvent,
-              recordStopEvent,
-            ],
+            actions: [assign(({ event: { output } }) => whatStarted(output)), recordStartEvent, recordStopEvent],
           },
           // Its whole pod restarts in place, and waits for it (C5).
           {
             guard: 'mustReset',
             target: '#container.stopping',
-            actions: [
-              assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
-              'forgetFailure',
-              recordStartEvent,
-            ],
+            actions: [assign(({ event: { output } }) => whatStarted(output)), 'forgetFailure', recordStartEvent],
           },
           {
             target: '#container.launching.started',
             actions: [
-              assign(({ event: { output } }) => ({
-                ...{ startedAt: output.startedAt, made: output.made, failure: undefined },
-              })),
+              assign(({ event: { output } }) => ({ ...whatStarted(output), failure: undefined })),
               recordStartEvent,
             ],
           },

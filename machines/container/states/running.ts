@@ -1,12 +1,15 @@
 /** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
+import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
 import { needsRestart } from '../../../pod/resources/resize.ts';
 import type { ProbeKind } from '../../../pod/status/view.ts';
 import { type ProbeInput, probeOf } from '../../probe/context.ts';
+import { probeRefs, resultOf } from '../../probe/view.ts';
 import type { ProbeFact } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
-import { type ContainerContext, identityOf, isMissized, specOf } from '../context.ts';
+import { type ContainerContext, identityOf, isMissized, knownContainer, specOf } from '../context.ts';
+import { isPresent, isPresentUnderOtherId, underId } from '../otherId.ts';
 import {
   failedProbe,
   recordOutdatedEvent,
@@ -44,7 +47,16 @@ const guards = {
   isOutdated: ({ context }: ContainerArgs) =>
     context.madeFrom !== undefined && context.madeFrom !== identityOf(context),
   showsUnknown: ({ context, event }: ContainerArgs) =>
-    event.type === 'runtime.containerObserved' && event.id === context.id && event.container?.state === 'unknown',
+    event.type === 'runtime.containerObserved' &&
+    event.container?.state === 'unknown' &&
+    isPresent(context, event.container),
+  /** It goes on under another id. */
+  showsOtherId: ({ context, event }: ContainerArgs) =>
+    event.type === 'runtime.containerObserved' &&
+    event.container !== null &&
+    isPresentUnderOtherId(context, event.container),
+  isOtherId: ({ context }: ContainerArgs, container: ObservedContainer | null) =>
+    container !== null && container.id !== context.id,
   showsAbsence: ({ context, event }: ContainerArgs) =>
     event.type === 'runtime.containerObserved' && event.container === null && event.id === context.id,
   /** The present run has still to pass its startup probe. */
@@ -73,6 +85,17 @@ const actions = {
       if (input) enqueue.spawnChild('probe', { id: `probe/${kind}` as const, input });
     }
   }),
+  /**
+   * As on a kubelet, the probes of a container with another id know nothing yet, but of one that ran before the agent they
+   * stay with what they know (`doProbe` in pkg/kubelet/prober/worker.go).
+   */
+  probeAnew: containerSetup.enqueueActions(({ context, enqueue, self }) => {
+    const { id, adopted } = context;
+    const readiness = probeRefs(self.getSnapshot()).find((ref) => ref.getSnapshot().context.kind === 'readiness');
+    enqueue('endProbes');
+    if (adopted === undefined || adopted.id !== id) enqueue.assign({ startedUp: undefined });
+    else if (readiness) enqueue.assign({ adopted: { ...adopted, ready: resultOf(readiness) === 'passing' } });
+  }),
   condemn: containerSetup.assign(({ context, event }) =>
     event.type === 'probe.failed' ? condemned(context, event) : {},
   ),
@@ -97,7 +120,8 @@ export const running = runningSetup.createStateConfig({
     'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', recordStopEvent] },
     'runtime.containerObserved': [
       { guard: 'showsEnd', target: 'ended', actions: 'recordEnd' },
-      { guard: 'showsUnknown', target: 'stopping', actions: recordUnknownStateEvent },
+      { guard: 'showsUnknown', target: 'stopping', actions: ['takeOtherId', recordUnknownStateEvent] },
+      { guard: 'showsOtherId', target: '.choosing', actions: ['takeOtherId', 'probeAnew'] },
       { guard: 'showsAbsence', target: '.verifying' },
     ],
     'probe.failed': {
@@ -135,7 +159,7 @@ export const running = runningSetup.createStateConfig({
       meta: { waitsFor: 'the runtime to report whether it still exists' },
       invoke: {
         src: 'inspectContainer',
-        input: ({ context }) => ({ id: context.id ?? '' }),
+        input: ({ context }) => knownContainer(context),
         onDone: [
           {
             guard: { type: 'isAbsent', params: ({ event }) => event.output },
@@ -145,12 +169,23 @@ export const running = runningSetup.createStateConfig({
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.ended',
-            actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
+            actions: assign(({ event: { output } }) => (output ? { id: output.id, run: terminatedRun(output) } : {})),
           },
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
-            actions: recordUnknownStateEvent,
+            actions: [
+              assign(({ context, event: { output } }) => (output ? underId(context, output.id) : {})),
+              recordUnknownStateEvent,
+            ],
+          },
+          {
+            guard: { type: 'isOtherId', params: ({ event }) => event.output },
+            target: 'choosing',
+            actions: [
+              assign(({ context, event: { output } }) => (output ? underId(context, output.id) : {})),
+              'probeAnew',
+            ],
           },
           { target: 'goingOn' },
         ],

@@ -2,7 +2,7 @@
 import { assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
-import { type ContainerContext, hookRequest, sooner, specOf } from '../context.ts';
+import { type ContainerContext, hookRequest, knownContainer, sooner, specOf } from '../context.ts';
 import { preStopFailed } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
@@ -155,7 +155,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       invoke: {
         src: 'stopContainer',
         input: ({ context }) => ({
-          id: context.id ?? '',
+          ...knownContainer(context),
           graceSeconds: graceOf(context),
           deadline: context.stopBy,
         }),
@@ -167,8 +167,8 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           },
           {
             target: '#container.ended',
-            actions: assign(({ event }) =>
-              event.output ? { run: terminatedRun(event.output), stopBy: undefined, stopWithin: undefined } : {},
+            actions: assign(({ event: { output } }) =>
+              output ? { id: output.id, run: terminatedRun(output), stopBy: undefined, stopWithin: undefined } : {},
             ),
           },
         ],

@@ -25,7 +25,7 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
       meta: { waitsFor: 'the runtime to report its sandbox' },
       invoke: {
         src: 'inspectSandbox',
-        input: ({ context }) => ({ id: context.sandbox?.id ?? '' }),
+        input: ({ context: { sandbox } }) => ({ id: sandbox?.id ?? '', sandbox }),
         onDone: [
           { guard: { type: 'isStillSound', params: ({ event }) => event.output }, target: '#pod.active' },
           {

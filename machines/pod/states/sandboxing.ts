@@ -69,7 +69,10 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       meta: { waitsFor: 'the runtime to report its sandbox' },
       invoke: {
         src: 'inspectSandbox',
-        input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
+        input: ({ context: { observed } }) => {
+          const [sandbox] = observed.sandboxes;
+          return { id: sandbox?.id ?? '', sandbox };
+        },
         onDone: [
           {
             guard: { type: 'isStillSound', params: ({ event }) => event.output },

@@ -28,6 +28,8 @@ const recalls = (seconds: number) =>
   at(seconds, { kind: 'runtimeDown', downMs: 100, keepContainers: true, recalls: true });
 const hasUnknown = (seconds: number) =>
   at(seconds, { kind: 'runtimeDown', downMs: 0, keepContainers: true, hasUnknown: true });
+const renames = (seconds: number, downMs = 100) =>
+  at(seconds, { kind: 'runtimeDown', downMs, keepContainers: true, renames: 1 });
 const TASK_LOST = { kind: 'fail', code: 'FAILED_PRECONDITION' } as const;
 
 /** The runtime goes away, comes back, forgets or finds again. */
@@ -46,6 +48,25 @@ export const returns: Readonly<Record<string, PointedStory>> = {
       }),
     ),
   ]),
+  'the runtime comes back with other ids for what runs, has run or starts up': told([
+    ...several,
+    apply(0, manifest('crashing', { containers: [main({ command: shell('exit 1') })] })),
+    apply(
+      0,
+      manifest('slow', { containers: [main({ startupProbe: { tcpSocket: { port: 1 }, failureThreshold: 1_000 } })] }),
+    ),
+    renames(8),
+    renames(12, 1_000),
+  ]),
+  'the runtime comes back with another id for a container that no list shows': told(
+    [
+      apply(0, manifest('web')),
+      at(0.15, { kind: 'lists', show: 'stale', forMs: 20 * SECOND }),
+      runtimeDown(5, 0),
+      renames(7),
+    ],
+    [strike('runtime', 'containerStatus', AWAY, { after: 1, times: 2 })],
+  ),
   'the runtime comes back without knowing what runs': told([...several, hasUnknown(8)]),
   'the runtime comes back without knowing what has started, as its answer was lost': told(
     [...several, hasUnknown(1)],

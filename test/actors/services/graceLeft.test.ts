@@ -34,7 +34,8 @@ test.each([
   const { container } = await clock.drive(runOne(simulation));
   // Of its parts a stop needs these alone.
   const { stopContainer } = containerServices({ cri: simulation.cri, clock, layout: {} } as unknown as ContainerParts);
-  const asked = { id: container, graceSeconds: 30, deadline: clock.now() + 30_000 };
+  const known = { pod: aPod(), container: 'main', attempt: 0, id: container };
+  const asked = { ...known, graceSeconds: 30, deadline: clock.now() + 30_000 };
   const stopped = stopContainer(asked, { signal: noAbort }).catch((error: unknown) => error);
   await clock.advance(12_000);
   clock.setBackMs = setBackMs;

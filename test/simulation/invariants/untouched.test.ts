@@ -41,6 +41,7 @@ function story(uid: string) {
       onCall?.({ room: 'runtime', name: 'startContainer', about: main.id, writes: true });
     },
     start: (second: number) => effect(second, 'started', main),
+    rename: (second: number) => effect(second, 'renamed', main),
     end: (second: number) => effect(second, 'ended', main),
     touch: (second: number) => deeds.touch(POD, second * 1_000),
     touchContainer: (name: string, second: number) => deeds.touchContainer(POD, name, second * 1_000),
@@ -63,6 +64,16 @@ test.each([OF_ITS_MANIFEST, 'of-the-user'])('what ends that nobody has touched i
   sandbox(1);
   start(2);
   end(3);
+  expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
+});
+
+test('a container that gets another id goes on, and is not to end under that either', () => {
+  const { sandbox, start, rename, end, violations } = story('of-the-user');
+  sandbox(1);
+  start(2);
+  rename(3);
+  expect(violations).toEqual([]);
+  end(4);
   expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
 });
 
@@ -124,6 +135,7 @@ test('a manifest that is half-written when its pod is removed, or another writte
 
 test.each([
   [{ keepContainers: true }, false],
+  [{ keepContainers: true, renames: 1 }, false],
   [{ keepContainers: true, forgets: 1 }, true],
   [{ keepContainers: false }, true],
 ])('a runtime that goes away is a reason to end only where it comes back with less: %j', (how, mayEnd) => {

@@ -1,0 +1,46 @@
+/** A container that the runtime has under another id than before, as after a restart with its store put together anew. */
+import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
+import { isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
+import type { TerminatedRun } from '../../pod/status/view.ts';
+import type { ContainerContext } from './context.ts';
+
+/** The container of the present attempt goes on under this id: what is known of it holds for that. */
+export function underId(context: ContainerContext, id: string): Partial<ContainerContext> {
+  const { id: former, run, startedUp, adopted } = context;
+  if (former === undefined || former === id) return {};
+  return {
+    id,
+    ...(run?.containerId === former ? { run: { ...run, containerId: id } } : {}),
+    ...(startedUp === former ? { startedUp: id } : {}),
+    ...(adopted?.id === former ? { adopted: { ...adopted, id } } : {}),
+  };
+}
+
+/** Whether what is shown is the container of the present attempt, under another id. */
+export const isPresentUnderOtherId = (context: ContainerContext, shown: ObservedContainer): boolean => {
+  const { id, attempt, createdAt } = context;
+  return id !== undefined && createdAt !== undefined && isUnderOtherId({ id, attempt, createdAt }, shown);
+};
+
+/** Whether what is shown is the container of the present attempt, under its id or another. */
+export const isPresent = (context: ContainerContext, shown: ObservedContainer): boolean =>
+  shown.id === context.id || isPresentUnderOtherId(context, shown);
+
+/** What is known of it again in what is shown: the present container, or one of its runs that have ended. */
+export function knownAgain(context: ContainerContext, shown: ObservedContainer): Partial<ContainerContext> {
+  const { unstarted: id, attempt, createdAt, earlierRun } = context;
+  const isUnstarted = id !== undefined && createdAt !== undefined && isUnderOtherId({ id, attempt, createdAt }, shown);
+  return {
+    ...(isPresentUnderOtherId(context, shown) ? underId(context, shown.id) : {}),
+    ...(isUnstarted ? { unstarted: shown.id } : {}),
+    ...(earlierRun && isEnd(earlierRun, shown) ? { earlierRun: { ...earlierRun, containerId: shown.id } } : {}),
+  };
+}
+
+/** Whether it is a run that is known under another id: one that began and ended when that did. */
+const isEnd = ({ containerId, exitCode, startedAt, finishedAt }: TerminatedRun, shown: ObservedContainer): boolean =>
+  containerId !== '' &&
+  containerId !== shown.id &&
+  finishedAt !== undefined &&
+  shown.state === 'exited' &&
+  [shown.exitCode === exitCode, shown.startedAt === startedAt, shown.finishedAt === finishedAt].every(Boolean);

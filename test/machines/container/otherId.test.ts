@@ -1,0 +1,89 @@
+import { expect, test } from '@jest/globals';
+import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { type ContainerStory, containerStory } from '../support/containerStory.ts';
+
+/** The world has the container under another id from now on. */
+const rename = (story: ContainerStory): ObservedContainer => story.world.rename(story.context().id ?? '', 'other');
+
+const begun = (options?: Parameters<typeof containerStory>[0]) => {
+  const story = containerStory(options);
+  story.begin();
+  return story;
+};
+
+test('one that runs goes on under the id that a list shows, and of the old one nothing counts any more', () => {
+  const story = begun();
+  const former = story.context().id ?? '';
+  rename(story);
+  story.observe('other');
+  story.observe(former);
+  expect([story.state(), story.context().id]).toEqual(['running.steady', 'other']);
+  expect(story.ports.asked('inspectContainer')).toEqual([]);
+  expect(story.view()).toMatchObject({ containerId: 'other', restartCount: 0, ready: true, started: true });
+});
+
+test.each([
+  ['another number', { attempt: 1 }],
+  ['another time', { createdAt: 1 }],
+])('one that was made under %s is another', (_, more) => {
+  const story = begun();
+  const former = story.context().id;
+  const container = { ...rename(story), ...more };
+  story.send({ type: 'runtime.containerObserved', id: 'other', container });
+  expect(story.context().id).toBe(former);
+});
+
+test('one that no list shows goes on under the id that the runtime tells when it is asked', () => {
+  const story = begun();
+  const former = story.context().id ?? '';
+  story.ports.hold('inspectContainer');
+  story.send({ type: 'runtime.containerObserved', id: former, container: null });
+  expect(story.state()).toBe('running.verifying');
+  rename(story);
+  story.ports.answer('inspectContainer');
+  expect([story.state(), story.context().id]).toEqual(['running.steady', 'other']);
+});
+
+test('one that has ended under the new id before a list has shown that has ended', () => {
+  const story = begun();
+  rename(story);
+  story.world.end('other', 3);
+  story.observe('other');
+  expect(story.view()).toMatchObject({ restartCount: 1 });
+  expect(story.context().earlierRun).toMatchObject({ containerId: 'other', exitCode: 3 });
+});
+
+test('one that is about to stop is stopped under the id that it has by then', () => {
+  const story = begun({ hold: ['stopContainer'] });
+  story.stop(30);
+  story.ports.fail('stopContainer', 'RuntimeUnavailable', 'gone', { graceSeconds: 20 });
+  rename(story);
+  story.observe('other');
+  story.ports.advance(story.ports.untilNext ?? 0);
+  expect(story.ports.asked('stopContainer').at(-1)).toMatchObject({ id: 'other', graceSeconds: expect.any(Number) });
+  story.ports.answer('stopContainer');
+  expect([story.state(), story.context().run?.containerId]).toEqual(['stopped', 'other']);
+});
+
+test('one whose start was answered with another id has that', () => {
+  const story = begun({ hold: ['startContainer'] });
+  rename(story);
+  story.world.change('other', { state: 'running', startedAt: 1 });
+  story.ports.answer('startContainer');
+  expect([story.state(), story.context().id]).toEqual(['running.steady', 'other']);
+});
+
+test('an earlier run is told under the id that it has by now, as long as it ended just so', () => {
+  const story = begun({ pod: aPod({ containers: [aContainer()] }) });
+  story.die(3);
+  const { earlierRun } = story.context();
+  const [dead] = [...story.world.containers.values()].filter(({ state }) => state === 'exited');
+  if (earlierRun === undefined || dead === undefined) throw new Error('it has not ended');
+  const show = (more: object) =>
+    story.send({ type: 'runtime.containerObserved', id: 'other', container: { ...dead, id: 'other', ...more } });
+  show({ finishedAt: 1 });
+  expect(story.context().earlierRun).toEqual(earlierRun);
+  show({});
+  expect(story.context().earlierRun).toEqual({ ...earlierRun, containerId: 'other' });
+});
