@@ -128,14 +128,17 @@ export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes =>
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
 
 /**
- * What the runtime has of a container, what runs first, then the newest. Nothing, where it has lost the last run that the
- * pod's end was told with (C2): those before that say nothing of how the pod has ended.
+ * What the runtime has of a container, what runs first, then the newest. If its pod had ended (C2), what does not run is
+ * shown up to the run that its end was told with: not one that was made meanwhile and never ran, and nothing where the
+ * runtime has lost that run, since those before say nothing of the end.
  */
 export function knownRuns({ observed, restored }: PodContext, name: string): ObservedContainer[] {
   const shown = observed.containers.filter((each) => each.name === name);
   const told = [...(restored?.initContainerStatuses ?? []), ...(restored?.containerStatuses ?? [])];
-  const restarts = told.find((each) => each.name === name)?.restartCount ?? 0;
-  return shown.some((each) => mayRun(each) || each.attempt >= restarts) ? shown : [];
+  const restarts = told.find((each) => each.name === name)?.restartCount;
+  if (restarts === undefined || shown.some(mayRun)) return shown;
+  const upToEnd = shown.filter(({ attempt }) => attempt <= restarts);
+  return upToEnd.some(({ attempt }) => attempt === restarts) ? upToEnd : [];
 }
 
 /** The observed pod with one container's newer facts in it. */

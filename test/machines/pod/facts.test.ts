@@ -41,6 +41,23 @@ test('C2: of a pod that had ended it shows no run before the last, which the run
   expect(factsAfter(1)).toEqual(['stopped', ['1 restart'], 3]);
 });
 
+test('C2: of a pod that had ended it shows no container that was made meanwhile and never ran', () => {
+  const told = { name: 'main', restartCount: 0, ready: false, image: '', imageID: '' };
+  const story = podStory({
+    restored: { phase: 'Failed', reason: 'DeadlineExceeded', containerStatuses: [told] },
+    termination: { reason: 'Completed', graceSeconds: 30, at: 0 },
+    before: (world, pod) => {
+      const sandbox = world.sandbox(pod);
+      world.run(pod, 'main', { id: 'main', attempt: 0 });
+      world.end('main', 3);
+      world.run(pod, 'main', { id: 'next', attempt: 1, state: 'created' });
+      world.sandboxes.set(sandbox.id, { ...sandbox, state: 'notReady' });
+    },
+  });
+  const main = story.tree().children.find(({ kind }) => kind === 'regular');
+  expect([main?.state, main?.facts, main?.lastRun?.exitCode]).toEqual(['stopped', [], 3]);
+});
+
 test('its deadline is an actor that says what it counts, and until when', () => {
   const story = podStory({ pod: aPod({ activeDeadlineSeconds: 60 }) });
   expect(story.tree().children).toContainEqual(
