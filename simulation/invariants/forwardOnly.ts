@@ -22,12 +22,20 @@ interface Told {
   readonly life: number;
 }
 
+interface Sent {
+  readonly now: PodStatus;
+  /** Whether it is the end that the agent before has left to be told. */
+  readonly isLeft: boolean;
+}
+
 /** What an API server has, from which each report is told. */
 class ApiServer {
   readonly #watched: Watched;
   readonly #told = new Map<string, Told>();
   /** The pods that may begin anew under their uids. */
   readonly #gone = new Set<string>();
+  /** Those of them that an agent before the present one has removed: only of how they ended this one may still tell. */
+  readonly #over = new Set<string>();
   /** What the agent of this life has told of those that it has removed and begun with once more. */
   readonly #anew = new Map<string, PodStatus[]>();
   /** The pods whose end was told before the disk had it, for that did not answer. */
@@ -69,7 +77,7 @@ class ApiServer {
     const wasForgotten = this.#forgotten.delete(uid) || (mayBeLost && this.#isForgotten(uid));
     const isReprieved = this.#reprieved.delete(uid);
     const unsaved = this.#noteSaving({ uid, namespace, name, status: sent });
-    const isAnother = before !== undefined && this.#isAnother(uid, before, sent);
+    const isAnother = before !== undefined && this.#isAnother(uid, before, { now: sent, isLeft });
     // One that has come in the place of another is gone as well where only its end was left of it.
     if (isAnother && isLeft && !this.#has(uid, 'statuses')) this.forget(uid);
     const known = isAnother ? undefined : before;
@@ -132,14 +140,15 @@ class ApiServer {
   /** A new agent need not have heard that a pod was not wanted for a while. */
   beginLife(): void {
     const { deeds, host } = this.#watched;
-    this.#anew.clear();
     this.#left.clear();
     for (const [uid, { pod }] of this.#told) {
+      if (this.#anew.has(uid)) this.#over.add(uid);
       if (deeds.isRebornSince(pod, this.#lifeBegan)) this.forget(uid);
       if (this.#has(uid, 'unacknowledged')) this.#left.add(uid);
       if (this.#isForgotten(uid)) this.#forgotten.add(uid);
       else if (this.#hasLostDeadline(uid)) this.#reprieved.add(uid);
     }
+    this.#anew.clear();
     this.#lifeBegan = host.clock.elapsed;
     this.#troubled.clear();
     this.#made.clear();
@@ -214,14 +223,17 @@ class ApiServer {
   #isTroubled = (uid: string): boolean =>
     [...this.#troubled].some((path) => path === ENDS || (path.startsWith(ENDS) && path.includes(uid)));
 
-  #isAnother(uid: string, { status: before, life }: Told, now: PodStatus): boolean {
+  #isAnother(uid: string, { status: before, life }: Told, { now, isLeft }: Sent): boolean {
     // The last that was known of the one that is gone may come late; what a later agent sees end is one that an old list
     // of the runtime shows, whose end went with it.
     const isEnd = isTerminalPhase(now.phase) && (life === this.#watched.life || now.phase === before.phase);
     const isAnew = this.#anew.get(uid)?.some((status) => sameValue(status, now)) === true;
-    const isBegun = isAnew || before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);
+    // A later agent may have the start of that one from a list that still shows its sandbox.
+    const isNext = this.#over.has(uid) && !isLeft && !isTerminalPhase(now.phase);
+    const isBegun = isAnew || isNext || before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);
     if (!this.#gone.has(uid) || !isBegun) return false;
     this.#gone.delete(uid);
+    this.#over.delete(uid);
     this.#anew.delete(uid);
     return true;
   }
