@@ -38,6 +38,8 @@ export class RuntimeTroubles {
   readonly #unknown = new Set<string>();
   /** The ids that the runtime gave in the place of others. */
   readonly #present = new Map<string, string>();
+  /** How often it went away: what ends one outage does not end the next. */
+  #outages = 0;
 
   constructor(
     runtime: SimulatedRuntime,
@@ -79,9 +81,12 @@ export class RuntimeTroubles {
     { downMs, keepContainers, forgets = 0, renames = 0, recalls = false, hasUnknown = false }: RuntimeRestart,
     isPicked: (id: string) => boolean,
   ): void {
+    if (this.#runtime.isUp) this.#outages += 1;
+    const outage = this.#outages;
     this.#runtime.down();
     this.#clock.setTimeout(() => {
-      if (this.#runtime.isUp) return;
+      // Somebody else may have brought it back meanwhile: a power cut.
+      if (this.#runtime.isUp || outage !== this.#outages) return;
       const forget = this.#picks(forgets, isPicked);
       this.#unknown.clear();
       const unknown = ({ id }: SimulatedContainer) => {

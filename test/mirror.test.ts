@@ -21,7 +21,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'simulation/stories': 'drawnStory manifests play shortStories',
   },
   'test/simulation/stories/perform.test.ts': {
-    simulation: 'manifestPlace runtimeTroubles servers spells troubles',
+    simulation: 'manifestPlace servers spells troubles',
     'simulation/stories': 'drawnDeed drawnManifest',
   },
   'test/simulation/coverage/coverage.test.ts': {
