@@ -117,6 +117,8 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
     starting: {
       tags: 'working',
       meta: { waitsFor: 'the runtime to start it' },
+      // A start without an answer may have worked: it runs with this size then, whatever its pod asks for by now.
+      entry: 'reportSize',
       invoke: {
         src: 'startContainer',
         input: ({ context }) => knownContainer(context),

@@ -83,6 +83,8 @@ export function containerStory(options: Options = {}) {
         .heard()
         .flatMap((event) => (event.type === 'container.changed' ? [event.lifecycle] : []))
         .filter((lifecycle, index, all) => lifecycle !== all[index - 1]),
+    /** The sizes that the pod was told. */
+    sizes: () => parent.heard().flatMap((event) => (event.type === 'container.sized' ? [event.size] : [])),
     /** Gives it a sandbox and its turn. */
     begin: (attempt = 0) => {
       send({ type: 'sandbox.ready', sandbox: world.sandbox(pod, attempt) });

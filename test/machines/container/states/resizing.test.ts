@@ -27,6 +27,15 @@ describe('C25: a container that is resized', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
+  test('has told its pod its size before its start has answered: it may run with that by then', () => {
+    const story = containerStory({ pod: sized('1') });
+    story.ports.failNext('startContainer', 'RuntimeUnavailable');
+    story.begin();
+    story.send(update());
+    expect(story.state()).toBe('launching.awaitingRetry');
+    expect(story.sizes()).toEqual([expect.objectContaining({ cpuLimit: 1_000 })]);
+  });
+
   test('is so at once while its startup probe has not passed, and goes on to start up', () => {
     const startupProbe = { exec: { command: ['up'] } };
     const story = containerStory({ pod: sized('1', { startupProbe }) });
