@@ -21,6 +21,9 @@ export interface GarbageContext extends GarbageInput {
   readonly failure?: Failure;
 }
 
+/** Before it is asked for, and once it has been seen to. */
+const NOTHING = { containers: [], sandboxes: [], known: [], foreign: [] } as const;
+
 export const garbageMachine = setup({
   types: {
     input: {} as GarbageInput,
@@ -37,17 +40,19 @@ export const garbageMachine = setup({
     ask: sendTo(parent<GarbageReport>(), { type: 'garbage.asked' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
     record: assign(({ event }) => (event.type === 'garbage.found' ? { found: event.found } : {})),
+    forgetFound: assign({ found: NOTHING }),
   },
 }).createMachine({
   id: 'garbage',
   description: 'Garbage collection on the node: dead containers, old sandboxes, leftover pod files.',
-  context: ({ input }) => ({ ...input, found: { containers: [], sandboxes: [], known: [], foreign: [] } }),
+  context: ({ input }) => ({ ...input, found: NOTHING }),
   // At once, for what a former run of the agent left; then once a minute.
   initial: 'asking',
   states: {
     waiting: {
       tags: 'steady',
       meta: { waitsFor: 'the next garbage collection', afterMs: EVERY_MS },
+      entry: 'forgetFound',
       invoke: { src: 'timer', input: { after: EVERY_MS } },
       on: { 'timer.elapsed': 'asking' },
     },

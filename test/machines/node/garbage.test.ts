@@ -68,6 +68,16 @@ describe('the garbage of a node', () => {
     expect(removed(story)).toEqual([['dead-1', 'dead-0']]);
   });
 
+  test('what was seen to is kept no longer', () => {
+    const story = nodeStory({ held: ['removeGarbage', 'surveyDisk'] });
+    story.list();
+    story.want([web]);
+    const kept = () => story.garbage()?.context.found;
+    expect(kept()).toMatchObject({ known: ['web-uid'] });
+    story.ports.answer('surveyDisk', { foreign: [], left: [] });
+    expect(kept()).toEqual({ containers: [], sandboxes: [], known: [], foreign: [] });
+  });
+
   test('a failure is told and ends nothing: the disk is looked at, and the rest is tried again after a minute', () => {
     const story = nodeWithDead();
     story.ports.advance(MINUTE);

@@ -77,6 +77,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
     },
     podRef,
     admission: () => actor.getSnapshot().children.admission?.getSnapshot(),
+    garbage: () => actor.getSnapshot().children.garbage?.getSnapshot(),
     /** What the node and all in it emitted since it was last asked. */
     told,
     /** A source tells its full set. */
