@@ -8,7 +8,7 @@ import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import { keyOf, sameSize } from '../../pod/resources/resize.ts';
+import { isResizable, keyOf, needsRestart, sameSize } from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
 import type { ContainerRole, TerminatedRun } from '../../pod/status/view.ts';
 import type { AwaitedImage } from '../image/awaited.ts';
@@ -117,7 +117,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     createdAt: newest?.createdAt,
     madeFrom: newest?.hash || undefined,
     imageRef: newest?.imageRef,
-    size: newest && (input.size ?? sizeOf(input)),
+    size: newest && (input.size ?? unknownSize(input)),
     earlierRun: previous ? terminatedRun(previous) : newest ? undefined : lostRun(input),
     onEnd: 'byPolicy',
     awaitsOthers: false,
@@ -136,6 +136,20 @@ export const knownContainer = ({ pod, name, id = '', attempt, createdAt }: Conta
 /** The size that the spec asks for. */
 export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): ContainerSize =>
   containerSize(context.pod.spec, specOf(context));
+
+const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0 };
+
+/**
+ * Of a container whose size nobody kept: as on a kubelet the runtime is told that of the spec once more, which changes
+ * nothing where it has it (computePodResizeAction in pkg/kubelet/kuberuntime/kuberuntime_manager.go). A kubelet also
+ * restarts one for it that no resize may leave running: here that is taken to have its size.
+ */
+function unknownSize(input: ContainerInput): ContainerSize {
+  const { spec } = input.pod;
+  const container = specOf(input);
+  const goesOn = isResizable(spec, container) && !needsRestart(spec, container, NO_SIZE);
+  return goesOn ? NO_SIZE : containerSize(spec, container);
+}
 
 /** Whether the container at the runtime has another size than its spec asks for. */
 export const isMissized = (context: ContainerContext): boolean =>

@@ -56,6 +56,21 @@ describe('C25: a container that is resized', () => {
     expect(story.context().size).toMatchObject({ cpuLimit: 3_000 });
   });
 
+  test.each([
+    ['NotRequired', 1],
+    ['RestartContainer', 0],
+  ] as const)(
+    'one whose size nobody kept is told it once more, unless it had to restart for it: %s',
+    (restartPolicy, asked) => {
+      const pod = sized('2', { resizePolicy: [{ resourceName: 'cpu', restartPolicy }] });
+      const story = containerStory({ pod, before: (world) => void world.run(pod, 'main', { id: 'c1' }) });
+      expect(story.state()).toBe('running.steady');
+      expect(story.ports.asked('resizeContainer')).toHaveLength(asked);
+      expect(story.context().size).toMatchObject({ cpuLimit: 2_000 });
+      expect(story.ports.asked('stopContainer')).toEqual([]);
+    },
+  );
+
   test('other resources meanwhile are asked for when those before have come', () => {
     const story = resizing();
     story.send(update(sized('3')));
