@@ -1,3 +1,4 @@
+import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/views.ts';
 import { OF_ITS_MANIFEST } from '../deeds.ts';
 import { fullName } from '../host.ts';
@@ -16,14 +17,20 @@ interface Known {
   readonly since: number;
 }
 
-/** Since when each pod is at the runtime, by its UID, and each start was asked for. */
+/** Since when each pod is known and at the runtime, by its UID, and each start was asked for. */
 class Presence {
+  readonly #known = new Map<string, number>();
   readonly #since = new Map<string, number>();
   readonly #sandboxes = new Map<string, Set<string>>();
   readonly #asked = new Map<string, number>();
 
   noteCall({ room, name, about }: OutsideCall, at: number): void {
     if (room === 'runtime' && name === 'startContainer') this.#asked.set(about, at);
+  }
+
+  noteStatus({ uid, removed }: PodChange, at: number): void {
+    if (removed) this.#known.delete(uid);
+    else if (!this.#known.has(uid)) this.#known.set(uid, at);
   }
 
   note(effect: RuntimeEffect, at: number): void {
@@ -47,9 +54,10 @@ class Presence {
     if (!this.#since.has(podUid)) this.#since.set(podUid, at);
   }
 
-  /** A container may start late, and one of a pod that has another manifest by now. */
+  /** A container may start late, and one of a pod that has another manifest by now, which its agent has yet to read. */
   sinceOf({ id, podUid }: SimulatedContainer): number | undefined {
-    return (OF_ITS_MANIFEST.test(podUid) ? this.#since.get(podUid) : undefined) ?? this.#asked.get(id);
+    const sinces = [this.#known.get(podUid), this.#since.get(podUid)].filter((each) => each !== undefined);
+    return OF_ITS_MANIFEST.test(podUid) && sinces.length > 0 ? Math.min(...sinces) : this.#asked.get(id);
   }
 }
 
@@ -104,10 +112,10 @@ export const untouched: Invariant = {
       const stopped = call.name === 'stopContainer' ? host.container(call.about) : undefined;
       if (stopped) own.noteStop(stopped.podUid);
     };
-    return {
-      ...{ onEffect, onCall, afterStep },
-      onStatus: (change) => own.noteStatus(change),
-      onEvent: (event) => own.noteEvent(event),
+    const onStatus = (change: PodChange) => {
+      pods.noteStatus(change, host.clock.elapsed);
+      own.noteStatus(change);
     };
+    return { ...{ onEffect, onCall, onStatus, afterStep }, onEvent: (event) => own.noteEvent(event) };
   },
 };

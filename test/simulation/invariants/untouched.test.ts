@@ -67,6 +67,20 @@ test.each([OF_ITS_MANIFEST, 'of-the-user'])('what ends that nobody has touched i
   expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
 });
 
+test.each([
+  [OF_ITS_MANIFEST, 0],
+  ['00000000-0000-4000-8000-000000000001', 1],
+])('a pod of a manifest that was replaced before its sandbox was made ends once that is read: %s', (uid, violated) => {
+  const { show, touch, sandbox, ask, start, end, violations } = story(uid);
+  show({ containers: [NAMED] });
+  touch(5);
+  sandbox(9);
+  ask(10);
+  start(11);
+  end(20);
+  expect(violations).toHaveLength(violated);
+});
+
 test('a container that gets another id goes on, and is not to end under that either', () => {
   const { sandbox, start, rename, end, violations } = story('of-the-user');
   sandbox(1);
