@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { eventually } from '../e2e/support/eventually.ts';
 import { packageNode, startStatelet } from '../e2e/support/statelet.ts';
 
 let directory: string;
@@ -42,7 +43,10 @@ test('a daemon whose state cannot be saved ends when it is told to', async () =>
   const daemon = startStatelet(['run', ...places, ...nowhere, '--pod-manifest-path', pods], { by });
   await daemon.says('pod a-');
   await daemon.says('the node agent is running');
-  const [file = ''] = readdirSync(facts).filter((name) => name.endsWith('.json'));
+  // The pod runs on while its manifest is on its way to disk.
+  const file = await eventually('the manifest is saved', async () =>
+    readdirSync(facts).find((name) => name.endsWith('.json')),
+  );
   for (const attempt of ['', '.1']) pipe(join(facts, `${file}${attempt}.tmp`));
   writeFileSync(join(pods, 'a.yaml'), manifest('second'));
   await daemon.says('was not written within 2s');

@@ -21,11 +21,12 @@ test(
     const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
     child.stdout.on('data', (data) => {
+      // At once: a process that crashes is to be told again, too.
+      if (said === '') process.stderr.write(`drawn stories: ${data}`);
       said += data;
     });
     const [status] = await once(child, 'close');
     const [, first] = /^seeds from (\d+)\n/.exec(said) ?? [];
-    process.stderr.write(`drawn stories: seeds from ${first}\n`);
     const broken = /broken with seed (\d+)\n$/.exec(said)?.[1];
     if (status !== 0)
       throw new Error(`${said}kept in ${cwd}\ntell it again: npm run soak -- --seed ${broken ?? first}`);
