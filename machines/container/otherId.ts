@@ -4,10 +4,10 @@ import { isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
 import type { TerminatedRun } from '../../pod/status/view.ts';
 import type { ContainerContext } from './context.ts';
 
-/** The container of the present attempt goes on under this id: what is known of it holds for that. */
-export function underId(context: ContainerContext, id: string): Partial<ContainerContext> {
+/** The container of the present attempt goes on under this id, if one was found: what is known of it holds for that. */
+export function underId(context: ContainerContext, id: string | undefined): Partial<ContainerContext> {
   const { id: former, run, startedUp, adopted } = context;
-  if (former === undefined || former === id) return {};
+  if (id === undefined || former === undefined || former === id) return {};
   return {
     id,
     ...(run?.containerId === former ? { run: { ...run, containerId: id } } : {}),
@@ -16,11 +16,16 @@ export function underId(context: ContainerContext, id: string): Partial<Containe
   };
 }
 
+/** Whether what is shown is the container of the present attempt that had this id, under another. */
+const isUnderOther = (
+  { attempt, createdAt }: ContainerContext,
+  id: string | undefined,
+  shown: ObservedContainer,
+): boolean => id !== undefined && createdAt !== undefined && isUnderOtherId({ id, attempt, createdAt }, shown);
+
 /** Whether what is shown is the container of the present attempt, under another id. */
-export const isPresentUnderOtherId = (context: ContainerContext, shown: ObservedContainer): boolean => {
-  const { id, attempt, createdAt } = context;
-  return id !== undefined && createdAt !== undefined && isUnderOtherId({ id, attempt, createdAt }, shown);
-};
+export const isPresentUnderOtherId = (context: ContainerContext, shown: ObservedContainer): boolean =>
+  isUnderOther(context, context.id, shown);
 
 /** Whether what is shown is the container of the present attempt, under its id or another. */
 export const isPresent = (context: ContainerContext, shown: ObservedContainer): boolean =>
@@ -28,11 +33,10 @@ export const isPresent = (context: ContainerContext, shown: ObservedContainer): 
 
 /** What is known of it again in what is shown: the present container, or one of its runs that have ended. */
 export function knownAgain(context: ContainerContext, shown: ObservedContainer): Partial<ContainerContext> {
-  const { unstarted: id, attempt, createdAt, earlierRun } = context;
-  const isUnstarted = id !== undefined && createdAt !== undefined && isUnderOtherId({ id, attempt, createdAt }, shown);
+  const { unstarted, earlierRun } = context;
   return {
     ...(isPresentUnderOtherId(context, shown) ? underId(context, shown.id) : {}),
-    ...(isUnstarted ? { unstarted: shown.id } : {}),
+    ...(isUnderOther(context, unstarted, shown) ? { unstarted: shown.id } : {}),
     ...(earlierRun && isEnd(earlierRun, shown) ? { earlierRun: { ...earlierRun, containerId: shown.id } } : {}),
   };
 }

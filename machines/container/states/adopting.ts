@@ -14,7 +14,7 @@ const madeOf = (shown: ObservedContainer | null) => (shown?.made ? { made: shown
 
 /** What is known of a run that goes on, or may. */
 const whatRuns = (context: ContainerContext, shown: ObservedContainer | null) => ({
-  ...(shown ? underId(context, shown.id) : {}),
+  ...underId(context, shown?.id),
   ...madeOf(shown),
   startedAt: shown?.startedAt,
   imageRef: shown?.imageRef,

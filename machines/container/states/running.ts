@@ -175,17 +175,14 @@ export const running = runningSetup.createStateConfig({
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
-              assign(({ context, event: { output } }) => (output ? underId(context, output.id) : {})),
+              assign(({ context, event: { output } }) => underId(context, output?.id)),
               recordUnknownStateEvent,
             ],
           },
           {
             guard: { type: 'isOtherId', params: ({ event }) => event.output },
             target: 'choosing',
-            actions: [
-              assign(({ context, event: { output } }) => (output ? underId(context, output.id) : {})),
-              'probeAnew',
-            ],
+            actions: [assign(({ context, event: { output } }) => underId(context, output?.id)), 'probeAnew'],
           },
           { target: 'goingOn' },
         ],
