@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -49,7 +50,7 @@ function start(script: string, ...args: string[]): Process {
   const says = async (text: string) => {
     while (!`${texts.out}${texts.err}`.includes(text)) {
       if (child.exitCode !== null) throw new Error(`ended without saying "${text}": ${texts.out}${texts.err}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await pause(10);
     }
   };
   const started = { child, out: () => texts.out, err: () => texts.err, says, ended };
@@ -126,9 +127,11 @@ async function zombie(): Promise<string> {
   const [line]: unknown[] = await once(parent.stdout.setEncoding('utf8'), 'data');
   const pid = Number(line);
   const fields = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+  // Until then its parent is a shell, which may ask.
+  while ((await readFile(`/proc/${parent.pid}/comm`, 'utf8')) !== 'sleep\n') await pause(5);
   const start = (await fields())[19];
   process.kill(pid, 'SIGKILL');
-  while ((await fields())[0] !== 'Z') await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await fields())[0] !== 'Z') await pause(5);
   return `${pid}-${start}`;
 }
 
@@ -223,7 +226,7 @@ describe('up', () => {
     await node.says('draining');
     node.child.kill('SIGINT');
     node.child.kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 2100));
+    await pause(2100);
     expect(node.child.exitCode).toBeNull();
     node.child.kill('SIGTERM');
     expect(await node.ended).toBe(128 + 15);
