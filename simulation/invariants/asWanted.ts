@@ -117,6 +117,7 @@ export const asWanted: Invariant = {
     const { deeds } = watched;
     const outlived = new Map<string, number>();
     return {
+      onCall: (call) => ends.noteCall(call),
       onEffect: (effect) => ends.note(effect),
       afterStep: () => ends.noteTime(),
       onStatus: (change) => {

@@ -4,6 +4,8 @@ import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/view
 import { isSidecar } from '../../pod/api/containers.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
+import type { OutsideCall } from '../outside.ts';
+import { renameIn } from '../renamed.ts';
 import { statusesOf } from './apiRules.ts';
 import type { Watched } from './invariant.ts';
 
@@ -20,9 +22,12 @@ export interface ContainerEnd extends Moment {
 
 interface NotedEnd extends Moment {
   readonly container: SimulatedContainer;
-  /** The runtime had it until somebody removed it. */
+  /** The runtime had it until the node removed it, and so could tell how it ended. */
   readonly isRemoved: boolean;
 }
+
+/** By which calls a node removes a container: itself, or its sandbox with all that is in it. */
+const REMOVING: ReadonlySet<string> = new Set(['removeContainer', 'removePodSandbox']);
 
 /** What a kubelet takes for the end of a container that it cannot find any more. */
 const OF_NONE_FOUND = { exitCode: 137, reason: 'ContainerStatusUnknown' };
@@ -32,6 +37,8 @@ export class PodEnds {
   readonly #ends = new Map<string, Map<string, NotedEnd>>();
   /** The containers of each pod of which the node has told that it does not find them. */
   readonly #notFound = new Map<string, Set<string>>();
+  /** What the node has asked to remove, by its id: others do so too, and then it may not know how a container ended. */
+  readonly #asked = new Set<string>();
   /** All that pods ever had: one of a lower priority may have ended for them. */
   readonly #priorities = new Set<number>();
   /** How long each pod can have been active at most when it was first told that its time is over, in milliseconds. */
@@ -43,15 +50,21 @@ export class PodEnds {
     this.#watched = watched;
   }
 
-  note({ kind, sandbox: { podUid: uid }, container }: RuntimeEffect): void {
+  noteCall({ name, about }: OutsideCall): void {
+    if (REMOVING.has(name)) this.#asked.add(about);
+  }
+
+  note(effect: RuntimeEffect): void {
+    renameIn(this.#asked, effect);
+    const { kind, sandbox, container } = effect;
     if (container === undefined || (kind !== 'ended' && kind !== 'removed')) return;
     const { clock } = this.#watched.host;
-    const ends = this.#ends.get(uid) ?? new Map<string, NotedEnd>();
+    const ends = this.#ends.get(sandbox.podUid) ?? new Map<string, NotedEnd>();
     const { containerName: name, id, state } = container;
     const known = ends.get(name);
-    const isRemoved = kind === 'removed';
-    if (!isRemoved || state === 'running') {
-      this.#ends.set(uid, ends.set(name, { at: clock.now(), elapsed: clock.elapsed, container, isRemoved }));
+    const isRemoved = kind === 'removed' && (this.#asked.has(id) || this.#asked.has(sandbox.id));
+    if (kind === 'ended' || state === 'running') {
+      this.#ends.set(sandbox.podUid, ends.set(name, { at: clock.now(), elapsed: clock.elapsed, container, isRemoved }));
     } else if (known?.container.id === id) ends.set(name, { ...known, isRemoved });
   }
 
@@ -86,7 +99,7 @@ export class PodEnds {
     return { at, elapsed, exitCode: this.#isLost(uid, found) ? OF_NONE_FOUND.exitCode : container.exitCode };
   }
 
-  /** Whether the runtime has forgotten it before the node could see how it ended. */
+  /** Whether the runtime has forgotten it, or somebody else removed it, before the node could see how it ended. */
   #isLost(uid: string, { container: { id }, isRemoved }: NotedEnd): boolean {
     const isFound = () => this.#watched.host.containers().some((each) => each.id === id);
     return !isRemoved && this.#notFound.get(uid)?.has(id) === true && !isFound();

@@ -35,7 +35,7 @@ function history() {
   const ends = new PodEnds({ host } as unknown as Watched);
   const effect = (kind: RuntimeEffect['kind'], containerName: string, more: object) => {
     const container = { id: `id-of-${containerName}`, containerName, ...more };
-    ends.note({ kind, sandbox: { podUid: 'uid' }, container } as unknown as RuntimeEffect);
+    ends.note({ kind, sandbox: { id: 'id-of-sandbox', podUid: 'uid' }, container } as unknown as RuntimeEffect);
     known.splice(0, known.length, ...(kind === 'ended' ? [container] : []));
   };
   const pod = (spec: object, status: object): Pod => ({ metadata: { uid: 'uid' }, spec, status }) as unknown as Pod;
@@ -85,12 +85,30 @@ test('how a container ended that the runtime forgot at once nobody knows: what i
   expect(exitCode()).toBe(1);
 });
 
-test('a node that removes a container knows how it has ended', () => {
+test.each([
+  ['the node removes it', 'removeContainer', 'id-of-main', 1],
+  ['the node removes its sandbox', 'removePodSandbox', 'id-of-sandbox', 1],
+  ['the node removes another', 'removeContainer', 'id-of-another', 137],
+  ['the node has only stopped it', 'stopContainer', 'id-of-main', 137],
+] as const)(
+  'how a container ended that is removed at once a node knows that removes it: %s',
+  (_, name, about, code) => {
+    const { ends, effect, tellNotFound } = history();
+    effect('ended', 'main', { exitCode: 1 });
+    ends.noteCall({ room: 'runtime', name, about, writes: true });
+    effect('removed', 'main', { exitCode: 1, state: 'exited' });
+    expect(ends.lastEndOf('uid', 'main')?.exitCode).toBe(1);
+    tellNotFound('main');
+    expect(ends.lastEndOf('uid', 'main')?.exitCode).toBe(code);
+  },
+);
+
+test('a container that others remove while it runs has ended as the node tells', () => {
   const { ends, effect, tellNotFound } = history();
-  effect('ended', 'main', { exitCode: 1 });
-  effect('removed', 'main', { exitCode: 1, state: 'exited' });
+  effect('removed', 'main', { state: 'running' });
+  expect(ends.lastEndOf('uid', 'main')?.exitCode).toBeUndefined();
   tellNotFound('main');
-  expect(ends.lastEndOf('uid', 'main')?.exitCode).toBe(1);
+  expect(ends.lastEndOf('uid', 'main')?.exitCode).toBe(137);
 });
 
 test('a pod has ended as its containers have, where none of them is to run again', () => {

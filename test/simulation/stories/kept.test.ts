@@ -22,6 +22,9 @@ const restartingAll = manifest('web', {
     container('helper', { command: ['sh', '-c', 'sleep 3; exit 1'], restartPolicy: 'Never', restartPolicyRules }),
   ],
 });
+const onceUnlessOfRule = manifest('web', {
+  containers: [container('main', { restartPolicy: 'Never', restartPolicyRules })],
+});
 const endsWell = manifest('web', {
   restartPolicy: 'OnFailure',
   containers: [container('main'), container('helper', { command: ['sh', '-c', 'exit 0'] })],
@@ -228,6 +231,11 @@ const kept: Readonly<Record<string, Story>> = {
     at: 0,
     deed: { kind: 'apply', pod: neverUp },
   }),
+  'C13: nobody knows how a container ended whose sandbox somebody else removed at once': told(
+    { at: 0, deed: { kind: 'apply', pod: onceUnlessOfRule } },
+    { at: 20 * SECOND, deed: { kind: 'exit', which: 0, exitCode: 1 } },
+    { at: 20 * SECOND, deed: { kind: 'removeSandbox', which: 0 } },
+  ),
   'C24: a pod that waits for its name keeps what the runtime has of its dead containers': {
     ...told(
       { at: 0, deed: { kind: 'apply', pod: manifest('web') } },
