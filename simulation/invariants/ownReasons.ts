@@ -18,7 +18,7 @@ export const nameIn = (fieldPath = ''): string => /\{(.*)\}$/.exec(fieldPath)?.[
 
 type Heard = Parameters<EventSink>[0];
 
-/** When a pod was first told to have started, by the time that no jump of the clock changes. */
+/** When a pod has started, as an agent tells, and by the time that no jump of the clock changes. */
 interface Begun {
   readonly startTime: string;
   readonly elapsed: number;
@@ -51,8 +51,16 @@ export class OwnReasons {
     const startTime = status?.startTime;
     if (removed) for (const each of [this.#begun, this.#specs, this.#ending]) each.delete(uid);
     else this.#specs.set(uid, spec);
-    if (!removed && startTime !== undefined && this.#begun.get(uid)?.startTime !== startTime)
-      this.#begun.set(uid, { startTime, elapsed: this.#watched.host.clock.elapsed });
+    if (!removed && startTime !== undefined) this.#noteStart(uid, startTime);
+  }
+
+  /** It counts from the start, which may be long ago when another agent tells of a later one; never from before the earlier. */
+  #noteStart(uid: string, startTime: string): void {
+    const known = this.#begun.get(uid);
+    if (known?.startTime === startTime) return;
+    const { clock } = this.#watched.host;
+    const elapsed = clock.elapsed - Math.max(0, clock.now() - Date.parse(startTime));
+    this.#begun.set(uid, { startTime, elapsed: Math.max(elapsed, known?.elapsed ?? elapsed) });
   }
 
   /** The stop of a container of a pod is asked for: what is the reason now may be none when it has ended. */

@@ -20,7 +20,7 @@ const OTHER = { name: 'other', image: 'web:1' };
 /** What is violated by what happens at a runtime, by the seconds at which it does. */
 function story(uid: string) {
   const [deeds, violations] = [new Deeds(), [] as string[]];
-  const clock = { elapsed: 0, now: () => clock.elapsed };
+  const clock = { elapsed: 0, ahead: 0, now: () => clock.elapsed + clock.ahead };
   const named = uid === OF_ITS_MANIFEST ? {} : { uid };
   deeds.want(POD, { file: 'web.json', ...named });
   // As far as it is looked at.
@@ -45,6 +45,8 @@ function story(uid: string) {
     end: (second: number) => effect(second, 'ended', main),
     touch: (second: number) => deeds.touch(POD, second * 1_000),
     touchContainer: (name: string, second: number) => deeds.touchContainer(POD, name, second * 1_000),
+    setClock: (second: number, ahead: number) =>
+      void Object.assign(clock, { elapsed: second * 1_000, ahead: ahead * 1_000 }),
     show: (spec: PodSpec, startTime?: string) =>
       onStatus?.({ uid, removed: false, pod: { spec, status: { startTime } } } as unknown as PodChange),
     tell: (second: number, reason: string, message: string) => {
@@ -273,6 +275,8 @@ test.each([
   expect(violations).toHaveLength(broken);
 });
 
+const BEGAN = '1970-01-01T00:00:00Z';
+
 test.each([
   [7, 1],
   [8, 0],
@@ -280,10 +284,30 @@ test.each([
   const { sandbox, start, end, show, violations } = story('of-the-user');
   sandbox(0);
   start(0);
-  show({ containers: [NAMED], activeDeadlineSeconds: 10 }, '1970-01-01T00:00:00Z');
+  show({ containers: [NAMED], activeDeadlineSeconds: 10 }, BEGAN);
   end(second);
   expect(violations).toHaveLength(broken);
 });
+
+test.each([
+  ['the start of which another agent tells', 0, 20, 0],
+  ['no time before that', 0, 17, 1],
+  ['no clock that was ahead then', 5, 17, 1],
+])(
+  'a deadline of twenty seconds counts from %s, also when the clock was set back since',
+  (_, ahead, second, broken) => {
+    const { sandbox, start, end, show, setClock, violations } = story('of-the-user');
+    const spec = { containers: [NAMED], activeDeadlineSeconds: 20 };
+    sandbox(0);
+    start(0);
+    show(spec, BEGAN);
+    setClock(10, ahead);
+    show(spec, '1970-01-01T00:00:01Z');
+    setClock(11, -3_600);
+    end(second);
+    expect(violations).toHaveLength(broken);
+  },
+);
 
 test.each([
   ['is told of', true, 1],
@@ -294,7 +318,7 @@ test.each([
     const { sandbox, start, end, show, tell, violations } = story('of-the-user');
     sandbox(0);
     start(0);
-    if (isTold) show({ containers: [NAMED], activeDeadlineSeconds: 10 }, '1970-01-01T00:00:00Z');
+    if (isTold) show({ containers: [NAMED], activeDeadlineSeconds: 10 }, BEGAN);
     tell(2, 'DeadlineExceeded', 'Pod was active on the node longer than the specified deadline');
     end(3);
     expect(violations).toHaveLength(broken);

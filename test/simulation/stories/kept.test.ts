@@ -1,6 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { invariants } from '../../../simulation/invariants/all.ts';
-import { container, type ManifestContainer, manifest } from '../../../simulation/stories/manifests.ts';
+import {
+  container,
+  type ManifestContainer,
+  type ManifestSpec,
+  manifest,
+} from '../../../simulation/stories/manifests.ts';
 import { play } from '../../../simulation/stories/play.ts';
 import type { Moment, Story } from '../../../simulation/stories/story.ts';
 
@@ -59,8 +64,8 @@ const STUBBORN = ['sh', '-c', 'trap "" TERM; sleep 1d'];
 const endingIn = (name: string, terminationGracePeriodSeconds: number) =>
   manifest(name, { terminationGracePeriodSeconds, containers: [container('main', { command: STUBBORN })] });
 const stubborn = endingIn('web', 10);
-const withOwnUid = (main: Partial<ManifestContainer>) => {
-  const { metadata, ...rest } = manifest('web', { containers: [container('main', main)] });
+const withOwnUid = (main: Partial<ManifestContainer>, more: Partial<ManifestSpec> = {}) => {
+  const { metadata, ...rest } = manifest('web', { ...more, containers: [container('main', main)] });
   return { ...rest, metadata: { ...metadata, uid: '00000000-0000-4000-8000-000000000001' } };
 };
 const slowlyStubborn = manifest('web', {
@@ -236,6 +241,13 @@ const kept: Readonly<Record<string, Story>> = {
     { at: 20 * SECOND, deed: { kind: 'exit', which: 0, exitCode: 1 } },
     { at: 20 * SECOND, deed: { kind: 'removeSandbox', which: 0 } },
   ),
+  'the deadline of a pod counts from the start of which another agent tells, also where the clock was set back since':
+    told(
+      { at: 0, deed: { kind: 'noAddresses', forMs: SECOND } },
+      { at: 0, deed: { kind: 'apply', pod: withOwnUid({}, { activeDeadlineSeconds: 60 }) } },
+      { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: 0 } },
+      { at: 30 * SECOND, deed: { kind: 'jump', ms: -3_600 * SECOND } },
+    ),
   'C24: a pod that waits for its name keeps what the runtime has of its dead containers': {
     ...told(
       { at: 0, deed: { kind: 'apply', pod: manifest('web') } },
