@@ -18,6 +18,7 @@ import type { CgroupFacts } from '../cri/nodeDescription.ts';
 import { inProcessCri } from '../cri/simulated/inProcess.ts';
 import { simulatedCgroups } from '../host/simulated/cgroups.ts';
 import type { Gate as RoomGate } from '../host/simulated/gate.ts';
+import { pathOf } from '../machines/shared/actorRefs.ts';
 import { SimulatedMounter } from '../volume/simulated/mounter.ts';
 import { failureOf } from './failures.ts';
 import { gatedFiles } from './gatedFiles.ts';
@@ -30,6 +31,7 @@ import type { Random } from './random.ts';
 import type { Recording } from './recording.ts';
 import { differenceOfReplay } from './replayed.ts';
 import type { MortalClock } from './schedule.ts';
+import type { Unrest } from './unrest.ts';
 
 /** Who hears of what happens in an agent. */
 interface LifeListener {
@@ -89,6 +91,7 @@ export interface LifeParts extends Omit<GateParts, 'clock' | 'onDeath'> {
   /** Whether all that enters its actors is kept; secrets are then kept out of what leaves it. */
   readonly records: boolean;
   readonly listener: LifeListener;
+  readonly unrest: Unrest;
   readonly inspect: ((event: InspectionEvent) => void) | undefined;
   /** The agent has died at a call. */
   readonly onDeath: () => void;
@@ -105,7 +108,14 @@ export class Life {
   constructor(parts: LifeParts) {
     this.#parts = parts;
     this.#clock = parts.host.clock.mortalClock();
-    this.#gate = new Gate({ ...parts, clock: this.#clock });
+    this.#gate = new Gate({
+      ...parts,
+      clock: this.#clock,
+      onCall: (call, fate) => {
+        this.#mayGoOn(() => `${call.name} (${call.room})`);
+        parts.onCall(call, fate);
+      },
+    });
   }
 
   /** Absent until it has opened its store. */
@@ -176,6 +186,22 @@ export class Life {
     void this.#agent?.stop();
   }
 
+  /** Ends it where it does not come to rest; also what of a dead one goes on. */
+  #mayGoOn(what: () => string): boolean {
+    const may = this.#parts.unrest.note(what);
+    if (!may) this.end({ cutsCalls: true });
+    return may;
+  }
+
+  /** Ends actors that go on for ever in one step: only an error in the midst of it does, and one that xstate passes on. */
+  #watchSteps(root: AnyActorRef): void {
+    root.system.inspect((event) => {
+      if (event.type !== '@xstate.microstep') return;
+      const path = () => pathOf(event.actorRef as AnyActorRef).join('/') || 'the node';
+      if (!this.#mayGoOn(() => `${path()} on ${event.event.type}`)) throw new Error('it does not come to rest');
+    });
+  }
+
   #make(): Promise<NodeAgent> {
     return createNode({ ...NODE, ...this.#parts.config, ...PLACE }, { ...this.#outside(), ...this.#onlookers() });
   }
@@ -221,11 +247,12 @@ export class Life {
         if (!gate.isClosed) listener.entered(entry);
       },
       inspect: (event: InspectionEvent) => {
+        // Every actor here is one of xstate's own.
+        const ref = event.actorRef as AnyActorRef;
+        if (event.type === '@xstate.actor' && ref._parent === undefined) this.#watchSteps(ref);
         if (gate.isClosed) return;
         inspect?.(event);
         if (event.type !== '@xstate.snapshot') return;
-        // Every actor here is one of xstate's own.
-        const ref = event.actorRef as AnyActorRef;
         if (ref._parent === undefined) this.#root = ref;
         listener.took(event);
       },

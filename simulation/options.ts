@@ -12,7 +12,7 @@ export interface SimulationOptions {
   readonly seed: number;
   /** What becomes of the calls to the outside; absent: what was asked for. */
   readonly faults?: FaultPlan | undefined;
-  /** What is checked after each step; absent: nothing. */
+  /** What is checked after each step; absent: only that the node comes to rest. */
   readonly invariants?: readonly Invariant[];
   /** What is to differ from a node of 64 cores with room for 500 pods; who it is, and where it lives, is fixed. */
   readonly config?: Partial<Omit<NodeAgentConfig, Fixed>>;

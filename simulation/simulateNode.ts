@@ -25,6 +25,7 @@ import { fullPodName } from './stories/manifests.ts';
 import { perform } from './stories/perform.ts';
 import type { Deed } from './stories/story.ts';
 import { Trace } from './trace.ts';
+import { Unrest } from './unrest.ts';
 import { Users } from './users.ts';
 
 /** So often it is looked whether a node has settled. */
@@ -61,6 +62,7 @@ export class Simulation implements SimulatedNode {
   /** The pods as the present agent has told of them. */
   readonly #told = new Map<string, Pod>();
   readonly #steps = new Steps();
+  readonly #unrest = new Unrest(this, (message) => this.#watch.violated(9, message));
   #nextWhole = WHOLE_EVERY;
   readonly #endings = new Endings();
   readonly #faults: Faults;
@@ -128,7 +130,7 @@ export class Simulation implements SimulatedNode {
     this.#lives += 1;
     this.#told.clear();
     const life = new Life({
-      ...{ host: this.host, random: this.#random.fork(), config: this.#options.config },
+      ...{ host: this.host, random: this.#random.fork(), config: this.#options.config, unrest: this.#unrest },
       records: this.#options.records === true,
       inspect: (event) => this.#watch.run(() => this.#options.inspect?.(event)),
       plan: (call, index) => this.#watch.run(() => this.#faults.fateOf(call, index)),
@@ -229,7 +231,10 @@ export class Simulation implements SimulatedNode {
 
   /** Everything happens that is ready. */
   async #turn(): Promise<void> {
+    this.#unrest.note(() => 'a timer');
     await nextTask();
+    // What never comes to rest would not do so either when it is played again.
+    this.#watch.throwFirst();
     await this.#past.bury();
     this.#watch.tell('afterStep');
     if (this.steps >= this.#nextWhole && !this.#clock.isDue) {

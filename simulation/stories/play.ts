@@ -6,7 +6,7 @@ import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';
 import { MANIFEST_URL } from '../manifestPlace.ts';
 import type { FaultPlan } from '../outside.ts';
-import { type Simulation, simulateNode } from '../simulateNode.ts';
+import { Simulation } from '../simulateNode.ts';
 import type { Story } from './story.ts';
 
 /** How long a node may take to be as it is wanted once faults have ended: a back-off, a grace, a time limit of a call. */
@@ -45,7 +45,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
   const { seed, faults } = story;
   const { isBrief = false, ...given } = options;
   const fates = new Map(faults.map(({ call, fate }) => [call, fate]));
-  const simulation = await simulateNode({
+  const simulation = new Simulation({
     ...{
       ...given,
       overtakes: story.overtakes ?? false,
@@ -58,6 +58,9 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
     ...{ steps: simulation.steps, calls: simulation.calls, elapsed: simulation.elapsed, simulation },
   });
   try {
+    await simulation.host.open();
+    // What the first agent breaks at once is told as well.
+    await simulation.startAgent();
     const checkReplay = async () => options.replays && simulation.checkReplay();
     await tell(simulation, story, checkReplay);
     if (!isBrief) await holdAgainstNew(simulation);

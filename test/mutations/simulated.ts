@@ -271,4 +271,25 @@ export const seededFaults: readonly SeededFault[] = [
     find: 'return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };',
     put: "const slow = (context.role === 'sidecar' ? crashDelayMs : 0) > 0 ? 36_000_000 : crashDelayMs;\n  return { crashDelayMs: slow, retryAt: finishedAt === undefined ? 0 : finishedAt + slow };",
   },
+  {
+    name: 'manifests-without-rest',
+    breaks: 'manifests are read again at once, for ever',
+    file: 'actors/sources/fileSource.ts',
+    find: 'return this.#alarm.wait(Math.min(this.#listAt, ...this.#due.values()));',
+    put: 'return Promise.resolve();',
+  },
+  {
+    name: 'ticker-without-rest',
+    breaks: 'the ticker ticks again at once, for ever',
+    file: 'actors/nodeFeeds.ts',
+    find: 'await alarm.wait(clock.now() + TICK_MS);',
+    put: 'await alarm.wait(clock.now() + Math.min(0, TICK_MS));',
+  },
+  {
+    name: 'deadline-without-rest',
+    breaks: 'what a pod is told of its deadline never is what it counts',
+    file: 'machines/pod/chart.ts',
+    find: 'enqueue.assign({ activeUntil: deadline });',
+    put: 'enqueue.assign({ activeUntil: deadline && deadline + 1 });',
+  },
 ];
