@@ -33,3 +33,11 @@ export function createAlarm(clock: Clock, signal?: AbortSignal): Alarm {
     },
   };
 }
+
+/** Waits once until the clock shows `at` or the signal aborts. Nothing of it is left on the signal, which may live long. */
+export async function waitOnce(at: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  const { wait, ring } = createAlarm(clock);
+  signal.addEventListener('abort', ring, { once: true });
+  await wait(at);
+  signal.removeEventListener('abort', ring);
+}

@@ -1,6 +1,6 @@
 /** One agent over the simulated host, from its start to its end, which may come at any moment. */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
-import { createAlarm } from '../actors/alarm.ts';
+import { waitOnce } from '../actors/alarm.ts';
 import type { Entry } from '../actors/boundary.ts';
 import { createNode } from '../actors/createNode.ts';
 import type { EventSink } from '../actors/events/eventSink.ts';
@@ -231,7 +231,7 @@ export class Life {
         rules: CGROUPS,
         enforced: NODE.capacity,
         ownPods: () => podsOfAgent(PLACE, files),
-        wait: (ms, signal) => createAlarm(clock, signal).wait(clock.now() + ms),
+        wait: (ms, signal) => waitOnce(clock.now() + ms, clock, signal),
         onWarning: () => {},
       }),
     };

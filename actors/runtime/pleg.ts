@@ -10,7 +10,7 @@ import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts'
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
-import { createAlarm } from '../alarm.ts';
+import { createAlarm, waitOnce } from '../alarm.ts';
 import { type Clock, steadyClock } from '../clock.ts';
 import { readContainer } from '../services/containerStatus.ts';
 
@@ -104,7 +104,7 @@ class Pleg {
       this.#change({ type: 'streamBroke', failure: toFailure(why, clock.now()) });
       if (wasOpen) onBreak();
       this.#relistSoon();
-      await createAlarm(clock, signal).wait(clock.now() + STREAM_RETRY_MS);
+      await waitOnce(clock.now() + STREAM_RETRY_MS, clock, signal);
     }
   }
 
@@ -217,7 +217,7 @@ class Pleg {
         if (container?.state === 'exited') return send({ type: 'runtime.containerSeen', container });
         // Not a container of a pod: a sandbox's own process. What its end means for the pod only a list shows.
         if (container === null && !(await this.#isSandboxReady(containerId))) return this.#relistSoon();
-        if (again !== undefined) await createAlarm(clock, signal).wait(clock.now() + again);
+        if (again !== undefined) await waitOnce(clock.now() + again, clock, signal);
       }
     } catch (error) {
       if (!signal.aborted) onError('containerEvents', error);

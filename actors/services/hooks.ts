@@ -11,7 +11,7 @@ import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import { messageOf, NodeFailure, toFailure } from '../../pod/failure.ts';
 import { quoted } from '../../pod/show/quoted.ts';
 import { firstBytes } from '../../pod/utf8.ts';
-import { createAlarm } from '../alarm.ts';
+import { waitOnce } from '../alarm.ts';
 import type { Service } from '../boundary.ts';
 import { type Clock, secondsLeft } from '../clock.ts';
 import { containerNamed } from './containers.ts';
@@ -124,7 +124,7 @@ async function runHandler(parts: HookParts, run: HookRun): Promise<EventMessage[
   }
   if (handler.httpGet) return get(parts, run, handler.httpGet);
   const seconds = handler.sleep?.seconds ?? 0;
-  await createAlarm(clock, signal).wait(clock.now() + Math.min(timeoutMs, seconds * 1_000));
+  await waitOnce(clock.now() + Math.min(timeoutMs, seconds * 1_000), clock, signal);
   return [];
 }
 
@@ -146,7 +146,7 @@ async function execute(cri: Cri, clock: Clock, run: HookRun, cmd: readonly strin
   const tell = () => ended.abort();
   signal.addEventListener('abort', tell, { once: true });
   command.then(tell, tell);
-  await createAlarm(clock, ended.signal).wait(clock.now() + timeoutMs);
+  await waitOnce(clock.now() + timeoutMs, clock, ended.signal);
   signal.removeEventListener('abort', tell);
   if (ended.signal.aborted && !signal.aborted) concluded(cmd, await command);
 }

@@ -12,7 +12,7 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { madeBy, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
-import { createAlarm } from '../alarm.ts';
+import { waitOnce } from '../alarm.ts';
 import type { Services } from '../boundary.ts';
 import { type Clock, steadyClock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
@@ -138,7 +138,7 @@ export async function despiteReservation(
     }
     const taken = await take();
     if (taken !== undefined) return taken;
-    await createAlarm(clock, signal).wait(clock.now() + RESERVED_AGAIN_MS);
+    await waitOnce(clock.now() + RESERVED_AGAIN_MS, clock, signal);
   }
 }
 

@@ -1,5 +1,12 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
-import { ContainerEventType } from '../../../cri/generated/runtime.ts';
+import { observeRuntime } from '../../../actors/runtime/pleg.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { ContainerEventType, PodSandboxState, PodSandboxStatusResponse } from '../../../cri/generated/runtime.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
+import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
+import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { podRunning, podWith } from '../../fakes/pods.ts';
 
@@ -219,4 +226,45 @@ describe('what the runtime shows', () => {
       expect(node.calls('startContainer')).toHaveLength(2);
     });
   });
+});
+
+test('nothing is left of a wait for a runtime that is away, or that does not show an end yet', async () => {
+  const clock = new SimulatedClock();
+  const runtime = createSimulatedRuntime({ clock });
+  const cri = inProcessCri(runtime);
+  const ending = new AbortController();
+  const silent = { send: () => {}, onError: () => {}, onBreak: () => {}, takeTouched: () => [] };
+  // It shows every sandbox that is asked for as one that runs, whatever has ended of it.
+  const podSandboxStatus: typeof cri.podSandboxStatus = async ({ podSandboxId: id }) =>
+    PodSandboxStatusResponse.create({ status: { id, state: PodSandboxState.SANDBOX_READY } });
+  const observing = observeRuntime({
+    ...{
+      cri: { ...cri, podSandboxStatus },
+      files: new MemoryFiles(
+        new MemoryDisk(
+          () => clock.now(),
+          () => clock.now(),
+        ),
+      ),
+      clock,
+      signal: ending.signal,
+      ...silent,
+    },
+    isBeingStopped: () => false,
+  });
+  await clock.advance(1_500);
+  const listeners = () => getEventListeners(ending.signal, 'abort').length;
+  const before = listeners();
+  runtime.down();
+  await clock.advance(60_000);
+  runtime.restart();
+  await clock.advance(2_000);
+  const type = ContainerEventType.CONTAINER_STOPPED_EVENT;
+  for (let count = 0; count < 10; count += 1)
+    runtime.events.emit({ id: `${count}`, type, sandboxId: '', podUid: '', at: clock.now() });
+  await clock.advance(2_000);
+  expect(listeners()).toBe(before);
+  ending.abort();
+  await clock.advance(0);
+  await observing;
 });
