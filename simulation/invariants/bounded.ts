@@ -48,6 +48,11 @@ function takenBy({ root, agent, timers }: Watched): Taken | undefined {
   return taken;
 }
 
+/** Until every source has been read a node does what it need not do any more later on. */
+const BEGINNING: readonly unknown[] = ['starting', 'recovering', 'partial'];
+
+const isBeginning = ({ root }: Watched): boolean => BEGINNING.includes(root?.getSnapshot().value);
+
 /** What there is more of than there need be. */
 const excess = (taken: Taken, needed: Taken): string[] =>
   [...taken].flatMap(([what, count]) => {
@@ -72,7 +77,7 @@ export const bounded: Invariant = {
       // An agent without pods needs what a new one in its place needs, and what it needed itself when it had none.
       settled: () => {
         const taken = watched.deeds.wanted.size > 0 ? undefined : takenBy(watched);
-        if (taken === undefined) return;
+        if (taken === undefined || isBeginning(watched)) return;
         const { life } = watched;
         const [more, enough] =
           before?.life === life ? [withoutWarnings(taken), before.taken] : [before?.taken ?? taken, taken];

@@ -170,3 +170,14 @@ test('an actor and timers that are left over are found', () => {
   settled?.();
   expect(told).toHaveLength(4);
 });
+
+test('an agent that has yet to read one of its sources is not compared with one that has read all', async () => {
+  const late: Story = {
+    ...{ seed: 3_005_894, faults: [], lastsMs: 30_000, overtakes: true, hasUrl: true },
+    moments: [
+      { at: 19_876, deed: { kind: 'url', trouble: 'hanging', forMs: 21_411 } },
+      { at: 22_302, deed: { kind: 'stopAgent', drains: true, downMs: 0 } },
+    ],
+  };
+  expect((await play(late, { invariants: [bounded] })).violation).toBeUndefined();
+});
