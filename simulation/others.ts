@@ -134,9 +134,14 @@ export class Others {
 
   /** They take away what they had mounted there. */
   unmountAll(): void {
-    const mounted = new Set(this.#disk.mounts.map(({ path }) => path));
+    const mounts = new Map(this.#disk.mounts.map((mount) => [mount.path, mount]));
     for (const path of this.#guests) {
-      if (!mounted.has(path)) continue;
+      const mount = mounts.get(path);
+      if (!mount) continue;
+      if (this.#isHidden(path)) {
+        this.#disk.detach(mount);
+        continue;
+      }
       this.#disk.unmount(path);
       this.#disk.removeDirectory(path);
     }
@@ -182,10 +187,16 @@ export class Others {
         .filter((path) => !mounted.has(path))
         .map((path) => `${path} is not mounted any more`),
       ...[...this.#guests].flatMap((path) =>
-        this.#textAt(`${path}/in-memory`) === 'theirs' ? [] : [`${path} was emptied`],
+        this.#isHidden(path) || this.#textAt(`${path}/in-memory`) === 'theirs' ? [] : [`${path} was emptied`],
       ),
       ...this.#cgroups.filter((path) => !paths.has(path)).map((path) => `the cgroup ${path} is gone`),
     ];
+  }
+
+  /** Whether a folder above it was mounted over since: what they have mounted is there, and no path leads to it. */
+  #isHidden(path: string): boolean {
+    const mounts = this.#disk.mounts.map((mount) => mount.path);
+    return mounts.slice(mounts.indexOf(path) + 1).some((above) => path.startsWith(`${above}/`));
   }
 
   #running(): Set<string> {

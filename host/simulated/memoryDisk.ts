@@ -203,6 +203,11 @@ export class MemoryDisk {
     if (within.source === undefined) this.#free(within.root);
   }
 
+  /** Takes away a mount to which no path leads, as those can who mounted it from a mount namespace of their own. */
+  detach(hidden: Mounted): void {
+    if (this.#mounts.remove(hidden) && hidden.source === undefined) this.#free(hidden.root);
+  }
+
   /** Follows the names of a directory; gives the way to end that. */
   watch(path: string, listener: DirectoryListener): () => void {
     const directory = this.directoryAt(path, 'watch');

@@ -50,3 +50,25 @@ test.each<readonly [string, (node: Simulation) => void, RegExp]>([
   expect(() => node.check()).toThrow(expected);
   node.kill();
 });
+
+test('a mount of theirs over which a volume is mounted is hidden, and goes when they take it away', async () => {
+  let fails = true;
+  const node = await simulateNode({
+    ...{ seed: 1, invariants },
+    faults: ({ room }) => (fails && room === 'mounts' ? { kind: 'fail' } : undefined),
+  });
+  const guests = () => node.host.disk.mounts.filter(({ path }) => path.endsWith('/theirs'));
+  const volumes = [{ name: 'data', emptyDir: { medium: 'Memory' } }];
+  node.apply(manifest('web', { volumes, containers: [container('main')] }));
+  await node.advance(5_000);
+  node.host.mountForeign(0, 'volumes/kubernetes.io~empty-dir/data/theirs', 60_000);
+  fails = false;
+  await node.advance(30_000);
+  expect(node.host.containers()).toHaveLength(1);
+  expect(guests()).toHaveLength(1);
+  node.check();
+  await node.advance(60_000);
+  expect(guests()).toEqual([]);
+  node.check();
+  node.kill();
+});
