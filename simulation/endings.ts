@@ -8,12 +8,7 @@ import { renameIn } from './renamed.ts';
 /** What the runtime has is in a list by then, unless lists are troubled. */
 const LISTED_WITHIN_MS = 120_000;
 
-const ENDINGS: ReadonlySet<string> = new Set([
-  'stopContainer',
-  'removeContainer',
-  'stopPodSandbox',
-  'removePodSandbox',
-]);
+const ENDINGS: ReadonlySet<string> = new Set(['stopContainer', 'stopPodSandbox', 'removePodSandbox']);
 
 /** A container whose start is refused has ended. */
 const isRefusal = ({ room, name }: OutsideCall, fate: Fate | undefined): boolean =>
@@ -26,6 +21,8 @@ interface Around {
 
 export class Endings {
   readonly #asked = new Set<string>();
+  /** The containers that were to be removed: that is refused while one starts, which then runs as if nobody had asked. */
+  readonly #removals = new Set<string>();
   /** How many sandboxes the present agent waits for, by the UID of their pod. */
   readonly #awaited = new Map<string, number>();
 
@@ -38,6 +35,7 @@ export class Endings {
   note({ host, deeds }: Around, call: OutsideCall, fate?: Fate): void {
     const { room, name, about } = call;
     if (room === 'runtime' && ENDINGS.has(name)) this.#asked.add(about);
+    if (room === 'runtime' && name === 'removeContainer') this.#removals.add(about);
     if (room === 'runtime' && name === 'runPodSandbox') this.#awaited.set(about, this.#awaitedOf(about) + 1);
     const refused = isRefusal(call, fate) ? host.containers().find(({ id }) => id === about) : undefined;
     if (refused) deeds.touchContainer(fullName(refused), refused.containerName, host.clock.elapsed);
@@ -47,6 +45,7 @@ export class Endings {
   noteEffect({ host: { clock }, deeds }: Around, effect: RuntimeEffect): void {
     const { sandbox, container } = effect;
     renameIn(this.#asked, effect);
+    renameIn(this.#removals, effect);
     const pod = fullName(sandbox);
     if (this.isByOthers(effect)) {
       if (container === undefined) deeds.touch(pod, clock.elapsed);
@@ -58,10 +57,12 @@ export class Endings {
 
   /** Whether something has ended that no agent had asked to end; what is gone, or is used again, is forgotten. */
   isByOthers({ kind, container, sandbox }: RuntimeEffect): boolean {
-    const isAsked = this.#asked.has(sandbox.id) || (container !== undefined && this.#asked.has(container.id));
+    const { id } = container ?? sandbox;
+    const isAsked = [sandbox.id, id].some((each) => this.#asked.has(each) || this.#removals.has(each));
     // A sandbox that it could not stop may be wanted again: what an agent starts in it ends without that call.
     if (kind === 'started') this.#asked.delete(sandbox.id);
-    if (kind === 'removed') this.#asked.delete(container?.id ?? sandbox.id);
+    if (kind === 'removed') this.#asked.delete(id);
+    if (kind === 'started' || kind === 'removed') this.#removals.delete(id);
     return kind === 'ended' && !isAsked;
   }
 

@@ -57,6 +57,24 @@ test('what an agent starts in a sandbox that it could not stop before ends witho
   expect(end()).toBe(true);
 });
 
+test('what starts although it was to be removed ends without that', () => {
+  const { asks, start, end } = story();
+  asks('removeContainer', 'main');
+  start();
+  expect(end()).toBe(true);
+});
+
+test('what was to be removed, and what was to be stopped before it has started, was ended by an agent', () => {
+  const removed = story();
+  removed.start();
+  removed.asks('removeContainer', 'main');
+  expect(removed.end()).toBe(false);
+  const stopped = story();
+  stopped.asks('stopContainer', 'main');
+  stopped.start();
+  expect(stopped.end()).toBe(false);
+});
+
 test('a sandbox that comes late, as an earlier agent had asked for it, comes from others', () => {
   const { asks, restart, startSandbox } = story();
   asks('runPodSandbox', 'pod');
