@@ -4,7 +4,7 @@
  * So long a reason may take to have its consequences, in milliseconds: calls that hang, a hook and a grace pass before a
  * container ends.
  */
-const ACTS_FOR_MS = 5 * 60_000;
+export const ACTS_FOR_MS = 5 * 60_000;
 
 export class Touches {
   readonly #last = new Map<string, number>();

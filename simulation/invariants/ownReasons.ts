@@ -64,14 +64,14 @@ export class OwnReasons {
   }
 
   /** The stop of a container of a pod is asked for: what is the reason now may be none when it has ended. */
-  noteStop(uid: string): void {
-    if (this.#isOverdue(uid)) this.#ending.add(uid);
+  noteStop(pod: string, uid: string): void {
+    if (this.#isOverdue(pod, uid)) this.#ending.add(uid);
   }
 
   /** Whether the whole pod is to end, or was to change, since then. */
-  mayEnd(uid: string, since: number): boolean {
+  mayEnd(pod: string, uid: string, since: number): boolean {
     const { elapsed } = this.#watched.host.clock;
-    return this.#ending.has(uid) || this.#isOverdue(uid) || this.#told.mayActSince(uid, since, elapsed);
+    return this.#ending.has(uid) || this.#isOverdue(pod, uid) || this.#told.mayActSince(uid, since, elapsed);
   }
 
   /** As it was told last, also by an agent that has died since; before that, as its manifest says. */
@@ -84,14 +84,20 @@ export class OwnReasons {
     return this.#told.mayActSince(`${uid} ${container}`, since, this.#watched.host.clock.elapsed);
   }
 
-  /** Its deadline has passed, by the wall clock or by the time that it has had. */
-  #isOverdue(uid: string): boolean {
+  /** A deadline has passed, by the wall clock or by the time that it has had: what it was told with, or is to have. */
+  #isOverdue(pod: string, uid: string): boolean {
     const { host } = this.#watched;
-    const seconds = this.#specs.get(uid)?.activeDeadlineSeconds;
     const begun = this.#begun.get(uid);
-    if (seconds === undefined || begun === undefined) return false;
+    if (begun === undefined) return false;
     const had = Math.max(host.clock.now() - Date.parse(begun.startTime), host.clock.elapsed - begun.elapsed);
-    return had + SLACK_MS >= seconds * 1_000;
+    return this.#deadlinesOf(pod, uid).some((seconds) => had + SLACK_MS >= seconds * 1_000);
+  }
+
+  /** An agent may read a new one and end the pod for it before it tells anything. */
+  #deadlinesOf(pod: string, uid: string): number[] {
+    const told = this.#specs.get(uid);
+    const wanted = this.#watched.deeds.versionsOf(pod).map((manifest) => podOfManifest(manifest).spec);
+    return [...(told ? [told] : []), ...wanted].flatMap(({ activeDeadlineSeconds }) => activeDeadlineSeconds ?? []);
   }
 }
 

@@ -65,7 +65,8 @@ class Presence {
 function hasReason({ host, deeds }: Watched, own: OwnReasons, { name, pod, uid, since }: Known): boolean {
   const { elapsed } = host.clock;
   // A pod that another has taken the place of ends whenever its agent hears of that, in whichever run it is then.
-  if (!deeds.mayBeWanted(pod, uid) || deeds.isTouchedSince(pod, since, elapsed) || own.mayEnd(uid, since)) return true;
+  if (!deeds.mayBeWanted(pod, uid) || deeds.isTouchedSince(pod, since, elapsed) || own.mayEnd(pod, uid, since))
+    return true;
   const spec = own.specOf(pod, uid);
   return (spec ? reasonsToEnd(spec, name) : [name]).some((each) => {
     // How another has ended the agent may hear late, when this one has begun once more.
@@ -110,7 +111,7 @@ export const untouched: Invariant = {
     const onCall = (call: OutsideCall) => {
       pods.noteCall(call, host.clock.elapsed);
       const stopped = call.name === 'stopContainer' ? host.container(call.about) : undefined;
-      if (stopped) own.noteStop(stopped.podUid);
+      if (stopped) own.noteStop(fullName(stopped), stopped.podUid);
     };
     const onStatus = (change: PodChange) => {
       pods.noteStatus(change, host.clock.elapsed);

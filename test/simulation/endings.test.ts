@@ -5,24 +5,25 @@ import { Endings } from '../../simulation/endings.ts';
 /** What becomes of a container in its sandbox, and who did it. */
 function story() {
   const endings = new Endings();
+  const clock = { elapsed: 0 };
   // No start is refused here.
-  const simulation = {} as Parameters<Endings['note']>[0];
-  const around = { host: { clock: {} } } as unknown as Parameters<Endings['noteEffect']>[0];
+  const around = { host: { clock } } as unknown as Parameters<Endings['note']>[0];
   const sandbox = { id: 'sandbox', podUid: 'pod' };
   const container = { id: 'main' };
   // As far as it is looked at.
   const effect = (kind: RuntimeEffect['kind']) => ({ kind, sandbox, container }) as unknown as RuntimeEffect;
   return {
-    asks: (name: string, about: string) => endings.note(simulation, { room: 'runtime', name, about, writes: true }),
+    asks: (name: string, about: string) => endings.note(around, { room: 'runtime', name, about, writes: true }),
     restart: () => endings.beginLife(),
     startSandbox: () => endings.isSurplus({ kind: 'started', sandbox } as unknown as RuntimeEffect),
-    start: () => endings.isByOthers(effect('started')),
+    start: () => endings.isByOthers(effect('started'), clock.elapsed),
     rename: () => {
       const formerId = container.id;
       container.id = 'renamed';
       endings.noteEffect(around, { ...effect('renamed'), formerId } as unknown as RuntimeEffect);
     },
-    end: () => endings.isByOthers(effect('ended')),
+    end: () => endings.isByOthers(effect('ended'), clock.elapsed),
+    wait: (minutes: number) => void Object.assign(clock, { elapsed: minutes * 60_000 }),
   };
 }
 
@@ -55,6 +56,17 @@ test('what an agent starts in a sandbox that it could not stop before ends witho
   asks('stopPodSandbox', 'sandbox');
   start();
   expect(end()).toBe(true);
+});
+
+test.each([
+  [5, false],
+  [6, true],
+])('what ends %i minutes after a stop that had no effect was ended by others: %s', (minutes, expected) => {
+  const { asks, start, wait, end } = story();
+  start();
+  asks('stopContainer', 'main');
+  wait(minutes);
+  expect(end()).toBe(expected);
 });
 
 test('what starts although it was to be removed ends without that', () => {

@@ -324,3 +324,13 @@ test.each([
     expect(violations).toHaveLength(broken);
   },
 );
+
+test('a deadline that its agent has read and not yet told of may end a pod', () => {
+  const { sandbox, start, end, show, write, violations } = story('of-the-user');
+  sandbox(0);
+  start(0);
+  show({ containers: [NAMED] }, BEGAN);
+  write({ activeDeadlineSeconds: 10, containers: [container('main')] });
+  end(11);
+  expect(violations).toEqual([]);
+});
