@@ -9,13 +9,15 @@ export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + gr
 export const staysAfterwards = (termination: Termination | undefined): boolean =>
   termination?.reason === 'Completed' || termination?.stays === true;
 
-/** A later command may end the pod sooner, never later (C10); it replaces a mere completion, and one that removes it wins. */
+/**
+ * A later command may end the pod sooner, never later (C10); it replaces a mere completion, and one that removes it wins.
+ * Only one with a shorter grace ends it sooner: that its deadline seems nearer otherwise is the clock that was set back.
+ */
 export function mergeTermination(present: Termination | undefined, next: Termination): Termination {
   if (present === undefined || present.reason === 'Completed') return next;
   const { stays = false, ...cause } = present;
-  // The clock may have been set back meanwhile: the grace is none the longer for that.
-  const graceSeconds = Math.min(present.graceSeconds, next.graceSeconds);
-  const nearer = deadlineOf(next) < deadlineOf(present) ? { at: next.at, graceSeconds } : {};
+  const isSooner = next.graceSeconds < present.graceSeconds && deadlineOf(next) < deadlineOf(present);
+  const nearer = isSooner ? { at: next.at, graceSeconds: next.graceSeconds } : {};
   return { ...cause, ...nearer, ...(stays && next.stays ? { stays } : {}) };
 }
 
