@@ -10,9 +10,12 @@ import { renameIn } from '../renamed.ts';
 import { refusals, statusesOf } from './apiRules.ts';
 import { goneBack } from './goneBack.ts';
 import type { Invariant, Watched } from './invariant.ts';
+import { classless, wasRefused, withClass } from './toldStatus.ts';
 
-/** Where the store keeps how pods have ended. */
-const ENDS = `${PLACES.root}/statelet/statuses`;
+type FactKind = 'statuses' | 'unacknowledged' | 'allocations';
+
+/** Where the store keeps its facts. */
+const STORE = `${PLACES.root}/statelet`;
 
 interface Told {
   /** The full name of the pod. */
@@ -36,14 +39,11 @@ class ApiServer {
   readonly #gone = new Set<string>();
   /** Those of them that an agent before the present one has removed: only of how they ended this one may still tell. */
   readonly #over = new Set<string>();
-  /** What the agent of this life has told of those that it has removed and begun with once more. */
+  /** What this agent has told of those that it has removed and begun with once more. */
   readonly #anew = new Map<string, PodStatus[]>();
   /** The pods whose end was told before the disk had it, for that did not answer. */
   readonly #unsaved = new Set<string>();
-  /**
-   * Where the disk has not done what it was asked for in this life: to write how pods ended, or to read folders of logs,
-   * which to a kubelet too tell nothing then (C23).
-   */
+  /** Where the disk has not done what it was asked for in this life; logs tell a kubelet nothing then either (C23). */
   readonly #troubled = new Set<string>();
   /** The containers that were made in this life: their numbers are compared with what its agent has told itself. */
   readonly #made = new Set<string>();
@@ -51,6 +51,8 @@ class ApiServer {
   readonly #forgotten = new Set<string>();
   /** Those of which nobody knew that they had exceeded their deadline: they may go on, as what the runtime has of them. */
   readonly #reprieved = new Set<string>();
+  /** Those of which the disk has not taken which version runs: the next agent knows only what is wanted then. */
+  readonly #unallocated = new Set<string>();
   /** The containers that an agent has asked to remove, or whose sandboxes. */
   readonly #asked = new Set<string>();
   /** Those of them that are gone for it: what it knew of them it has to know without. */
@@ -94,7 +96,8 @@ class ApiServer {
     const spec = podOf(uid)?.spec;
     const { phase: _, ...phaseless } = known.status;
     const isDecidedAgain = !isOneLife && wasRefused(known.status);
-    const sure = isDecidedAgain && this.#isEdited(known) ? classless(known.status) : known.status;
+    const isUnallocated = this.#unallocated.delete(uid);
+    const sure = (isDecidedAgain || isUnallocated) && this.#isEdited(known) ? classless(known.status) : known.status;
     const told = isOneLife ? sure : this.#withoutLost(uid, sure);
     const comparable = isReprieved || isDecidedAgain ? phaseless : known.status;
     return [...unsaved, ...refusals(status, told, spec), ...goneBack(comparable, status, { ...between, spec })];
@@ -115,7 +118,9 @@ class ApiServer {
     const found = all.filter(({ id }) => !this.#made.has(id));
     // What no list has shown to an agent it cannot know; nor does a kubelet read logs where the runtime has an earlier run.
     const strayed = new Set(found.flatMap(({ id, attempt }) => (host.troubles.hasStrayed(id) ? [attempt] : [])));
-    const known = [...logged, ...found.map(({ attempt }) => attempt)];
+    // For a container that is not started once more a kubelet does not look for logs: it tells the run that is left.
+    const isEnding = this.#watched.podOf(uid)?.metadata.deletionGracePeriodSeconds !== undefined;
+    const known = [...(isEnding && found.length > 0 ? [] : logged), ...found.map(({ attempt }) => attempt)];
     return Math.max(0, ...known.filter((number) => !Number.isNaN(number) && !strayed.has(number)));
   }
 
@@ -141,10 +146,12 @@ class ApiServer {
   beginLife(): void {
     const { deeds, host } = this.#watched;
     this.#left.clear();
+    this.#unallocated.clear();
     for (const [uid, { pod }] of this.#told) {
       if (this.#anew.has(uid)) this.#over.add(uid);
       if (deeds.isRebornSince(pod, this.#lifeBegan)) this.forget(uid);
       if (this.#has(uid, 'unacknowledged')) this.#left.add(uid);
+      if (!this.#has(uid, 'allocations') && this.#isTroubled(uid, 'allocations')) this.#unallocated.add(uid);
       if (this.#isForgotten(uid)) this.#forgotten.add(uid);
       else if (this.#hasLostDeadline(uid)) this.#reprieved.add(uid);
     }
@@ -201,18 +208,22 @@ class ApiServer {
   }
 
   /** Whether the store has a fact of a pod. */
-  #has(uid: string, kind: 'statuses' | 'unacknowledged'): boolean {
-    return this.#watched.host.files.existsSync(`${PLACES.root}/statelet/${kind}/${uid}.json`);
+  #has(uid: string, kind: FactKind): boolean {
+    return this.#watched.host.files.existsSync(`${STORE}/${kind}/${uid}.json`);
   }
 
   /** What is wrong where the end of a pod is told that is not on disk, although nothing has kept it from there. */
   #noteSaving({ uid, namespace, name, status }: Omit<StatusReport, 'ended'>): string[] {
-    this.#unsaved.delete(uid);
+    const wasSaved = !this.#unsaved.delete(uid);
+    const before = this.#told.get(uid);
     if (!isTerminalPhase(status.phase) || wasRefused(status) || this.#has(uid, 'statuses')) return [];
-    if (this.#isTroubled(uid)) {
+    if (this.#isTroubled(uid, 'statuses')) {
       this.#unsaved.add(uid);
       return [];
     }
+    // Once it was told to an API server it need not stay there.
+    const wasTold = wasSaved && before?.life === this.#watched.life;
+    if (wasTold && sameValue(before.status, withClass(status, before.status))) return [];
     // What ends because it is wanted no more, or was not for a while, begins anew if it is wanted again.
     const { deeds, podOf } = this.#watched;
     const { deletionGracePeriodSeconds: isRemoved } = podOf(uid)?.metadata ?? { deletionGracePeriodSeconds: 0 };
@@ -220,8 +231,10 @@ class ApiServer {
     return mayBeginAnew || this.#has(uid, 'unacknowledged') ? [] : ['its end was told before it was on disk'];
   }
 
-  #isTroubled = (uid: string): boolean =>
-    [...this.#troubled].some((path) => path === ENDS || (path.startsWith(ENDS) && path.includes(uid)));
+  #isTroubled(uid: string, kind: FactKind): boolean {
+    const folder = `${STORE}/${kind}`;
+    return [...this.#troubled].some((path) => path === folder || (path.startsWith(folder) && path.includes(uid)));
+  }
 
   #isAnother(uid: string, { status: before, life }: Told, { now, isLeft }: Sent): boolean {
     // The last that was known of the one that is gone may come late; what a later agent sees end is one that an old list
@@ -264,20 +277,6 @@ class ApiServer {
     };
   }
 }
-
-/**
- * Whether a node would not take a pod: a new agent decides that again, and may take it (C24). A kubelet keeps the refusal
- * in the memory of its status manager alone, and the manifest of a static pod has no status that could tell the next one
- * (`rejectPod` and `HandlePodAdditions` in pkg/kubelet/kubelet.go, `generateAPIPodStatus` in kubelet_pods.go).
- */
-const wasRefused = ({ phase, message }: PodStatus): boolean =>
-  phase === 'Failed' && message?.startsWith('Pod was rejected: ') === true;
-
-const classless = ({ qosClass: _, ...status }: PodStatus): PodStatus => status;
-
-/** An API server keeps the class that a status does not tell (`PrepareForUpdate` in pkg/registry/core/pod/strategy.go). */
-const withClass = (now: PodStatus, { qosClass }: PodStatus = {}): PodStatus =>
-  now.qosClass === undefined && qosClass !== undefined ? { ...now, qosClass } : now;
 
 export const forwardOnly: Invariant = {
   number: 3,

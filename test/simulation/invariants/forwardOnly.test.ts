@@ -312,6 +312,21 @@ test('the end of a pod that is told before it is on disk is told too soon, where
   node.kill();
 });
 
+test('an end that was left to be told is on disk no more once it was told, and may be told again', async () => {
+  const { node, hooks, report, leaveEnd, said, restart } = await watchedNode();
+  const left = await leaveEnd();
+  restart();
+  hooks.onLifeBegan?.();
+  report({});
+  report({ phase: 'Failed' });
+  await node.host.files.rm(left, {});
+  report({ phase: 'Failed' });
+  expect(said()).toEqual([]);
+  report({ phase: 'Failed', message: 'another' });
+  expect(said()).toEqual(['its end was told before it was on disk']);
+  node.kill();
+});
+
 test('a pod that a node would not take the next agent may take, but no later one of what it has taken', async () => {
   const { node, following, report, said, restart } = await watchedNode();
   const rejected = { phase: 'Failed', message: 'Pod was rejected: no room' } as const;

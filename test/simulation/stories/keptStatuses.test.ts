@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { invariants } from '../../../simulation/invariants/all.ts';
+import { container, type ManifestSpec, manifest } from '../../../simulation/stories/manifests.ts';
+import { play } from '../../../simulation/stories/play.ts';
+import type { Moment } from '../../../simulation/stories/story.ts';
+
+const SECOND = 1_000;
+const stubborn = ['sh', '-c', 'trap "" TERM; sleep 1d'];
+const amounts = { cpu: '100m', memory: '16Mi' };
+const web = (resources: object, spec: Partial<ManifestSpec> = {}) => {
+  const main = container('main', { command: stubborn, resources });
+  const { metadata, ...rest } = manifest('web', { ...spec, containers: [main] });
+  return { ...rest, metadata: { ...metadata, uid: '00000000-0000-4000-8000-000000000001' } };
+};
+
+/** Where what is told of a pod, or what it is given to end in, seemed to go back. */
+const kept: Readonly<Record<string, readonly Moment[]>> = {
+  'C10: what ends by its deadline is given no more grace where its pod is removed after the clock was set back': [
+    { at: 0, deed: { kind: 'apply', pod: web({}) } },
+    { at: 2.6 * SECOND, deed: { kind: 'apply', pod: web({}, { activeDeadlineSeconds: 1 }) } },
+    { at: 2.8 * SECOND, deed: { kind: 'jump', ms: -10 * SECOND } },
+    { at: 2.9 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
+  ],
+  'C23: for a container of a pod that ends nobody looks into logs where the runtime has an earlier run': [
+    { at: 0, deed: { kind: 'apply', pod: web({}) } },
+    { at: 10 * SECOND, deed: { kind: 'killSandbox', which: 0 } },
+    { at: 20 * SECOND, deed: { kind: 'stall', forMs: 30 * SECOND } },
+    { at: 22 * SECOND, deed: { kind: 'removeSandbox', which: 1 } },
+    { at: 23 * SECOND, deed: { kind: 'killAgent', downMs: 5 * SECOND } },
+    { at: 45 * SECOND, deed: { kind: 'stopAgent', drains: true, downMs: SECOND } },
+  ],
+  'which version of a pod ran the next agent does not know where the disk has not taken that': [
+    { at: 0, deed: { kind: 'disk', trouble: 'readOnly', forMs: 15 * SECOND } },
+    { at: 2 * SECOND, deed: { kind: 'apply', pod: web({ requests: amounts }) } },
+    { at: 10 * SECOND, deed: { kind: 'killAgent', downMs: 10 * SECOND } },
+    { at: 12 * SECOND, deed: { kind: 'apply', pod: web({ requests: amounts, limits: amounts }) } },
+  ],
+};
+
+test.each(Object.entries(kept))('%s', async (_, moments) => {
+  const story = { seed: 1, faults: [], lastsMs: 90 * SECOND, moments };
+  expect((await play(story, { invariants })).violation).toBeUndefined();
+});
