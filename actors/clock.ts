@@ -43,28 +43,32 @@ export const systemClock: Clock = {
 export const secondsLeft = (seconds: number, beganAt: number, clock: Pick<Clock, 'monotonic'>): number =>
   Math.max(0, Math.ceil(seconds - (clock.monotonic() - beganAt) / 1_000));
 
-/** A clock that is never set back. */
+/** A clock that is never set. */
 export interface SteadyClock extends Clock {
   /** The time of day of one of its moments, as far as is known now. */
   shown(at: number): number;
 }
 
+/** Two clocks that are read one after the other drift by so much, in milliseconds: none was set. */
+const DRIFT_MS = 500;
+
 /**
- * The same clock for what compares moments with each other, as the end of a wait with now: by the time of day a clock that
- * is set back would keep that from coming. It stands still until what was set back is noticed, and then goes on.
+ * The same clock for what compares moments with each other, as the end of a wait with now: it goes on from the time of day
+ * at which it is made, whatever that is set to meanwhile. By the time of day a clock that is set back would keep the end
+ * of a wait from coming.
  */
 export function steadyClock(clock: Clock): SteadyClock {
-  let last = clock.now();
-  let setBack = 0;
+  const ahead = () => clock.now() - clock.monotonic();
+  const aheadThen = ahead();
+  let setBy = 0;
   return {
-    now: () => {
-      const now = clock.now();
-      setBack = Math.max(setBack, last - now);
-      last = now + setBack;
-      return last;
-    },
+    now: () => clock.monotonic() + aheadThen,
     monotonic: () => clock.monotonic(),
-    shown: (at) => at - setBack,
+    shown: (at) => {
+      const sinceThen = ahead() - aheadThen;
+      if (Math.abs(sinceThen - setBy) > DRIFT_MS) setBy = sinceThen;
+      return Math.round(at + setBy);
+    },
     setTimeout: (fn, ms) => clock.setTimeout(fn, ms),
     clearTimeout: (id) => clock.clearTimeout(id),
   };

@@ -1,5 +1,5 @@
 import type { EventSink } from '../../actors/events/eventSink.ts';
-import type { RuntimeEffect } from '../../cri/simulated/views.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/views.ts';
 import type { OutsideCall } from '../outside.ts';
 import type { Invariant } from './invariant.ts';
 import { nameIn } from './ownReasons.ts';
@@ -49,6 +49,9 @@ const OF_AN_IMAGE: readonly (readonly [words: RegExp, call: string])[] = [
 /** As a runtime is asked for it. */
 const tagged = (image: string): string => (/:[^/]*$/.test(image) ? image : `${image}:latest`);
 
+/** A run of a container, as far as it is looked at here. */
+type Run = Pick<SimulatedContainer, 'podUid' | 'containerName'>;
+
 /** What one agent has told of what happened while it lived. */
 class Telling {
   readonly #told = new Counts();
@@ -56,16 +59,20 @@ class Telling {
   readonly #failedMounts = new Map<string, number>();
 
   /** What an earlier agent had made, and no list shows, is taken for what this one asks for under its name. */
-  constructor(containers: readonly { readonly podUid: string; readonly containerName: string }[]) {
+  constructor(containers: readonly Run[]) {
     for (const { podUid, containerName } of containers)
       for (const kind of ONCE.values()) this.#happened.add(kind, podUid, containerName);
   }
 
-  noteEffect({ kind, container }: RuntimeEffect): void {
+  noteEffect({ kind, container }: RuntimeEffect, running: readonly Run[]): void {
     if (container === undefined) return;
     const key = [container.podUid, container.containerName];
     this.#happened.add(kind, ...key);
-    if (kind === 'created') for (const reason of OF_A_RUN) this.#told.forget(reason, ...key);
+    // One that lists do not show may run beside it, which an agent finds as it makes the next: that is to end by itself.
+    const isAmong = ({ podUid, containerName }: Run) =>
+      podUid === container.podUid && containerName === container.containerName;
+    const begins = kind === 'created' || (kind === 'ended' && running.some(isAmong));
+    if (begins) for (const reason of OF_A_RUN) this.#told.forget(reason, ...key);
   }
 
   noteCall({ room, name, about }: OutsideCall): void {
@@ -103,7 +110,11 @@ export const toldOnce: Invariant = {
       onLifeBegan: () => {
         telling = new Telling(host.containers());
       },
-      onEffect: (effect) => telling.noteEffect(effect),
+      onEffect: (effect) =>
+        telling.noteEffect(
+          effect,
+          host.containers().filter(({ state }) => state === 'running'),
+        ),
       onCall: (call) => telling.noteCall(call),
       onEvent: (event) => {
         const { namespace, name } = event.involved;

@@ -7,7 +7,7 @@ import { toldOnce } from '../../../simulation/invariants/toldOnce.ts';
 /** What is violated by the events of one container, by what happens to it at the runtime. */
 function story() {
   const violations: string[] = [];
-  const main = { podUid: 'web-uid', containerName: 'main' };
+  const main = { podUid: 'web-uid', containerName: 'main', state: 'running' };
   const there: object[] = [];
   // As far as it is looked at.
   const clock = { elapsed: 0 };
@@ -19,6 +19,10 @@ function story() {
     make: () => {
       there.push(main);
       following.onEffect?.({ kind: 'created', sandbox: {}, container: main } as unknown as RuntimeEffect);
+    },
+    end: () => {
+      there.pop();
+      following.onEffect?.({ kind: 'ended', sandbox: {}, container: main } as unknown as RuntimeEffect);
     },
     tell: (reason = 'Created', message = 'Container created') => {
       const involved = { uid: 'web-uid', namespace: 'default', name: 'web', fieldPath: 'spec.containers{main}' };
@@ -65,6 +69,20 @@ test.each(['Killing', 'BackOff'])('of each run %s is told once', (reason) => {
   expect(violations).toEqual([]);
   tell(reason, 'main');
   expect(violations).toEqual([`told twice: default/web ${reason}: main`]);
+});
+
+test('of each of two that ran beside each other it is told that it is to end', () => {
+  const { begin, make, end, tell, violations } = story();
+  begin();
+  make();
+  make();
+  for (let runs = 2; runs > 0; runs -= 1) {
+    tell('Killing', 'main');
+    end();
+  }
+  expect(violations).toEqual([]);
+  tell('Killing', 'main');
+  expect(violations).toEqual(['told twice: default/web Killing: main']);
 });
 
 test.each([
