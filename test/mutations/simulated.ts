@@ -93,8 +93,8 @@ export const seededFaults: readonly SeededFault[] = [
     name: 'grace',
     breaks: 'a later command may give a pod more grace',
     file: 'machines/pod/termination.ts',
-    find: 'deadlineOf(next) < deadlineOf(present) ?',
-    put: 'deadlineOf(next) > deadlineOf(present) ?',
+    find: 'next.graceSeconds < present.graceSeconds && deadlineOf(next) < deadlineOf(present)',
+    put: 'deadlineOf(next) > deadlineOf(present)',
   },
   {
     name: 'foreign-sandbox',
