@@ -171,6 +171,17 @@ test('an actor and timers that are left over are found', () => {
   expect(told).toHaveLength(4);
 });
 
+test.each(['itself', 'another'] as const)('a state with states below it is no leak: in %s', (by) => {
+  const inState = (value: unknown, ...kept: readonly number[]) => ({
+    cgroups: { snapshot: { value, context: { kept } } },
+  });
+  const [flat, nested] = ['settingUp', { enforced: 'waiting' }];
+  expect(toldOf(inState(flat), inState(nested), by)).toEqual([]);
+  expect(toldOf(inState(nested), inState(flat), by)).toEqual([]);
+  const [less, more] = [inState(nested), inState(nested, 1)];
+  expect(by === 'itself' ? toldOf(less, more, by) : toldOf(more, less, by)).toHaveLength(1);
+});
+
 test('an agent that has yet to read one of its sources is not compared with one that has read all', async () => {
   const late: Story = {
     ...{ seed: 3_005_894, faults: [], lastsMs: 30_000, overtakes: true, hasUrl: true },
