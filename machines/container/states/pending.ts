@@ -71,7 +71,8 @@ export const pending = containerSetup.extend(pendingImplementations).createState
     waiting: {
       tags: 'waiting',
       meta: { waitsFor: 'the containers before it' },
-      entry: { type: 'report', params: { lifecycle: 'pending' } },
+      // Whose turn has come goes on at once: its pod must not launch one that stands behind it meanwhile (C9).
+      entry: { type: 'report', params: ({ context }) => ({ lifecycle: context.hasTurn ? 'coming' : 'pending' }) },
       always: [
         { guard: 'mustStay', target: '#container.stopped' },
         { guard: 'mustReset', target: 'reset' },

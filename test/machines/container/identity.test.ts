@@ -149,6 +149,16 @@ describe('adoption', () => {
     expect(story.state()).toBe('running.steady');
   });
 
+  test('C9: what was made and never started is on its way to a start, so that none behind it is launched before it', () => {
+    const story = containerStory({
+      before: (world, pod) => world.run(pod, 'main', { state: 'created' }),
+      hold: ['inspectContainer'],
+    });
+    story.begin();
+    story.ports.answer('inspectContainer');
+    expect(story.lifecycles()).toEqual(['coming', 'readyToCreate', 'launching', 'running']);
+  });
+
   test('while the runtime is away it is asked again, and at once on its return', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main'), failing: ['inspectContainer'] });
     expect(story.state()).toBe('adopting.awaitingRetry');
