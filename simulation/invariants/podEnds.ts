@@ -62,6 +62,7 @@ export class PodEnds {
     const ends = this.#ends.get(sandbox.podUid) ?? new Map<string, NotedEnd>();
     const { containerName: name, id, state } = container;
     const known = ends.get(name);
+    if (known && isEarlierRun(container, known.container)) return;
     const isRemoved = kind === 'removed' && (this.#asked.has(id) || this.#asked.has(sandbox.id));
     if (kind === 'ended' || state === 'running') {
       this.#ends.set(sandbox.podUid, ends.set(name, { at: clock.now(), elapsed: clock.elapsed, container, isRemoved }));
@@ -126,6 +127,10 @@ export class PodEnds {
     );
   }
 }
+
+/** Of a run that its runtime had forgotten, and that ended late: whether it came before another. The clock may be set between. */
+const isEarlierRun = (one: SimulatedContainer, other: SimulatedContainer): boolean =>
+  one.attempt < other.attempt && one.createdAt < other.createdAt;
 
 /** Whether its policies let a container stay as it has ended; or as it has never run, where nothing is to run again. */
 export function mayStayEnded(spec: PodSpec, container: Container, end: ContainerEnd | undefined): boolean {

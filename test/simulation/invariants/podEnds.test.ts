@@ -72,6 +72,19 @@ test('the last end of a container is known until its pod is gone, also of one th
   expect(ends.lastEndOf('uid', 'main')).toBeUndefined();
 });
 
+test('a run that the runtime had forgotten, and that ends late, is not the last one', () => {
+  const { ends, effect } = history();
+  const exitCode = () => ends.lastEndOf('uid', 'main')?.exitCode;
+  effect('ended', 'main', { id: 'second', attempt: 1, createdAt: 20, exitCode: 0 });
+  effect('ended', 'main', { id: 'first', attempt: 0, createdAt: 10, exitCode: 255 });
+  expect(exitCode()).toBe(0);
+  // Numbered anew, or made after the clock was set back, it is the last one all the same.
+  effect('ended', 'main', { id: 'anew', attempt: 0, createdAt: 30, exitCode: 1 });
+  expect(exitCode()).toBe(1);
+  effect('ended', 'main', { id: 'third', attempt: 2, createdAt: 5, exitCode: 2 });
+  expect(exitCode()).toBe(2);
+});
+
 test('how a container ended that the runtime forgot at once nobody knows: what is told of it counts', () => {
   const { ends, effect, tellNotFound, forget } = history();
   const exitCode = () => ends.lastEndOf('uid', 'main')?.exitCode;
