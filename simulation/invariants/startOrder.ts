@@ -1,3 +1,4 @@
+import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/views.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { fullName, PLACES } from '../host.ts';
@@ -71,6 +72,9 @@ function passedOver({ agent }: Watched, sandboxId: string, name: string, { spec,
 /** A container gets a folder of its own when its turn has come: the first that is done to make it. */
 const ITS_FOLDER = new RegExp(`^${PLACES.root}/pods/([^/]+)/containers/([^/]+)$`);
 
+/** From its turn until it has started, that is, also while it waits for a slot. */
+const IS_MADE = /^launching\.making\b/;
+
 /**
  * Who was passed over when the turn of a container came, and is so still when it starts: what had failed then may be on its
  * way again, and how it has ended may not have been told.
@@ -79,6 +83,8 @@ class Turns {
   readonly #watched: Watched;
   readonly #seen: Seen;
   readonly #passed = new Map<string, readonly string[]>();
+  /** Who was put off by a failure when the turn of each came; before it gets a folder others may have recovered. */
+  readonly #putOff = new Map<string, readonly string[]>();
 
   constructor(watched: Watched, seen: Seen) {
     this.#watched = watched;
@@ -91,7 +97,30 @@ class Turns {
     const { host, podOf } = this.#watched;
     const [pod, sandbox] = [podOf(uid), host.sandboxes().find(({ podUid, ready }) => podUid === uid && ready)];
     const passed = pod && sandbox ? passedOver(this.#watched, sandbox.id, name, pod, this.#seen) : [];
-    this.#passed.set(`${uid}/${name}`, passed);
+    const putOff = this.#putOff.get(`${uid}/${name}`) ?? [];
+    this.#passed.set(
+      `${uid}/${name}`,
+      passed.filter((each) => !putOff.includes(each)),
+    );
+  }
+
+  /** Actors are looked at only where a container is put off. */
+  noteStatus({ uid, pod: { status } }: PodChange): void {
+    const reasons = (status?.containerStatuses ?? []).map(({ name, state }) => ({
+      name,
+      reason: state?.waiting?.reason,
+    }));
+    const putOff = reasons.filter(({ reason }) => reason && !STILL_TO_COME.has(reason)).map(({ name }) => name);
+    if (putOff.length === 0) return;
+    for (const { id, state } of this.#watched.agent?.trees().get(uid)?.children ?? []) {
+      const key = `${uid}/${id.replace('container/', '')}`;
+      if (id.startsWith('container/') && IS_MADE.test(state) && !this.#putOff.has(key)) this.#putOff.set(key, putOff);
+    }
+  }
+
+  forgetAll(): void {
+    this.#passed.clear();
+    this.#putOff.clear();
   }
 
   /** Once: another start has a turn of its own. */
@@ -99,6 +128,7 @@ class Turns {
     const key = `${podUid}/${name}`;
     const passed = this.#passed.get(key) ?? [];
     this.#passed.delete(key);
+    this.#putOff.delete(key);
     if (passed.length === 0) return passed;
     const still = passedOver(this.#watched, sandbox.id, name, pod, this.#seen);
     return passed.filter((each) => still.includes(each));
@@ -121,6 +151,18 @@ function volumesToCome({ host, podOf }: Watched, podUid: string): string[] {
   return own.flatMap(({ name }) => (there.includes(name) ? [] : [name]));
 }
 
+const nameOf = (container: SimulatedContainer): string => `${fullName(container)} ${container.containerName}`;
+
+/** What is wrong with a container that is being started: its volumes, or that others have to come before it. */
+function wronglyStarted(watched: Watched, container: SimulatedContainer, seen: Seen, turns: Turns): string[] {
+  const unmounted = missingVolumes(watched, container).map((path) => `started without its volume at ${path}`);
+  const pod = watched.podOf(container.podUid);
+  if (pod === undefined) return unmounted;
+  const mounts = wrongMounts(watched.host, pod, container).map((wrong) => `started ${wrong}`);
+  const missing = [...missingBefore(container, pod, seen), ...turns.passedBy(container, pod)];
+  return [...unmounted, ...mounts, ...(missing.length > 0 ? [`started before ${missing.join(', ')}`] : [])];
+}
+
 export const startOrder: Invariant = {
   number: 2,
   says:
@@ -134,16 +176,9 @@ export const startOrder: Invariant = {
     const onStart = (id: string) => {
       const container = host.container(id);
       if (container === undefined) return;
-      const what = `${fullName(container)} ${container.containerName}`;
-      if (stopped.has(container)) violated(`${what}: started after its stop was asked for`);
-      for (const path of missingVolumes(watched, container)) violated(`${what}: started without its volume at ${path}`);
-      const pod = watched.podOf(container.podUid);
-      for (const wrong of pod === undefined ? [] : wrongMounts(host, pod, container))
-        violated(`${what}: started ${wrong}`);
-      const missing =
-        pod === undefined ? [] : [...missingBefore(container, pod, seen), ...turns.passedBy(container, pod)];
+      if (stopped.has(container)) violated(`${nameOf(container)}: started after its stop was asked for`);
+      for (const each of wronglyStarted(watched, container, seen, turns)) violated(`${nameOf(container)}: ${each}`);
       seen.noteAsked(container);
-      if (missing.length > 0) violated(`${what}: started before ${missing.join(', ')}`);
     };
     return {
       onEffect: (effect) => {
@@ -154,7 +189,11 @@ export const startOrder: Invariant = {
         seen.note(effect);
         stopped.noteEffect(effect);
       },
-      onLifeBegan: () => stopped.forgetAll(),
+      onStatus: (change) => turns.noteStatus(change),
+      onLifeBegan: () => {
+        stopped.forgetAll();
+        turns.forgetAll();
+      },
       onCall: (call: OutsideCall) => {
         if (call.room === 'runtime' && call.name === 'startContainer') onStart(call.about);
         turns.noteCall(call);

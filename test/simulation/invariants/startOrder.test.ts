@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { Mount } from '../../../cri/generated/runtime.ts';
 import { PLACES } from '../../../simulation/host.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
@@ -44,6 +45,7 @@ async function watchedNode(spec: Partial<ManifestSpec> = {}) {
     pod,
     sandbox,
     ...following,
+    watched,
     found,
     call,
     said,
@@ -118,6 +120,28 @@ test('no container starts before those that come before it have had their turn',
   takeTurn();
   start('helper');
   expect(said()).toEqual([]);
+  node.kill();
+});
+
+test.each([
+  ['launching.making.queued', []],
+  ['launching.readyToCreate', ['helper: started before main']],
+])('who has failed when the turn of another comes is not passed over by it: it was %s', async (state, says) => {
+  const { node, pod, watched, onCall, onStatus, start, said } = await watchedNode({
+    containers: [container('main'), container('helper')],
+  });
+  const first = pod.status?.containerStatuses?.find(({ name }) => name === 'main');
+  if (first === undefined) throw new Error('it has no status');
+  const { uid } = pod.metadata;
+  const tree = { id: `pod/${uid}`, children: [{ id: 'container/helper', state, children: [] }] };
+  Object.assign(watched, { agent: { trees: () => new Map([[uid, tree]]) } });
+  first.state = { waiting: { reason: 'ImageInspectError' } };
+  onStatus?.({ uid, pod, removed: false } as unknown as PodChange);
+  first.state = { waiting: { reason: 'ContainerCreating' } };
+  const about = `${PLACES.root}/pods/${uid}/containers/helper`;
+  onCall?.({ room: 'disk', name: 'mkdir', writes: true, about });
+  start('helper');
+  expect(said()).toEqual(says);
   node.kill();
 });
 
