@@ -61,6 +61,8 @@ export class StatusReports {
   readonly #kept = new Map<string, UnacknowledgedEnd>();
   /** The last status of each pod that is to be told once what it rests on is on disk. */
   readonly #held = new Map<string, PodStatus>();
+  /** The pods whose end that is on disk is held as well: what is told before it says nothing of a later run. */
+  readonly #untold = new Set<string>();
 
   constructor(parts: ReportParts) {
     this.#parts = parts;
@@ -94,6 +96,7 @@ export class StatusReports {
     if (view.refused) return undefined;
     if (!isTerminalPhase(status?.phase) || (samePodStatus(before, status) && !isReopened)) return undefined;
     const { namespace, name } = metadata;
+    this.#untold.add(uid);
     return this.#write(uid, { namespace, name, status, isFinal });
   }
 
@@ -102,6 +105,7 @@ export class StatusReports {
     const known = this.#latest.get(uid);
     const { metadata, status } = pod;
     if (this.#held.get(uid) === status) this.#held.delete(uid);
+    if (this.#kept.get(uid)?.status === status) this.#untold.delete(uid);
     const isSame = known?.ended === view.reclaimed && samePodStatus(known.status, status);
     if (known && removed) this.#latest.set(uid, { ...known, gone: true });
     if (this.#parts.sinks.length === 0 || status === undefined || isSame || isSilent(known, { pod, view })) {
@@ -109,7 +113,7 @@ export class StatusReports {
       return undefined;
     }
     // The same pod was wanted once more: how it ended before is no news any more.
-    if (this.#kept.has(uid) && !isTerminalPhase(status.phase)) this.#remove(uid);
+    if (this.#kept.has(uid) && !this.#untold.has(uid) && !isTerminalPhase(status.phase)) this.#remove(uid);
     const { namespace, name } = metadata;
     const version = (known?.version ?? 0) + 1;
     const missing = new Set(this.#parts.sinks.map((sink) => sink.name));
@@ -180,6 +184,7 @@ export class StatusReports {
 
   #remove(uid: string): void {
     this.#kept.delete(uid);
+    this.#untold.delete(uid);
     this.#parts.store.remove('unacknowledged', uid).catch((error) => this.#parts.onError('store', error));
   }
 }

@@ -349,6 +349,23 @@ test('an end that was seen while less was known of the pod is on disk before it 
   expect([...onDisk]).toEqual([]);
 });
 
+test('an end that is on disk stays there while what was before it is told late, and goes once the pod runs again', async () => {
+  const { onDisk, reports, change, put } = reportsOfJob();
+  const running = (): StatusChange => {
+    const { pod, ...rest } = change('');
+    return { ...rest, pod: { ...pod, status: { phase: 'Running' } } };
+  };
+  const [before, end, again] = [running(), change('ended', true), running()];
+  await Promise.all([before, end, again].map((each) => reports.keep(each, false)));
+  reports.take(before);
+  await put();
+  expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'ended' } });
+  reports.take(end);
+  expect(onDisk.size).toBe(1);
+  reports.take(again);
+  expect(onDisk.size).toBe(0);
+});
+
 test('an end that takes back what a sink was told is not told, and not kept on disk either', async () => {
   const { onDisk, reports, change, put } = reportsOfJob();
   const inState = (state: ContainerState, removed = false): StatusChange => {
