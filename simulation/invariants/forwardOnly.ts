@@ -10,12 +10,8 @@ import { renameIn } from '../renamed.ts';
 import { refusals, statusesOf } from './apiRules.ts';
 import { goneBack } from './goneBack.ts';
 import type { Invariant, Watched } from './invariant.ts';
+import { type FactKind, factsOf, type LeftEnd, StoredFacts } from './storedFacts.ts';
 import { classless, wasRefused, withClass } from './toldStatus.ts';
-
-type FactKind = 'statuses' | 'unacknowledged' | 'allocations';
-
-/** Where the store keeps its facts. */
-const STORE = `${PLACES.root}/statelet`;
 
 interface Told {
   /** The full name of the pod. */
@@ -34,6 +30,7 @@ interface Sent {
 /** What an API server has, from which each report is told. */
 class ApiServer {
   readonly #watched: Watched;
+  readonly #stored: StoredFacts;
   readonly #told = new Map<string, Told>();
   /** The pods that may begin anew under their uids. */
   readonly #gone = new Set<string>();
@@ -60,18 +57,19 @@ class ApiServer {
   /** The pods that an agent has removed to the last sandbox: they have ended, and the next agent begins anew with them. */
   readonly #ended = new Set<string>();
   /** The pods whose end the agent before has left to be told. */
-  readonly #left = new Set<string>();
+  #left = new Map<string, LeftEnd>();
   /** When the present life began, by the time that no jump of the clock changes. */
   #lifeBegan = 0;
 
   constructor(watched: Watched) {
     this.#watched = watched;
+    this.#stored = new StoredFacts(watched.host);
   }
 
   /** What is wrong with a report. */
   take({ uid, namespace, name, status: sent }: StatusReport): string[] {
     const { host, podOf } = this.#watched;
-    const isLeft = this.#left.delete(uid);
+    const isLeft = this.#left.has(uid);
     const life = this.#watched.life - (isLeft ? 1 : 0);
     const before = this.#told.get(uid);
     // The runtime may also have forgotten the pod since this life began.
@@ -80,8 +78,7 @@ class ApiServer {
     const isReprieved = this.#reprieved.delete(uid);
     const unsaved = this.#noteSaving({ uid, namespace, name, status: sent });
     const isAnother = before !== undefined && this.#isAnother(uid, before, { now: sent, isLeft });
-    // One that has come in the place of another is gone as well where only its end was left of it.
-    if (isAnother && isLeft && !this.#has(uid, 'statuses')) this.forget(uid);
+    this.#forgetLeft(uid, sent);
     const known = isAnother ? undefined : before;
     const status = withClass(sent, known?.status);
     this.#told.set(uid, { pod: `${namespace}/${name}`, status, life });
@@ -101,6 +98,12 @@ class ApiServer {
     const told = isOneLife ? sure : this.#withoutLost(uid, sure);
     const comparable = isReprieved || isDecidedAgain ? phaseless : known.status;
     return [...unsaved, ...refusals(status, told, spec), ...goneBack(comparable, status, { ...between, spec })];
+  }
+
+  /** Whatever was told before, of it or of another: a pod of which only its end was left is gone. */
+  #forgetLeft(uid: string, { phase }: PodStatus): void {
+    if (this.#left.get(uid)?.isOver && isTerminalPhase(phase)) this.forget(uid);
+    this.#left.delete(uid);
   }
 
   /** How often a container was restarted, as the runtime and its logs can tell a new agent. */
@@ -145,13 +148,12 @@ class ApiServer {
   /** A new agent need not have heard that a pod was not wanted for a while. */
   beginLife(): void {
     const { deeds, host } = this.#watched;
-    this.#left.clear();
+    this.#left = this.#stored.endsLeft();
     this.#unallocated.clear();
     for (const [uid, { pod }] of this.#told) {
       if (this.#anew.has(uid)) this.#over.add(uid);
       if (deeds.isRebornSince(pod, this.#lifeBegan)) this.forget(uid);
-      if (this.#has(uid, 'unacknowledged')) this.#left.add(uid);
-      if (!this.#has(uid, 'allocations') && this.#isTroubled(uid, 'allocations')) this.#unallocated.add(uid);
+      if (!this.#stored.has(uid, 'allocations') && this.#isTroubled(uid, 'allocations')) this.#unallocated.add(uid);
       if (this.#isForgotten(uid)) this.#forgotten.add(uid);
       else if (this.#hasLostDeadline(uid)) this.#reprieved.add(uid);
     }
@@ -204,19 +206,14 @@ class ApiServer {
   }
 
   #isUnsaved(uid: string): boolean {
-    return this.#unsaved.has(uid) && !this.#has(uid, 'statuses');
-  }
-
-  /** Whether the store has a fact of a pod. */
-  #has(uid: string, kind: FactKind): boolean {
-    return this.#watched.host.files.existsSync(`${STORE}/${kind}/${uid}.json`);
+    return this.#unsaved.has(uid) && !this.#stored.has(uid, 'statuses');
   }
 
   /** What is wrong where the end of a pod is told that is not on disk, although nothing has kept it from there. */
   #noteSaving({ uid, namespace, name, status }: Omit<StatusReport, 'ended'>): string[] {
     const wasSaved = !this.#unsaved.delete(uid);
     const before = this.#told.get(uid);
-    if (!isTerminalPhase(status.phase) || wasRefused(status) || this.#has(uid, 'statuses')) return [];
+    if (!isTerminalPhase(status.phase) || wasRefused(status) || this.#stored.has(uid, 'statuses')) return [];
     if (this.#isTroubled(uid, 'statuses')) {
       this.#unsaved.add(uid);
       return [];
@@ -228,11 +225,11 @@ class ApiServer {
     const { deeds, podOf } = this.#watched;
     const { deletionGracePeriodSeconds: isRemoved } = podOf(uid)?.metadata ?? { deletionGracePeriodSeconds: 0 };
     const mayBeginAnew = isRemoved !== undefined || deeds.isRebornSince(`${namespace}/${name}`, this.#lifeBegan);
-    return mayBeginAnew || this.#has(uid, 'unacknowledged') ? [] : ['its end was told before it was on disk'];
+    return mayBeginAnew || this.#stored.has(uid, 'unacknowledged') ? [] : ['its end was told before it was on disk'];
   }
 
   #isTroubled(uid: string, kind: FactKind): boolean {
-    const folder = `${STORE}/${kind}`;
+    const folder = factsOf(kind);
     return [...this.#troubled].some((path) => path === folder || (path.startsWith(folder) && path.includes(uid)));
   }
 

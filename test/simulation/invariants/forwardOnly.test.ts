@@ -275,6 +275,30 @@ test('a pod whose end was left to be told is gone, too, although another was bef
   node.kill();
 });
 
+test('a pod of which nothing was told before its end, which was left, is gone, unless it has ended by itself', async () => {
+  for (const isFinal of [false, true]) {
+    const { node, report, leaveEnd, said, nextLife } = await watchedNode();
+    await leaveEnd({ isFinal });
+    nextLife();
+    report({ phase: 'Failed' });
+    const startTime = '2026-01-01T00:00:40Z';
+    report({ phase: 'Pending', startTime });
+    expect(said()).toEqual(isFinal ? ['phase Failed became Pending'] : []);
+    for (const phase of ['Failed', 'Pending'] as const) report({ phase, startTime });
+    expect(said()).toEqual(['phase Failed became Pending']);
+    node.kill();
+  }
+});
+
+test('a pod that goes on is not gone for an end that an earlier one of its uid has left', async () => {
+  const { node, report, leaveEnd, said, nextLife } = await watchedNode();
+  await leaveEnd();
+  nextLife();
+  for (const phase of ['Running', 'Failed', 'Pending'] as const) report({ phase });
+  expect(said()).toEqual(['phase Failed became Pending']);
+  node.kill();
+});
+
 test('nor that it had its deadline, which the runtime does not tell of; but all else that this has', async () => {
   const { node, status, report, said, nextLife } = await watchedNode();
   report({ phase: 'Failed', reason: 'DeadlineExceeded', ...counted(status, 1) });

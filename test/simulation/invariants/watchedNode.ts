@@ -48,11 +48,11 @@ export async function watchedNode(named?: string) {
       for (const container of containers) following.onEffect?.({ kind: 'removed', sandbox, container });
     }
   };
-  /** The agent leaves the end of the pod to be told. */
-  const leaveEnd = async () => {
+  /** The agent leaves the end of the pod to be told; `isFinal`: that of one that nobody has removed. */
+  const leaveEnd = async ({ isFinal = false } = {}) => {
     const left = `${PLACES.root}/statelet/unacknowledged/${uid}.json`;
     await node.host.files.mkdir(dirname(left), { recursive: true });
-    await node.host.files.writeFile(left, '');
+    await node.host.files.writeFile(left, JSON.stringify({ key: uid, value: { isFinal } }));
     return left;
   };
   const restart = () => (watched.life += 1);

@@ -1,12 +1,21 @@
 import { expect, test } from '@jest/globals';
+import { PLACES } from '../../../simulation/host.ts';
 import { invariants } from '../../../simulation/invariants/all.ts';
 import { container, type ManifestSpec, manifest } from '../../../simulation/stories/manifests.ts';
 import { play } from '../../../simulation/stories/play.ts';
 import type { Moment } from '../../../simulation/stories/story.ts';
+import { type Struck, striking } from '../../../simulation/stories/striking.ts';
 
 const SECOND = 1_000;
 const stubborn = ['sh', '-c', 'trap "" TERM; sleep 1d'];
 const amounts = { cpu: '100m', memory: '16Mi' };
+const once = (uid: number) => {
+  const { metadata, ...rest } = manifest('once', {
+    restartPolicy: 'Never',
+    containers: [container('main', { command: ['sh', '-c', 'exit 0'] })],
+  });
+  return { ...rest, metadata: { ...metadata, uid: `00000000-0000-4000-8000-00000000000${uid}` } };
+};
 const web = (resources: object, spec: Partial<ManifestSpec> = {}) => {
   const main = container('main', { command: stubborn, resources });
   const { metadata, ...rest } = manifest('web', { ...spec, containers: [main] });
@@ -40,4 +49,29 @@ const kept: Readonly<Record<string, readonly Moment[]>> = {
 test.each(Object.entries(kept))('%s', async (_, moments) => {
   const story = { seed: 1, faults: [], lastsMs: 90 * SECOND, moments };
   expect((await play(story, { invariants })).violation).toBeUndefined();
+});
+
+/** The same with faults. */
+const struck: Readonly<Record<string, { readonly moments: readonly Moment[]; readonly struck: readonly Struck[] }>> = {
+  'a pod of which its end alone was told, by the next agent, begins anew where it is wanted once more': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: once(1) } },
+      { at: SECOND, deed: { kind: 'apply', pod: once(2) } },
+      { at: 1.5 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+      { at: 20 * SECOND, deed: { kind: 'apply', pod: once(1) } },
+    ],
+    struck: [
+      {
+        call: { room: 'disk', name: 'writeFile', about: `${PLACES.root}/statelet/allocations` },
+        fate: { kind: 'hang' },
+      },
+    ],
+  },
+};
+
+test.each(Object.entries(struck))('%s', async (_, { moments, struck }) => {
+  const faults = striking(struck);
+  const { violation } = await play({ seed: 1, faults: [], lastsMs: 60 * SECOND, moments }, { invariants, faults });
+  expect(violation).toBeUndefined();
+  expect(faults.left()).toBe(0);
 });
