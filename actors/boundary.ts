@@ -113,7 +113,7 @@ type Enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unk
 
 const timerLogic = (clock: Clock, enter: Enter): TimerLogic =>
   fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
-    const after = 'after' in input ? input.after : input.until - clock.now();
+    const after = 'after' in input ? input.after : Math.min(input.until - clock.now(), input.within ?? Infinity);
     const elapse = () => {
       enter(self, 'elapsed', 'timer', ELAPSED);
       queueMicrotask(() => sendBack(ELAPSED));

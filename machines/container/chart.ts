@@ -44,9 +44,10 @@ export const containerMachine = chartSetup.createMachine({
   id: 'container',
   description: 'One container of a pod, over all its restarts.',
   meta: {
-    // A back-off after an end that nobody saw lasts its delay from its own beginning.
+    // A back-off after an end that nobody saw lasts its delay from its own beginning, and so does one from an end that the
+    // clock, set back since, has yet to show.
     moments: ({ since, snapshot: { context } }: Seen<ContainerContext>) => ({
-      retryAt: context.retryAt || since + (context.crashDelayMs ?? 0),
+      restartAt: Math.min(context.retryAt || Infinity, since + (context.crashDelayMs ?? 0)),
     }),
     named: waitWithHook,
     facts,

@@ -13,13 +13,15 @@ export const imageMachine = imageSetup.createMachine({
   id: 'image',
   description: 'One image needed by a container or a volume: checked, and pulled by its pull policy.',
   meta: {
-    moments: ({ since, snapshot: { context } }: Seen<ImageContext>) =>
-      context.limitMs === undefined ? {} : { pullBy: since + context.limitMs },
+    moments: ({ since, snapshot: { context } }: Seen<ImageContext>) => ({
+      pullBy: context.limitMs === undefined ? undefined : since + context.limitMs,
+      retryAt: since + context.waitMs,
+    }),
     named: (waitsFor: string, { snapshot: { context } }: Seen<ImageContext>) =>
       waitsFor.replace('its image', () => `image ${context.image}`),
     facts: ({ snapshot: { context } }: Seen<ImageContext>) => ({ name: context.image }),
   },
-  context: ({ input }) => ({ ...input, imageRef: '', soughtAt: 0, retryAt: 0 }),
+  context: ({ input }) => ({ ...input, imageRef: '', soughtAt: 0, waitMs: 0 }),
   initial: 'checking',
   on: { 'image.update': { actions: 'update' } },
   output: ({ context }) => ({ imageRef: context.imageRef }),
@@ -111,8 +113,8 @@ export const imageMachine = imageSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },
       entry: { type: 'report', params: { isDelayed: true } },
-      invoke: { src: 'timer', input: ({ context }) => ({ after: Math.min(SHOWN_FAILED_MS, context.delayMs) }) },
-      on: { 'timer.elapsed': 'backingOff' },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: Math.min(SHOWN_FAILED_MS, context.waitMs) }) },
+      on: { 'timer.elapsed': { target: 'backingOff', actions: 'countShown' } },
     },
     backingOff: {
       tags: 'retrying',
@@ -123,7 +125,7 @@ export const imageMachine = imageSetup.createMachine({
         { type: 'recordEventOfHeldUp', params: imageError('ImagePullBackOff') },
         { type: 'report', params: { isDelayed: true } },
       ],
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: context.waitMs }) },
       on: { 'timer.elapsed': 'checking' },
     },
     /** Absent, and the policy forbids to pull: somebody may load it by hand, so it is looked for again. */
@@ -144,7 +146,7 @@ export const imageMachine = imageSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },
       entry: { type: 'report', params: { isDelayed: true } },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: context.waitMs }) },
       on: {
         'timer.elapsed': 'checking',
         'runtime.returned': { guard: 'failedForRuntime', target: 'checking' },

@@ -16,7 +16,7 @@ import type { ImageEvent, ImageFact } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import type { WaitingReason } from '../shared/waitingReason.ts';
+import { SHOWN_FAILED_MS, type WaitingReason } from '../shared/waitingReason.ts';
 import { imagePresent, inspectionError, inspectionFailed } from './recordedEvents.ts';
 import { backOffReason, inspectReason, neverPullReason, pullReason } from './waitingReason.ts';
 
@@ -48,8 +48,8 @@ export interface ImageContext extends ImageInput {
   /** How long the pull may take, in milliseconds; absent: as long as it takes. */
   readonly limitMs?: number | undefined;
   readonly failure?: Failure | undefined;
-  /** When the next attempt is due. */
-  readonly retryAt: number;
+  /** How long the next attempt is waited for, in milliseconds, from the beginning of the state that waits. */
+  readonly waitMs: number;
 }
 
 /** Of a name that is none there is no registry: it is not pulled. */
@@ -60,9 +60,9 @@ function registryOf(image: string): string {
 
 /** That the runtime is away is the node's own business: it says nothing of the image, and its return ends the wait. */
 function setback(context: ImageContext, failure: Failure, reason: WaitingReason): Partial<ImageContext> {
-  if (isRuntimeAway(failure)) return { failure, retryAt: failure.at + RUNTIME_AWAY_MS };
+  if (isRuntimeAway(failure)) return { failure, waitMs: RUNTIME_AWAY_MS };
   const delayMs = nextBackOff(context.delayMs, pullBackOff);
-  return { failure, delayMs, retryAt: failure.at + delayMs, waitingReason: reason };
+  return { failure, delayMs, waitMs: delayMs, waitingReason: reason };
 }
 
 export const imageSetup = setup({
@@ -123,6 +123,7 @@ export const imageSetup = setup({
       return setback(context, failure, pullReason(failure));
     }),
     showBackOff: assign(({ context }) => ({ waitingReason: backOffReason(context.image, context.waitingReason) })),
+    countShown: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - SHOWN_FAILED_MS) })),
     showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(context.image) })),
     /** One that is tried again stands behind all others: a registry that never answers would have the slot each time. */
     requestSlot: sendTo(served('pullLimiter'), ({ context, self }) => ({

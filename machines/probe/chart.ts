@@ -13,6 +13,7 @@ import {
   failuresOf,
   initialProbeContext,
   isEnough,
+  longestWaitMs,
   type ProbeContext,
   type ProbeInput,
   periodMs,
@@ -51,7 +52,7 @@ const probeSetup = setup({
     }),
     recordFault: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return { failure, dueAt: Math.max(context.dueAt, failure.at) + periodMs(context) };
+      return { failure, dueAt: failure.at + periodMs(context) };
     }),
   },
 });
@@ -105,7 +106,7 @@ const waiting = (tag: StateTag) =>
   probeSetup.createStateConfig({
     tags: tag,
     meta: { waitsFor: 'its next attempt', until: 'dueAt' },
-    invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt }) },
+    invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt, within: longestWaitMs(context) }) },
     on: { 'timer.elapsed': 'probing' },
   });
 

@@ -43,11 +43,19 @@ const specOfProbe = ({ pod, name, kind }: ProbeInput): Probe => probeOf(pod, nam
 
 export const periodMs = (context: ProbeInput): number => (specOfProbe(context).periodSeconds || 10) * 1_000;
 
+const initialDelayMs = (input: ProbeInput): number => (specOfProbe(input).initialDelaySeconds ?? 0) * 1_000;
+
 export const initialProbeContext = (input: ProbeInput): ProbeContext => ({
   ...input,
   inARow: 0,
-  dueAt: input.startedAt + (specOfProbe(input).initialDelaySeconds ?? 0) * 1_000,
+  dueAt: input.startedAt + initialDelayMs(input),
 });
+
+/** Further away no try is, unless the clock was set back since the start that the runtime tells of. */
+export const longestWaitMs = (context: ProbeContext): number => {
+  const isFirst = context.last === undefined && context.failure === undefined && !context.adopted;
+  return isFirst ? initialDelayMs(context) : Math.max(initialDelayMs(context), periodMs(context));
+};
 
 /** What a try says of the container; nothing when the tool has failed. */
 const verdictOf = ({ result }: ProbeAnswer): 'success' | 'failure' | undefined =>
@@ -69,12 +77,15 @@ export function isEnough(context: ProbeContext, answer: ProbeAnswer, wanted: 'su
 export const failuresOf = (context: ProbeContext): { count: number; limit: number } | undefined =>
   context.last === 'failure' ? { count: context.inARow, limit: specOfProbe(context).failureThreshold || 3 } : undefined;
 
-/** What is known after a try, and when the next one is due: a period after the beginning of this one, or at once. */
+/**
+ * What is known after a try, and when the next one is due: a period after the beginning of this one, or at once. One that
+ * seems to have ended before it began has ended on a clock that was set back.
+ */
 export function afterAnswer(context: ProbeContext, answer: ProbeAnswer): Partial<ProbeContext> {
   const verdict = verdictOf(answer);
   const { result, message, beganAt, at } = answer;
   return {
-    dueAt: Math.max(at, beganAt + periodMs(context)),
+    dueAt: Math.max(at, Math.min(beganAt, at) + periodMs(context)),
     ...(verdict ? { last: verdict, inARow: countWith(context, verdict) } : {}),
     ...(result === 'failure' || result === 'error'
       ? { failure: { reason: 'Unhealthy', message: eventOf(context, answer)?.message ?? message, at } }

@@ -14,7 +14,7 @@ export function failureOf(event: { type: string; error?: unknown }): Failure {
 /** How soon to try again what failed because the runtime was away; its return ends the wait at once. */
 export const RUNTIME_AWAY_MS = 1_000;
 /** How soon to try again what the runtime refused: the kubelet's wait after a failed sync. */
-const REFUSED_MS = 10_000;
+export const REFUSED_MS = 10_000;
 
 /** The wait after a failed call. */
 export const retryAfter = (failure: Failure): { failure: Failure; retryAt: number } => ({

@@ -218,8 +218,11 @@ export type Port<K extends PortName> = PromiseActorLogic<
   PortTypes[K]['input'] & NonReducibleUnknown
 >;
 
-/** A wait: `after` milliseconds from now or `until` a moment (milliseconds since the epoch), then `timer.elapsed`. */
-export type TimerInput = { readonly after: number } | { readonly until: number };
+/**
+ * A wait, then `timer.elapsed`: `after` milliseconds from now, or `until` a moment (milliseconds since the epoch). That is
+ * not further away than `within` milliseconds, unless the clock was set back since the moment was reckoned.
+ */
+export type TimerInput = { readonly after: number } | { readonly until: number; readonly within?: number };
 
 export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>;
 

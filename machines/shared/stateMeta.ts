@@ -24,7 +24,7 @@ export interface StateMeta {
   /** In words, what must happen for it to go on. */
   readonly waitsFor?: string;
   /** Which moment of the actor ends the wait. */
-  readonly until?: 'retryAt' | 'stopBy' | 'pullBy' | 'deadline' | 'dueAt';
+  readonly until?: 'retryAt' | 'restartAt' | 'stopBy' | 'pullBy' | 'deadline' | 'dueAt';
   /** How long the wait lasts from its beginning, in milliseconds, where it is always the same. */
   readonly afterMs?: number;
   /** Of a machine's root: the moments that are not in its context under their names. */

@@ -1,10 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Entry } from '../../actors/boundary.ts';
+import { createActor } from 'xstate';
+import { createBoundary, type Entry, type World } from '../../actors/boundary.ts';
 import type { EventSink } from '../../actors/events/eventSink.ts';
 import { createReplay } from '../../actors/replay.ts';
+import type { TimerInput } from '../../machines/shared/ports.ts';
+import { nextTask, Schedule } from '../../simulation/schedule.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
 
+const START = Date.UTC(2026, 0, 1);
 const REMOTE = 'registry.local/app:2';
 
 /** A busy quarter of an hour, with something of everything in it. */
@@ -42,6 +46,38 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
   overview: agent.overview(),
   node: agent.explainNode().node,
   why: ['web', 'bad', 'job', 'more'].map((name) => agent.explain(name)?.pod),
+});
+
+/** After how many milliseconds a timer elapses, from when the clock is set by so much after two seconds. */
+async function elapsesAfter(input: TimerInput, setBy = 0): Promise<number | undefined> {
+  const schedule = new Schedule(START);
+  let elapsed: number | undefined;
+  const world = { ports: {}, feeds: {} } as unknown as World; // a timer has nothing to do with either
+  const clock = schedule.mortalClock();
+  const record = () => {
+    elapsed ??= schedule.elapsed;
+  };
+  const { timer } = createBoundary(world, { clock, onError: () => {}, record });
+  createActor(timer, { input }).start();
+  await schedule.pass(2_000, nextTask);
+  schedule.jump(setBy);
+  await schedule.pass(7_200_000, nextTask);
+  return elapsed;
+}
+
+describe('a timer', () => {
+  test('goes on as it began, whatever the clock is set to meanwhile', async () => {
+    for (const setBy of [0, -3_600_000, 3_600_000]) {
+      expect(await elapsesAfter({ after: 10_000 }, setBy)).toBe(10_000);
+      expect(await elapsesAfter({ until: START + 10_000 }, setBy)).toBe(10_000);
+    }
+  });
+
+  test('for a moment that the clock has yet to show, set back since that was reckoned, waits no longer than it is to', async () => {
+    expect(await elapsesAfter({ until: START + 3_600_000, within: 10_000 })).toBe(10_000);
+    expect(await elapsesAfter({ until: START + 4_000, within: 10_000 })).toBe(4_000);
+    expect(await elapsesAfter({ until: START - 1_000, within: 10_000 })).toBe(0);
+  });
 });
 
 describe('the recording boundary', () => {

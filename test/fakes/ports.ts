@@ -24,7 +24,7 @@ interface Call {
 }
 
 interface Wait {
-  readonly due: number;
+  due: number;
   readonly elapse: () => void;
 }
 
@@ -102,6 +102,12 @@ export class FakePorts implements Provider {
     this.now = target;
   }
 
+  /** Sets the clock so many milliseconds forward, or back: what waits already goes on as it was told to. */
+  setClock(by: number): void {
+    this.now += by;
+    for (const wait of this.#waits) wait.due += by;
+  }
+
   /** When the next wait ends, in milliseconds from now. */
   get untilNext(): number | undefined {
     const next = this.#next();
@@ -131,7 +137,10 @@ export class FakePorts implements Provider {
   }
 
   readonly timer: TimerLogic = fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack }) => {
-    const due = 'after' in input ? this.now + input.after : Math.max(this.now, input.until);
+    const due =
+      'after' in input
+        ? this.now + input.after
+        : Math.min(Math.max(this.now, input.until), this.now + (input.within ?? Infinity));
     const wait = { due, elapse: () => sendBack({ type: 'timer.elapsed' }) };
     this.#waits.add(wait);
     return () => this.#waits.delete(wait);

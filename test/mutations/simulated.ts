@@ -107,7 +107,7 @@ export const seededFaults: readonly SeededFault[] = [
     name: 'wait',
     breaks: 'a crash-loop back-off lasts longer than it says',
     file: 'machines/container/states/ended.ts',
-    find: 'retryAt > 0 ? { until: retryAt } : { after: crashDelayMs }',
+    find: 'retryAt > 0 ? { until: retryAt, within: crashDelayMs } : { after: crashDelayMs }',
     put: '({ after: retryAt > 0 ? crashDelayMs * 3 : crashDelayMs })',
   },
   {

@@ -40,7 +40,7 @@ function crashBackoff(context: ContainerContext): { crashDelayMs: number | undef
 }
 
 const restOfBackOff = ({ retryAt, crashDelayMs = 0 }: ContainerContext) =>
-  retryAt > 0 ? { until: retryAt } : { after: crashDelayMs };
+  retryAt > 0 ? { until: retryAt, within: crashDelayMs } : { after: crashDelayMs };
 
 const guards = {
   changesBackOffKey: ({ context, event }: ContainerArgs) =>
@@ -120,7 +120,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
     /** Why it did not start is shown before its back-off is (C16). */
     startFailed: {
       tags: 'retrying',
-      meta: { waitsFor: 'the end of its crash-loop back-off', until: 'retryAt' },
+      meta: { waitsFor: 'the end of its crash-loop back-off', until: 'restartAt' },
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: [
         { src: 'timer', input: { after: SHOWN_FAILED_MS } },
@@ -132,7 +132,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
     /** CrashLoopBackOff (C7). */
     backingOff: {
       tags: 'retrying',
-      meta: { waitsFor: 'the end of its crash-loop back-off', until: 'retryAt' },
+      meta: { waitsFor: 'the end of its crash-loop back-off', until: 'restartAt' },
       entry: ['showCrashLoop', { type: 'report', params: { lifecycle: 'delayed' } }, recordBackOffEvent],
       invoke: {
         src: 'timer',

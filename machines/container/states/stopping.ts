@@ -24,6 +24,12 @@ const guards = {
 const graceOf = ({ pod, stopWithin }: ContainerContext): number =>
   stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30;
 
+/** The wait for its deadline, which is no further away than its grace lasts. */
+const restOfGrace = (context: ContainerContext) => ({
+  until: context.stopBy ?? 0,
+  within: graceOf(context) * 1_000,
+});
+
 /** How long beyond its grace a stop takes at most, with the two seconds that each process has. */
 const KILL_LIMIT_MS = 122_000;
 
@@ -114,7 +120,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         choosing: { always: [{ guard: 'hasDeadline', target: 'bounded' }, { target: 'unbounded' }] },
         bounded: {
           meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
+          invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
           on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'useUpGrace' } },
         },
         /** Its own grace is counted where the hook runs. */
@@ -126,7 +132,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       tags: 'waiting',
       meta: { waitsFor: 'the containers that stop before it', until: 'stopBy' },
       always: { guard: not('awaitsOthers'), target: 'killing' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
+      invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
       on: {
         'timer.elapsed': { target: 'killing', actions: 'useUpGrace' },
         'container.stop': [
@@ -145,7 +151,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           invoke: {
             src: 'timer',
             input: ({ context }) =>
-              context.stopBy === undefined ? { after: graceOf(context) * 1_000 } : { until: context.stopBy },
+              context.stopBy === undefined ? { after: graceOf(context) * 1_000 } : restOfGrace(context),
           },
           on: { 'timer.elapsed': 'overdue' },
         },

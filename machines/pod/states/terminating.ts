@@ -1,7 +1,7 @@
 /** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { served } from '../../shared/actorRefs.ts';
-import { failureOf } from '../../shared/failure.ts';
+import { failureOf, REFUSED_MS } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
 import { mayRun, type PodContext } from '../context.ts';
 import { recordExceededGraceEvent } from '../recordedEvents.ts';
@@ -25,9 +25,9 @@ const lostTasks = (context: PodContext): number => (context.lostTasks ?? 0) + 1;
 const hasUntended = ({ containers, observed }: PodContext): boolean =>
   observed.containers.some((each) => mayRun(each) && !Object.hasOwn(containers, each.name));
 
-/** The moment by which its containers must have ended. */
-const stopDeadline = ({ termination, endedAt }: PodContext): number =>
-  termination ? deadlineOf(termination) : endedAt;
+/** The wait for the moment by which its containers must have ended: no longer than the grace that they have. */
+const restOfGrace = ({ termination, endedAt }: PodContext) =>
+  termination ? { until: deadlineOf(termination), within: termination.graceSeconds * 1_000 } : { until: endedAt };
 
 const guards = {
   hasLateSandbox: ({ context }: PodArgs) => hasLateSandbox(context),
@@ -114,7 +114,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         graceful: {
           tags: 'inGrace',
           meta: { waitsFor: 'its containers to end', until: 'deadline' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: stopDeadline(context) }) },
+          invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
           on: {
             'timer.elapsed': 'overdue',
             'pod.terminate': { target: 'graceful', reenter: true, actions: ['recordTermination', 'stopContainers'] },
@@ -213,7 +213,8 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
     awaitingRemoveRetry: {
       tags: ['retrying', 'ended'],
       meta: { waitsFor: 'another attempt to remove its sandbox', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      // Meanwhile a restart of the runtime may have been asked for.
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: REFUSED_MS }) },
       on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
     },
     erasing: {

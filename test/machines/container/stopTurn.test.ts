@@ -44,6 +44,20 @@ test('C11: one that has to wait runs its hook at once, and is signalled when it 
   expect(late.story.state()).toBe('stopping.killing.overdue');
 });
 
+test('C11: one that has to wait does so no longer than its grace lasts, although the clock was set back during its hook', () => {
+  const story = containerStory({ pod: withPreStop, role: 'sidecar' });
+  story.begin();
+  story.ports.hold('runHook', 'stopContainer');
+  const deadline = story.ports.now + 30_000;
+  story.send({ type: 'container.stop', deadline, graceSeconds: 30, waits: true });
+  story.ports.advance(10_000);
+  story.ports.setClock(-3_600_000);
+  story.ports.answer('runHook', { deadline, graceSeconds: 20, failure: null });
+  expect([story.state(), story.ports.untilNext]).toEqual(['stopping.awaitingOthers', 20_000]);
+  story.ports.advance(20_000);
+  expect(story.ports.asked('stopContainer')).toMatchObject([{ graceSeconds: 0 }]);
+});
+
 test('one that an update took out is removed with its former runs, however often the runtime is away', () => {
   const story = containerStory();
   story.begin();

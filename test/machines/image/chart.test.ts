@@ -79,6 +79,16 @@ describe('C17: an image', () => {
     ]);
   });
 
+  test('is tried again when its back-off is over, although the clock was set while its error was shown', () => {
+    for (const by of [-3_600_000, 5_000]) {
+      const story = imageStory();
+      story.failToPull();
+      story.ports.setClock(by);
+      story.ports.advance(3_000);
+      expect([story.state(), story.ports.untilNext]).toEqual(['backingOff', 7_000]);
+    }
+  });
+
   test('goes on with the back-off that it is given, as after a reset of its pod', () => {
     const story = imageStory({ delayMs: 40_000 });
     story.failToPull();

@@ -14,7 +14,7 @@ import { childOf, ear, START } from '../support/stand.ts';
 
 const exec = { command: ['check'] };
 const FIELDS = { startup: 'startupProbe', liveness: 'livenessProbe', readiness: 'readinessProbe' } as const;
-type Over = Partial<Pick<ProbeInput, 'kind' | 'passed' | 'adopted'>> & {
+type Over = Partial<Pick<ProbeInput, 'kind' | 'passed' | 'adopted' | 'startedAt'>> & {
   readonly probe?: Probe;
   /** The choice of a moment waits for the test's answer. */
   readonly holds?: boolean;
@@ -64,6 +64,23 @@ describe('when it tries', () => {
     const story = probeStory();
     story.tries('failure', 12_000);
     expect(story.ports.untilNext).toBe(0);
+  });
+
+  test('after no longer than that, although the clock was set back since its run began, or during a try', () => {
+    const HOUR = 3_600_000;
+    const story = probeStory({ probe: { initialDelaySeconds: 5 }, startedAt: START + HOUR });
+    expect(story.ports.untilNext).toBe(5_000);
+    story.ports.advance(5_000);
+    const beganAt = story.ports.now;
+    story.ports.setClock(-HOUR);
+    story.ports.answer('runProbe', { result: 'failure', message: 'it says', beganAt, at: story.ports.now });
+    expect(story.ports.untilNext).toBe(10_000);
+    story.ports.advance(10_000);
+    story.ports.setClock(-HOUR);
+    story.ports.fail('runProbe', 'InternalError');
+    expect(story.ports.untilNext).toBe(10_000);
+    const adopted = probeStory({ adopted: true, startedAt: START + HOUR });
+    expect(adopted.ports.untilNext).toBe(10_000);
   });
 
   test('C29: of a run that had begun before the agent, after a random delay within a period', () => {

@@ -80,6 +80,11 @@ const slowlyStubborn = manifest('web', {
 const amounts = { cpu: '100m', memory: '16Mi' };
 const burstable = withOwnUid({ resources: { requests: amounts } });
 const guaranteed = withOwnUid({ resources: { requests: amounts, limits: amounts } });
+const PULLED = 'registry.local/pulled:1';
+const withImageVolume = manifest('web', {
+  volumes: [{ name: 'files', image: { reference: PULLED } }],
+  containers: [container('main', { volumeMounts: [{ name: 'files', mountPath: '/files' }] })],
+});
 const otherImage = manifest('web', { containers: [container('main', { image: 'registry.local/other:1' })] });
 
 /** What drawn stories have broken, as short as it can be told. */
@@ -259,6 +264,12 @@ const kept: Readonly<Record<string, Story>> = {
     ),
     lastsMs: 200 * SECOND,
   },
+  'C16: an image is pulled again when its back-off is over, although the clock was set back while its error was shown':
+    told(
+      { at: 0, deed: { kind: 'registryDown', images: [PULLED], forMs: 5 * SECOND } },
+      { at: 0, deed: { kind: 'apply', pod: withImageVolume } },
+      { at: SECOND, deed: { kind: 'jump', ms: -3_600 * SECOND } },
+    ),
   'an API server hears nothing of a pod that no source wants any more and of which nothing is known': told(
     { at: 0, deed: { kind: 'apply', pod: withSetup } },
     { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: 20 * SECOND } },
