@@ -111,14 +111,28 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
 
 type Enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) => void;
 
+/** How often to look what the clock is set to: as often as a kubelet does. */
+const LOOK_MS = 1_000;
+
+/** How long to wait before the next look whether the wait is over: but for what the clock is to show, until it is. */
+function nextLook(input: TimerInput, clock: Clock): number {
+  if ('after' in input) return input.after;
+  if ('shown' in input) return Math.min(input.shown - clock.now(), LOOK_MS);
+  return Math.min(input.until - clock.now(), input.within ?? Infinity);
+}
+
 const timerLogic = (clock: Clock, enter: Enter): TimerLogic =>
   fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
-    const after = 'after' in input ? input.after : Math.min(input.until - clock.now(), input.within ?? Infinity);
+    let id: unknown;
+    const wait = () => {
+      id = clock.setTimeout(elapse, Math.max(0, nextLook(input, clock)));
+    };
     const elapse = () => {
+      if ('shown' in input && clock.now() < input.shown) return wait();
       enter(self, 'elapsed', 'timer', ELAPSED);
       queueMicrotask(() => sendBack(ELAPSED));
     };
-    const id = clock.setTimeout(elapse, Math.max(0, after));
+    wait();
     return () => clock.clearTimeout(id);
   });
 

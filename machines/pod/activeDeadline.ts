@@ -1,4 +1,4 @@
-/** How long a pod may be active on its node (activeDeadlineSeconds): tells its pod when that time is over. */
+/** How long a pod may be active on its node (activeDeadlineSeconds), or take to end: tells its pod when that time is over. */
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';
@@ -8,6 +8,8 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 export interface ActiveDeadline {
   /** Milliseconds since the epoch. */
   readonly deadline: number;
+  /** The pod ends already: this is how long that may take. */
+  readonly ends: boolean;
 }
 
 export const activeDeadlineMachine = setup({
@@ -19,18 +21,27 @@ export const activeDeadlineMachine = setup({
     tags: {} as StateTag,
   },
   actors: { timer: timerPort() },
+  guards: { isOfEnd: ({ context }) => context.ends },
   actions: {
     tell: sendTo(parent<PodEvent>(), ({ context }) => ({ type: 'pod.deadlineExceeded', at: context.deadline })),
   },
 }).createMachine({
   id: 'activeDeadline',
-  description: 'The activeDeadlineSeconds of one pod.',
+  description: 'The activeDeadlineSeconds of one pod, or the time limit of its end.',
   context: ({ input }) => input,
-  initial: 'counting',
+  initial: 'choosing',
   states: {
+    choosing: { tags: 'working', always: [{ guard: 'isOfEnd', target: 'ending' }, { target: 'counting' }] },
+    /** From its start as the status tells it, by what the clock shows (`pkg/kubelet/active_deadline.go`). */
     counting: {
       tags: 'waiting',
       meta: { waitsFor: 'the activeDeadlineSeconds of its pod to pass', until: 'deadline' },
+      invoke: { src: 'timer', input: ({ context }) => ({ shown: context.deadline }) },
+      on: { 'timer.elapsed': 'exceeded' },
+    },
+    ending: {
+      tags: 'waiting',
+      meta: { waitsFor: 'its pod to end', until: 'deadline' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.deadline }) },
       on: { 'timer.elapsed': 'exceeded' },
     },

@@ -49,7 +49,8 @@ const chartSetup = podSetup
         enqueue.stopChild('activeDeadline');
         enqueue.assign({ activeUntil: deadline });
         if (deadline === undefined) return;
-        enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline } });
+        const ends = context.termination !== undefined;
+        enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline, ends } });
       }),
       recordConditions: assign(({ event }) =>
         event.type === 'pod.conditionsChanged' ? { conditions: event.conditions } : {},

@@ -220,9 +220,13 @@ export type Port<K extends PortName> = PromiseActorLogic<
 
 /**
  * A wait, then `timer.elapsed`: `after` milliseconds from now, or `until` a moment (milliseconds since the epoch). That is
- * not further away than `within` milliseconds, unless the clock was set back since the moment was reckoned.
+ * not further away than `within` milliseconds, unless the clock was set back since the moment was reckoned. These go on as
+ * they began; one until the clock has `shown` a moment goes by whatever that is set to meanwhile.
  */
-export type TimerInput = { readonly after: number } | { readonly until: number; readonly within?: number };
+export type TimerInput =
+  | { readonly after: number }
+  | { readonly until: number; readonly within?: number }
+  | { readonly shown: number };
 
 export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>;
 

@@ -8,12 +8,18 @@ import type { Invariant, Watched } from './invariant.ts';
 /** A wait may be over for so long before the actor has heard of it: a timer of the same moment comes first. */
 const SLACK_MS = 50;
 
+/** A wait for what the clock shows may be over for so long before it is looked at. */
+const LOOK_MS = 1_000;
+
+/** Its wait ends when the clock shows that, whatever it is set to meanwhile. */
+const goesByClock = ({ machine, state }: ActorNode): boolean => machine === 'activeDeadline' && state === 'counting';
+
 /** Whether the actor, or one below it, waits for the answer to a call. */
 const isCalling = ({ kind, children }: ActorNode): boolean => kind === 'call' || children.some(isCalling);
 
 /**
  * When the waits that are shown end, by the time that no jump of the clock changes: what is shown is what the wall clock
- * was to show then as the wait began, and the timer goes on as it was set.
+ * was to show then as the wait began, and the timer goes on as it was set, but for one that goes by that clock.
  */
 class Deadlines {
   readonly #clock: Schedule;
@@ -40,8 +46,10 @@ class Deadlines {
   }
 
   /** For how long a wait is over by now, in milliseconds; less than nothing where it goes on. */
-  overdue({ path, state, since }: ActorNode, until: number): number {
+  overdue(node: ActorNode, until: number): number {
     const { elapsed, now } = this.#clock;
+    if (goesByClock(node)) return Math.min(now() - until, elapsed - this.#jumpedAt) - LOOK_MS;
+    const { path, state, since } = node;
     const offset = now() - elapsed;
     const key = `${path} ${state} ${since} ${until}`;
     const known = this.#ends.get(key);

@@ -78,6 +78,13 @@ describe('a timer', () => {
     expect(await elapsesAfter({ until: START + 4_000, within: 10_000 })).toBe(4_000);
     expect(await elapsesAfter({ until: START - 1_000, within: 10_000 })).toBe(0);
   });
+
+  test('for what the clock is to show goes by whatever that is set to, as soon as it is looked at', async () => {
+    expect(await elapsesAfter({ shown: START + 10_500 })).toBe(10_500);
+    expect(await elapsesAfter({ shown: START - 1_000 })).toBe(0);
+    expect(await elapsesAfter({ shown: START + 10_500 }, -3_600_000)).toBe(3_610_500);
+    expect(await elapsesAfter({ shown: START + 10_500 }, 3_600_000)).toBe(3_000);
+  });
 });
 
 describe('the recording boundary', () => {

@@ -25,7 +25,15 @@ interface Call {
 
 interface Wait {
   due: number;
+  /** Whether it is over when the clock shows that, however it is set. */
+  readonly byClock: boolean;
   readonly elapse: () => void;
+}
+
+function dueOf(input: TimerInput, now: number): Pick<Wait, 'due' | 'byClock'> {
+  if ('after' in input) return { due: now + input.after, byClock: false };
+  if ('shown' in input) return { due: Math.max(now, input.shown), byClock: true };
+  return { due: Math.min(Math.max(now, input.until), now + (input.within ?? Infinity)), byClock: false };
 }
 
 /** The ports of some machines, and the time that their timers count. */
@@ -102,10 +110,10 @@ export class FakePorts implements Provider {
     this.now = target;
   }
 
-  /** Sets the clock so many milliseconds forward, or back: what waits already goes on as it was told to. */
+  /** Sets the clock so many milliseconds forward, or back: what waits already goes on, but for what the clock is to show. */
   setClock(by: number): void {
     this.now += by;
-    for (const wait of this.#waits) wait.due += by;
+    for (const wait of this.#waits) if (!wait.byClock) wait.due += by;
   }
 
   /** When the next wait ends, in milliseconds from now. */
@@ -137,11 +145,7 @@ export class FakePorts implements Provider {
   }
 
   readonly timer: TimerLogic = fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack }) => {
-    const due =
-      'after' in input
-        ? this.now + input.after
-        : Math.min(Math.max(this.now, input.until), this.now + (input.within ?? Infinity));
-    const wait = { due, elapse: () => sendBack({ type: 'timer.elapsed' }) };
+    const wait = { ...dueOf(input, this.now), elapse: () => sendBack({ type: 'timer.elapsed' }) };
     this.#waits.add(wait);
     return () => this.#waits.delete(wait);
   });

@@ -52,6 +52,26 @@ describe('activeDeadlineSeconds', () => {
     expect(story.ports.asked('stopContainer')).toMatchObject([{ deadline: story.ports.now + 20_000 }]);
   });
 
+  test('goes by what the clock shows, although it was ahead as the agent began', () => {
+    const story = podStory({
+      pod: pod(4_000),
+      before: (world) => {
+        const sandbox = world.sandbox(pod());
+        world.sandboxes.set(sandbox.id, { ...sandbox, createdAt: sandbox.createdAt - 3_600_000 });
+        world.run(pod(), 'main');
+      },
+    });
+    story.ports.setClock(-3_600_000);
+    story.ports.advance(3_999_999);
+    expect(story.state()).toBe('active.running.steady');
+    story.ports.advance(1);
+    expect(story.state()).toBe('finished');
+    const ahead = podStory({ pod: pod(60) });
+    ahead.ports.setClock(3_600_000);
+    ahead.ports.advance(0);
+    expect(ahead.state()).toBe('finished');
+  });
+
   test('may be set and shortened by an update', () => {
     const story = podStory({ pod: pod() });
     story.ports.advance(30_000);

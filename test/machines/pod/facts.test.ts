@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { preemptionOf } from '../../../machines/node/endings.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 
@@ -65,5 +66,11 @@ test('its deadline is an actor that says what it counts, and until when', () => 
       ...{ machine: 'activeDeadline', kind: 'activeDeadline', state: 'counting', tags: ['waiting'] },
       ...{ waitingFor: 'the activeDeadlineSeconds of its pod to pass', until: story.ports.now + 60_000 },
     }),
+  );
+  const preempted = podStory({ held: ['stopContainer'] });
+  const termination = preemptionOf(preempted.context().allocated, preempted.ports.now);
+  preempted.send({ type: 'pod.terminate', termination });
+  expect(preempted.tree().children).toContainEqual(
+    expect.objectContaining({ machine: 'activeDeadline', state: 'ending', waitingFor: 'its pod to end' }),
   );
 });

@@ -76,6 +76,18 @@ describe('C24: a pod that makes room for a critical one', () => {
     }
   });
 
+  test('the time limit of its end goes on whatever the clock is set to', () => {
+    for (const by of [-3_600_000, 3_600_000]) {
+      const story = podStory({ pod, held: ['stopContainer'] });
+      story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
+      story.ports.setClock(by);
+      story.ports.advance(9_999);
+      expect(story.told().filter((told) => told.includes('ExceededGracePeriod'))).toEqual([]);
+      story.ports.advance(1);
+      expect(story.told().filter((told) => told.includes('ExceededGracePeriod'))).toHaveLength(1);
+    }
+  });
+
   test('while its sandbox is made it stays one that was preempted, and tells once when that takes too long', () => {
     const story = podStory({ pod, held: ['runSandbox'] });
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });

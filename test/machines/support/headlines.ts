@@ -168,6 +168,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   },
   activeDeadline: {
     counting: 'waiting for the activeDeadlineSeconds of its pod to pass until',
+    ending: 'waiting for its pod to end until',
   },
   cgroups: {
     settingUp: 'waiting for the parent cgroups of pods to be set up',

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { PLACES } from '../../../simulation/host.ts';
 import { invariants } from '../../../simulation/invariants/all.ts';
+import type { Invariant } from '../../../simulation/invariants/invariant.ts';
 import { container, type ManifestSpec, manifest } from '../../../simulation/stories/manifests.ts';
 import { play } from '../../../simulation/stories/play.ts';
 import type { Moment } from '../../../simulation/stories/story.ts';
@@ -45,6 +46,35 @@ const kept: Readonly<Record<string, readonly Moment[]>> = {
     { at: 12 * SECOND, deed: { kind: 'apply', pod: web({ requests: amounts, limits: amounts }) } },
   ],
 };
+
+/** After how many seconds a pod is told to have exceeded its deadline, by the time that no jump of the clock changes. */
+async function exceededAfter(activeDeadlineSeconds: number, moments: readonly Moment[]): Promise<number | undefined> {
+  let seconds: number | undefined;
+  const noted: Invariant = {
+    number: 1,
+    says: 'When the deadline was exceeded is noted.',
+    follow: ({ host }) => ({
+      onEvent: ({ reason }) => {
+        if (reason === 'DeadlineExceeded') seconds ??= Math.floor(host.clock.elapsed / SECOND);
+      },
+    }),
+  };
+  const apply: Moment = { at: 0, deed: { kind: 'apply', pod: web({}, { activeDeadlineSeconds }) } };
+  const story = { seed: 1, faults: [], lastsMs: 700 * SECOND, moments: [apply, ...moments] };
+  const { violation } = await play(story, { invariants: [...invariants, noted] });
+  expect(violation).toBeUndefined();
+  return seconds;
+}
+
+test('a pod is active until the clock shows that its deadline is over, wherever that was set meanwhile', async () => {
+  const ahead: Moment = { at: 20 * SECOND, deed: { kind: 'jump', ms: 600 * SECOND } };
+  const back: Moment = { at: 40 * SECOND, deed: { kind: 'jump', ms: -600 * SECOND } };
+  expect(await exceededAfter(650, [ahead])).toBe(50);
+  expect(await exceededAfter(550, [ahead])).toBe(20);
+  // An agent that begins while the clock is ahead.
+  const killed: Moment = { at: 15 * SECOND, deed: { kind: 'killAgent', downMs: 10 * SECOND } };
+  expect(await exceededAfter(650, [killed, ahead, back])).toBe(650);
+});
 
 test.each(Object.entries(kept))('%s', async (_, moments) => {
   const story = { seed: 1, faults: [], lastsMs: 90 * SECOND, moments };
