@@ -40,7 +40,7 @@ export interface ServiceParts
 }
 
 /** What the services did last, for who looks at the runtime. */
-export type Doings = Pick<PlegOptions, 'takeTouched' | 'isBeingStopped'>;
+export type Doings = Pick<PlegOptions, 'takeTouched' | 'takeFound' | 'isBeingStopped'>;
 
 export function nodeServices(parts: ServiceParts): {
   readonly ports: Omit<Services, 'putStatus'>;
@@ -48,14 +48,18 @@ export function nodeServices(parts: ServiceParts): {
 } {
   const sandboxes = sandboxServices(parts);
   const containers = containerServices(parts);
-  const { touching, takeTouched } = touchedPods();
+  const { touching, finding, takeTouched, takeFound } = touchedPods();
   const { stops, isBeingStopped } = stoppedByUs();
   const ports = {
     ...sandboxes,
     runSandbox: touching(sandboxes.runSandbox),
+    inspectSandbox: finding(sandboxes.inspectSandbox, (_, { podUid: uid, namespace, podName: name }) => {
+      return { uid, namespace, name };
+    }),
     stopSandboxes: stops(({ ids }) => ids, sandboxes.stopSandboxes),
     ...containers,
     startContainer: touching(containers.startContainer),
+    inspectContainer: finding(containers.inspectContainer, ({ pod }) => pod.metadata),
     stopContainer: stops(({ id }) => [id], containers.stopContainer),
     ...imageServices(parts),
     ...diskServices(parts),
@@ -65,5 +69,5 @@ export function nodeServices(parts: ServiceParts): {
     ...probeServices(parts),
     ...logServices(parts),
   };
-  return { ports, doings: { takeTouched, isBeingStopped } };
+  return { ports, doings: { takeTouched, takeFound, isBeingStopped } };
 }

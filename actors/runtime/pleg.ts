@@ -13,6 +13,7 @@ import type { ObservedContainer, ObservedPod, PodIdentity } from '../../pod/life
 import { createAlarm, waitOnce } from '../alarm.ts';
 import { type Clock, steadyClock } from '../clock.ts';
 import { readContainer } from '../services/containerStatus.ts';
+import type { FoundOfPod } from '../services/touchedPods.ts';
 
 /** How often the runtime is listed: rarely while its event stream is healthy. */
 const RELIST_MS = 1_000;
@@ -39,6 +40,11 @@ export interface PlegOptions {
    * it is what the list before had shown: something may have been made and lost between the two.
    */
   readonly takeTouched: () => readonly PodIdentity[];
+  /**
+   * Takes what the runtime was found to have since it was called last. A pod of which the list before had not shown that
+   * is told as well: it takes that for there, and the list may never show it, as where it was removed meanwhile.
+   */
+  readonly takeFound: () => readonly FoundOfPod[];
   /** Whether we are stopping the container or sandbox ourselves: events of its end are no news. */
   readonly isBeingStopped: (id: string) => boolean;
 }
@@ -131,8 +137,9 @@ class Pleg {
   }
 
   async #relist(): Promise<void> {
-    const { cri, clock, signal, send, takeTouched } = this.#options;
-    for (const pod of takeTouched()) this.#touched.set(pod.uid, pod);
+    const { cri, clock, signal, send, takeTouched, takeFound } = this.#options;
+    const unshown = takeFound().filter((found) => !this.#hasShown(found));
+    for (const pod of [...takeTouched(), ...unshown.map(({ pod }) => pod)]) this.#touched.set(pod.uid, pod);
     try {
       const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
       const [sandboxes, containers] = await Promise.all([
@@ -154,6 +161,11 @@ class Pleg {
     } catch (error) {
       this.#listed([error]);
     }
+  }
+
+  #hasShown({ id, pod }: FoundOfPod): boolean {
+    const { sandboxes = [], containers = [] } = this.#known?.get(pod.uid) ?? {};
+    return [...sandboxes, ...containers].some((shown) => shown.id === id);
   }
 
   /** The pods that differ from what was told last, with the ends of containers read in full, and those where one fails. */

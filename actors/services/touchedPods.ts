@@ -1,8 +1,16 @@
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 
-/** Remembers which pods a service has made something of, from its answer on until they are taken. */
+/** Something of a pod that the runtime has by its own word, by its id there. */
+export interface FoundOfPod {
+  readonly id: string;
+  readonly pod: PodIdentity;
+}
+
+/** Remembers which pods a service has made or found something of, from its answer on until they are taken. */
 export function touchedPods() {
   const touched = new Map<string, Pod['metadata']>();
+  const found = new Map<string, FoundOfPod>();
   const touching =
     <Input extends { pod: Pod }, Options, Answer>(service: (input: Input, options: Options) => Promise<Answer>) =>
     async (input: Input, options: Options): Promise<Answer> => {
@@ -10,10 +18,21 @@ export function touchedPods() {
       touched.set(input.pod.metadata.uid, input.pod.metadata);
       return answer;
     };
-  const takeTouched = () => {
-    const pods = [...touched.values()];
-    touched.clear();
-    return pods;
-  };
-  return { touching, takeTouched };
+  const finding =
+    <Input, Options, Answer extends { readonly id: string }>(
+      service: (input: Input, options: Options) => Promise<Answer | null>,
+      podOf: (input: Input, answer: Answer) => PodIdentity,
+    ) =>
+    async (input: Input, options: Options): Promise<Answer | null> => {
+      const answer = await service(input, options);
+      if (answer !== null) found.set(answer.id, { id: answer.id, pod: podOf(input, answer) });
+      return answer;
+    };
+  return { touching, finding, takeTouched: () => taken(touched), takeFound: () => taken(found) };
+}
+
+function taken<T>(all: Map<string, T>): readonly T[] {
+  const values = [...all.values()];
+  all.clear();
+  return values;
 }

@@ -153,6 +153,8 @@ export type PodEvent =
   | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; mounted?: MountedVolume }
   /** `id` is that of its container at the runtime, if it has one; `endedAt` tells when the last run ended, if one did. */
   | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }
+  /** The runtime has not found a container, or what it was to be made from: its sandbox may be gone. */
+  | { type: 'container.notFound'; name: string }
   /** It was active for as long as it may be, at this moment (ms since the epoch). */
   | { type: 'pod.deadlineExceeded'; at: number }
   /** The size that a container at the runtime has: told when it runs, and whenever it has another. */

@@ -11,7 +11,7 @@ import { making, makingImplementations } from './making.ts';
 
 const guards = {
   mayLaunch: ({ context }: ContainerArgs) => context.hasTurn && context.sandbox !== undefined,
-  /** What it was to be made from is gone: its image, or its sandbox, of which its pod hears by itself. */
+  /** What it was to be made from is gone: its image, or its sandbox, about which its pod asks. */
   lacksParts: ({ context: { id, failure } }: ContainerArgs) => id === undefined && failure?.reason === 'NotFound',
   hasPostStart: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
   /** The runtime has said that it does not run, and why. */

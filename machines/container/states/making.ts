@@ -2,7 +2,8 @@
 import { assign } from 'xstate';
 import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
 import { namespacedName } from '../../../pod/show/shownName.ts';
-import { pathOf, served } from '../../shared/actorRefs.ts';
+import { parent, pathOf, served } from '../../shared/actorRefs.ts';
+import type { PodEvent } from '../../shared/events.ts';
 import { failureOf, retryAfter } from '../../shared/failure.ts';
 import { identityOf, knownContainer, sizeOf, slotKey } from '../context.ts';
 import { underId } from '../otherId.ts';
@@ -40,6 +41,11 @@ const actions = {
   recordFailedCreate: containerSetup.assign(({ context, event }) => {
     const failure = failureOf(event);
     return { ...retryAfter(failure), waitingReason: createFailed(context, failure) };
+  }),
+  /** What is missing is told by name alone: its pod asks about the sandbox, which no list may tell of yet. */
+  tellNotFound: containerSetup.enqueueActions(({ context: { name }, event, enqueue }) => {
+    if (failureOf(event).reason === 'NotFound')
+      enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound', name });
   }),
   recordFailedStart: containerSetup.assign(({ context, event }) => {
     const failure = failureOf(event);
@@ -109,6 +115,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             actions: [
               'recordFailedCreate',
               { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+              'tellNotFound',
             ],
           },
         ],
@@ -193,6 +200,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
               'recordMissing',
               { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
               'forgetIt',
+              'tellNotFound',
             ],
           },
           // It may run all the same: the same attempt is launched again, and finds it.

@@ -109,6 +109,7 @@ export const active = activeSetup.createStateConfig({
       { guard: 'doubtsSandbox', target: 'resetting', actions: 'observe' },
       { actions: 'observe' },
     ],
+    'container.notFound': 'resetting',
     'admission.admitted': [
       {
         guard: 'changesNetworkMode',

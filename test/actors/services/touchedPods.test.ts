@@ -15,3 +15,14 @@ test('a pod is touched once its call has answered, and is taken once', async () 
   expect(takeTouched()).toEqual([web.metadata]);
   expect(takeTouched()).toEqual([]);
 });
+
+test('what is found of a pod is taken once, and what is not there is none', async () => {
+  const { finding, takeFound } = touchedPods();
+  const call = finding(
+    async (id: string, _options: object) => (id === 'gone' ? null : { id }),
+    (id) => ({ uid: `uid of ${id}`, namespace: 'default', name: 'web' }),
+  );
+  expect(await Promise.all(['a', 'a', 'gone'].map((id) => call(id, {})))).toEqual([{ id: 'a' }, { id: 'a' }, null]);
+  expect(takeFound()).toEqual([{ id: 'a', pod: { uid: 'uid of a', namespace: 'default', name: 'web' } }]);
+  expect(takeFound()).toEqual([]);
+});

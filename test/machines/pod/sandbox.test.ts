@@ -174,6 +174,36 @@ describe('a sandbox that an earlier agent has made, and that no list has shown',
   });
 });
 
+describe('C8: where the runtime has not found what a container is made from or in', () => {
+  test.each(['createContainer', 'startContainer'] as const)(
+    'it is asked about the sandbox, and one that is gone is replaced at once: %s',
+    (port) => {
+      const story = podStory({ held: [port] });
+      const [sandbox = ''] = story.world.sandboxes.keys();
+      story.world.sandboxes.delete(sandbox);
+      story.ports.fail(port, 'NotFound');
+      expect(story.ports.asked('inspectSandbox')).toMatchObject([{ id: sandbox }]);
+      expect(story.ports.asked('runSandbox')).toMatchObject([{ attempt: 0 }, { attempt: 1 }]);
+      story.ports.answer(port);
+      expect([story.state(), story.containers()]).toEqual(['active.running.steady', { main: 'running.steady' }]);
+    },
+  );
+
+  test('the pod stays in a sandbox that is there, and the container waits', () => {
+    const story = podStory({ held: ['createContainer'] });
+    story.ports.fail('createContainer', 'NotFound');
+    expect(story.ports.asked('inspectSandbox')).toHaveLength(1);
+    expect([story.state(), story.containers()]).toEqual(['active.running.steady', { main: 'launching.awaitingRetry' }]);
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
+  });
+
+  test('nothing is asked after any other failure', () => {
+    const story = podStory({ held: ['createContainer'] });
+    story.ports.fail('createContainer', 'CreateContainerError');
+    expect(story.ports.asked('inspectSandbox')).toEqual([]);
+  });
+});
+
 describe('C8: a pod whose containers run once, and that loses its sandbox before all have run', () => {
   const once = aPod({
     restartPolicy: 'Never',

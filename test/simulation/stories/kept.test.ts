@@ -264,6 +264,17 @@ const kept: Readonly<Record<string, Story>> = {
     ),
     lastsMs: 200 * SECOND,
   },
+  'C8: a pod whose sandbox was removed before any list had shown it gets another, for what is yet to be made': told(
+    { at: 0, deed: { kind: 'lists', show: 'stale', forMs: 15 * SECOND } },
+    { at: 0, deed: { kind: 'registryDown', images: [PULLED], forMs: 20 * SECOND } },
+    { at: 0, deed: { kind: 'apply', pod: manifest('web', { containers: [container('main', { image: PULLED })] }) } },
+    { at: 3 * SECOND, deed: { kind: 'removeSandbox', which: 0 } },
+  ),
+  'C8: a pod whose sandbox was removed before any list had shown it gets another, for what ran in it': told(
+    { at: 0, deed: { kind: 'lists', show: 'stale', forMs: 20 * SECOND } },
+    { at: 0, deed: { kind: 'apply', pod: manifest('web') } },
+    { at: 12 * SECOND, deed: { kind: 'removeSandbox', which: 0 } },
+  ),
   'C16: an image is pulled again when its back-off is over, although the clock was set back while its error was shown':
     told(
       { at: 0, deed: { kind: 'registryDown', images: [PULLED], forMs: 5 * SECOND } },

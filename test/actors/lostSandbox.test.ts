@@ -1,0 +1,39 @@
+/** A sandbox that somebody else removes while the lists of the runtime are older than that. */
+import { expect, test } from '@jest/globals';
+import { simulatedNode } from '../fakes/node.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
+
+const image = 'registry.local/app:2';
+const pods = [podWith('web', { containers: [containerWith('main', { image })] })];
+const pulledIn = (pullMs: number) => ({ pods, runtime: { images: { registry: { [image]: { pullMs } } } } });
+
+test('C8: one in which no container can be made is asked about, although lists still show it', async () => {
+  const node = await simulatedNode(pulledIn(20_000));
+  await node.advance('15s');
+  const first = node.sandboxId('web');
+  node.runtime.lists.freeze();
+  node.runtime.removeSandbox(first);
+  await node.advance('6s');
+  expect(node.calls('runPodSandbox')).toHaveLength(2);
+  expect(node.calls('createContainer')).toHaveLength(2);
+  await node.advance('30s');
+  node.runtime.lists.thaw();
+  await node.advance('15s');
+  expect(node.container('web').state).toHaveProperty('running');
+  expect(node.sandboxId('web')).not.toBe(first);
+  expect(node.calls('runPodSandbox')).toHaveLength(2);
+});
+
+test('C8: one that no list has shown yet is missed by the first that is up to date', async () => {
+  const node = await simulatedNode(pulledIn(40_000));
+  node.runtime.lists.freeze();
+  await node.advance('15s');
+  const first = node.sandboxId('web');
+  // Each list that lacks it is a reason to ask about it.
+  expect(node.calls('podSandboxStatus').length).toBeGreaterThan(1);
+  node.runtime.removeSandbox(first);
+  node.runtime.lists.thaw();
+  await node.advance('11s');
+  expect(node.calls('runPodSandbox')).toHaveLength(2);
+  expect(node.sandboxId('web')).not.toBe(first);
+});
