@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isMissing } from '../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { createLayout, isSafeSegment, type Layout } from '../../host/pods/layout.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
@@ -25,8 +26,8 @@ export interface FoundOnDisk {
 
 /** The same, when an agent starts. */
 export interface FoundAtStart extends FoundOnDisk {
-  /** The uids of the pods that there are logs of. */
-  readonly logged: readonly string[];
+  /** The uids of the pods that there are logs of; unknown where the folder that these are in cannot be read. */
+  readonly logged: readonly string[] | 'unknown';
 }
 
 /** The runtime of an agent without containers: nothing of it outlives its process. */
@@ -51,7 +52,7 @@ export async function podsLeftOnDisk(
   const layout = createLayout(place, files);
   const maker = makerOf(place);
   const logged = await loggedPods(layout, place.podLogsDir);
-  const identityOf = identitiesIn(logged);
+  const identityOf = identitiesIn(logged ?? []);
   const uids = await podDirectories(layout);
   const directories = uids.map((uid) => ({ uid, owner: ownerOfPodDirectory(layout, maker, uid) }));
   if (!takesOver) refuseOtherRuntime(layout, directories, maker);
@@ -70,7 +71,7 @@ export async function podsLeftOnDisk(
   return {
     left: [...found.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(identityOf)],
     foreign: found.flatMap(({ foreign = [] }) => foreign),
-    logged: logged.map(({ uid }) => uid),
+    logged: logged?.map(({ uid }) => uid) ?? 'unknown',
   };
 }
 
@@ -88,7 +89,7 @@ export async function takenOver(
 ): Promise<readonly ForeignPod[]> {
   const layout = createLayout(place);
   const maker = makerOf(place);
-  const identityOf = identitiesIn(await loggedPods(layout, place.podLogsDir));
+  const identityOf = identitiesIn((await loggedPods(layout, place.podLogsDir)) ?? []);
   return (await podDirectories(layout)).flatMap((uid) => {
     const owner = ownerOfPodDirectory(layout, maker, uid);
     const common = { directory: layout.podDir(uid), sandboxes: [] };
@@ -117,7 +118,7 @@ export async function surveyPods(
 ): Promise<FoundOnDisk> {
   const skipped = new Set(known);
   // The logs first: a pod that is being made has its directory before them.
-  const logged = await loggedPods(layout, podLogsDir);
+  const logged = (await loggedPods(layout, podLogsDir)) ?? [];
   const uids = (await podDirectories(layout)).filter((uid) => !skipped.has(uid));
   const identityOf = identitiesIn(logged);
   const found = uids.map((uid) => sorted(layout, uid, { owner: ownerOfPodDirectory(layout, maker, uid), identityOf }));
@@ -182,10 +183,13 @@ function identitiesIn(logged: readonly PodIdentity[]): (uid: string) => PodIdent
   return (uid) => named.get(uid) ?? { uid, namespace: UNKNOWN, name: uid };
 }
 
-/** The pods that have a log folder, whoever made it: the folder that these are in is not only ours. */
-async function loggedPods({ files }: Layout, podLogsDir: string): Promise<readonly PodIdentity[]> {
-  const folders = await files.readdir(podLogsDir).catch(() => []);
-  return folders.map(identityOf).filter((pod) => Object.values(pod).every(isSafeSegment));
+/**
+ * The pods that have a log folder, whoever made it: the folder that these are in is not only ours. Undefined where that
+ * cannot be read.
+ */
+async function loggedPods({ files }: Layout, podLogsDir: string): Promise<readonly PodIdentity[] | undefined> {
+  const folders = await files.readdir(podLogsDir).catch((error) => (isMissing(error) ? [] : undefined));
+  return folders?.map(identityOf).filter((pod) => Object.values(pod).every(isSafeSegment));
 }
 
 /** Log folders are named `<namespace>_<name>_<uid>` (C23); of these only a uid may have an underscore. */

@@ -75,8 +75,8 @@ export interface NodeInput {
   readonly logCheckMs?: number;
   /** The pods of which a former run of the agent left something on disk. */
   readonly left: readonly LeftPod[];
-  /** The uids of the pods of which there were logs before this agent; absent: of none. */
-  readonly logged?: readonly string[];
+  /** The uids of the pods of which there were logs before this agent; absent: of none; unknown: there may be of any. */
+  readonly logged?: readonly string[] | 'unknown';
   /** Where statuses go, and what each had not acknowledged before the restart; absent: nowhere. */
   readonly sinks?: readonly StatusSinkInput[];
   /** It runs only to end every pod, none of which is an orphan then: each gets its own grace. */
@@ -225,13 +225,17 @@ export function withoutSeen({ observed: all }: NodeContext, uid = ''): Pick<Node
 export function withoutRestored(context: NodeContext, uid = ''): Partial<NodeContext> {
   const { statuses, allocations, probed = {}, logged = [] } = context;
   const isRestored = [statuses, allocations, probed].some((restored) => Object.hasOwn(restored, uid));
-  if (!isRestored && !logged.includes(uid)) return {};
+  if (!isRestored && !mayHaveLogs(context, uid)) return {};
   const without = <T>({ [uid]: _, ...others }: Readonly<Record<string, T>>) => others;
   return {
     ...{ statuses: without(statuses), allocations: without(allocations), probed: without(probed) },
-    logged: logged.filter((each) => each !== uid),
+    logged: logged === 'unknown' ? logged : logged.filter((each) => each !== uid),
   };
 }
+
+/** Whether there may be logs of a pod from before this agent. */
+export const mayHaveLogs = ({ logged = [] }: Pick<NodeContext, 'logged'>, uid: string): boolean =>
+  logged === 'unknown' || logged.includes(uid);
 
 /** The pods of others with a directory here, after a survey that told what is another of them. */
 function foreignAfter(

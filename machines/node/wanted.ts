@@ -5,7 +5,7 @@ import { podUpdate } from '../../pod/lifecycle/update.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { PodInput } from '../pod/context.ts';
 import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
-import { type NodeContext, networkOf, observedOf, uidOf } from './context.ts';
+import { mayHaveLogs, type NodeContext, networkOf, observedOf, uidOf } from './context.ts';
 import { deletionOf, terminationOf } from './endings.ts';
 
 /** Where a pod says which source it is from. */
@@ -105,7 +105,7 @@ export function newPods(context: NodeContext, uids: readonly string[] = wantedUi
 
 /** What every pod's actor begins with; what has ended stays so (C2). */
 export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod): PodInput {
-  const { crashLoop, limitedSwap, heardAt: bornAt, health, statuses, logged = [] } = context;
+  const { crashLoop, limitedSwap, heardAt: bornAt, health, statuses } = context;
   const restored = lookUp(statuses, pod.metadata.uid);
   return {
     crashLoop,
@@ -116,7 +116,7 @@ export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod):
     ticket: 0,
     ...networkOf(health),
     ...(restored ? { restored } : {}),
-    ...(logged.includes(pod.metadata.uid) ? { hasLogs: true } : {}),
+    ...(mayHaveLogs(context, pod.metadata.uid) ? { hasLogs: true } : {}),
   };
 }
 

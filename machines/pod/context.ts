@@ -27,7 +27,7 @@ export interface PodInput {
   readonly limitedSwap?: boolean | undefined;
   /** Why the runtime has no network for pods, if that is so. */
   readonly networkNotReady?: NetworkNotReady;
-  /** Whether an earlier agent has left logs of it. */
+  /** Whether an earlier agent has, or may have, left logs of it. */
   readonly hasLogs?: boolean;
   /** What was admitted for it before the agent restarted, or its actor was made anew. */
   readonly allocation?: Allocation;

@@ -228,6 +228,22 @@ describe('what was found below a root', () => {
     expect([left, foreign]).toMatchObject([[], [{ uid: 'a_b_c', namespace: 'shop', name: 'cart' }]]);
   });
 
+  test('may have logs of any pod where the folder of these cannot be read, and of none where there is no such folder', async () => {
+    const node = await simulatedNode();
+    await mkdir(node.path('logs/pods/default_web_a'), { recursive: true });
+    const logged = async (code?: string) => {
+      const readdir: typeof hostFiles.readdir = (path) =>
+        code !== undefined && path === node.facts.podLogsDir
+          ? Promise.reject(Object.assign(new Error(code), { code }))
+          : hostFiles.readdir(path);
+      const files = { ...hostFiles, readdir };
+      return (await podsLeftOnDisk(node.facts, noFacts, { files })).logged;
+    };
+    expect(await logged()).toEqual(['a']);
+    expect(await logged('EIO')).toBe('unknown');
+    expect(await logged('ENOENT')).toEqual([]);
+  });
+
   test('is known by its durable fact, however the file of that is named', async () => {
     const node = await simulatedNode();
     const odd = 'Mirror_OF.x'.repeat(30);

@@ -97,6 +97,18 @@ const struck: Readonly<Record<string, { readonly moments: readonly Moment[]; rea
       },
     ],
   },
+  'C23: restarts are counted by the logs also where the agent could not look which pods have logs': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: web({}) } },
+      { at: 5 * SECOND, deed: { kind: 'exit', which: 0, exitCode: 1 } },
+      { at: 10 * SECOND, deed: { kind: 'killAgent', downMs: 10 * SECOND } },
+      { at: 15 * SECOND, deed: { kind: 'removeSandbox', which: 0 } },
+    ],
+    // The agent before looks three times.
+    struck: [
+      { call: { room: 'disk', name: 'readdir', about: PLACES.logs }, fate: { kind: 'fail', code: 'EIO' }, after: 3 },
+    ],
+  },
 };
 
 test.each(Object.entries(struck))('%s', async (_, { moments, struck }) => {
