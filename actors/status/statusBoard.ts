@@ -164,8 +164,7 @@ class Board implements StatusBoard {
   }
 
   of(uid: string): SeenPod | undefined {
-    const adopted = this.#adopted.get(uid);
-    const found = this.#posted.get(uid) ?? (adopted && seenOf(adopted));
+    const found = this.#seenOf(uid);
     return found && this.#present(found);
   }
 
@@ -198,8 +197,14 @@ class Board implements StatusBoard {
   }
 
   #seen(): Seen[] {
-    const adopted = [...this.#adopted].flatMap(([uid, ref]) => (this.#posted.has(uid) ? [] : seenOf(ref)));
-    return [...this.#posted.values(), ...adopted];
+    const uids = new Set([...this.#posted.keys(), ...this.#adopted.keys()]);
+    return [...uids].flatMap((uid) => this.#seenOf(uid) ?? []);
+  }
+
+  /** Of one that is being adopted all that was told is still so, but what goes on its actor shows. */
+  #seenOf(uid: string): Seen | undefined {
+    const [posted, adopted] = [this.#posted.get(uid), this.#adopted.get(uid)];
+    return posted && adopted ? { ...posted, shown: adopted } : (posted ?? (adopted && seenOf(adopted)));
   }
 
   #post(view: PodView, shown: Posted['shown']): void {

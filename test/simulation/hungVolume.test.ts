@@ -49,3 +49,23 @@ test('a pod whose volume hangs after a restart of the agent is explained, and no
   ]);
   simulation.kill();
 });
+
+test('what such a pod waits for is explained also where it had to wait for the runtime before', async () => {
+  let hangs = false;
+  const simulation = await simulateNode({
+    ...{ seed: 1, invariants },
+    faults: ({ room }) => (hangs && room === 'mounts' ? { kind: 'hang' } : undefined),
+  });
+  const waitsFor = () => simulation.explain('web')?.pod.waitingFor;
+  simulation.apply(web);
+  await simulation.advance(20 * SECOND);
+  simulation.kill();
+  hangs = true;
+  simulation.perform({ kind: 'stall', forMs: 20 * SECOND });
+  await simulation.startAgent();
+  await simulation.advance(19 * SECOND);
+  expect(waitsFor()).toContain('the container runtime, which is not ready');
+  await simulation.advance(10 * SECOND);
+  expect(waitsFor()).toBe('its volumes to be mounted');
+  simulation.kill();
+});
