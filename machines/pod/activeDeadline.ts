@@ -2,7 +2,7 @@
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';
-import { timerPort } from '../shared/ports.ts';
+import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 export interface ActiveDeadline {
@@ -20,10 +20,12 @@ export const activeDeadlineMachine = setup({
     meta: {} as StateMeta,
     tags: {} as StateTag,
   },
-  actors: { timer: timerPort() },
+  actors: { pickMoment: port('pickMoment'), timer: timerPort() },
   guards: { isOfEnd: ({ context }) => context.ends },
   actions: {
-    tell: sendTo(parent<PodEvent>(), ({ context }) => ({ type: 'pod.deadlineExceeded', at: context.deadline })),
+    tell: sendTo(parent<PodEvent>(), ({ context: { deadline } }, at: number) => {
+      return { type: 'pod.deadlineExceeded', deadline, at };
+    }),
   },
 }).createMachine({
   id: 'activeDeadline',
@@ -37,14 +39,27 @@ export const activeDeadlineMachine = setup({
       tags: 'waiting',
       meta: { waitsFor: 'the activeDeadlineSeconds of its pod to pass', until: 'deadline' },
       invoke: { src: 'timer', input: ({ context }) => ({ shown: context.deadline }) },
-      on: { 'timer.elapsed': 'exceeded' },
+      on: { 'timer.elapsed': 'dating' },
     },
     ending: {
       tags: 'waiting',
       meta: { waitsFor: 'its pod to end', until: 'deadline' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.deadline }) },
-      on: { 'timer.elapsed': 'exceeded' },
+      on: {
+        'timer.elapsed': { target: 'exceeded', actions: { type: 'tell', params: ({ context }) => context.deadline } },
+      },
     },
-    exceeded: { tags: 'done', entry: 'tell' },
+    /** The deadline may have been set when it had passed, or the clock have been set since: neither says when it is noticed. */
+    dating: {
+      tags: 'working',
+      meta: { waitsFor: 'the grace of its pod to begin' },
+      invoke: {
+        src: 'pickMoment',
+        input: { withinMs: 0 },
+        onDone: { target: 'exceeded', actions: { type: 'tell', params: ({ event }) => event.output.at } },
+        onError: { target: 'exceeded', actions: { type: 'tell', params: ({ context }) => context.deadline } },
+      },
+    },
+    exceeded: { tags: 'done' },
   },
 });

@@ -117,7 +117,8 @@ export const podSetup = setup({
   },
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,
-    isDeadlineOver: ({ context, event }) => event.type === 'pod.deadlineExceeded' && event.at === context.activeUntil,
+    isDeadlineOver: ({ context, event }) =>
+      event.type === 'pod.deadlineExceeded' && event.deadline === context.activeUntil,
     needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
     isComplete: ({ context }) => isComplete(context),
     changesNetworkMode: ({ context: { asked, allocated } }) =>

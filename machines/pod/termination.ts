@@ -24,14 +24,16 @@ export function mergeTermination(present: Termination | undefined, next: Termina
 /** What a pod's author reads of that end, in its status and as an event. */
 export const DEADLINE_EXCEEDED = 'Pod was active on the node longer than the specified deadline';
 
-/** The end of a pod that was active for longer than it may be, within its own grace. */
-export const deadlineExceeded = ({ allocated, bornAt }: PodContext, at: number): Termination => ({
+/**
+ * The end of a pod that was active for longer than it may be, within its own grace: all of it from `at`, when that is
+ * noticed, however long ago the deadline was (C10).
+ */
+export const deadlineExceeded = ({ allocated }: PodContext, at: number): Termination => ({
   reason: 'DeadlineExceeded',
   message: DEADLINE_EXCEEDED,
   graceSeconds: allocated.spec.terminationGracePeriodSeconds ?? 30,
   phase: 'Failed',
-  // What had passed while no agent was there takes nothing of the grace.
-  at: Math.max(at, bornAt),
+  at,
   stays: true,
 });
 

@@ -88,6 +88,7 @@ export const unreached: readonly Unreached[] = [
     ...{ machine: 'pod', from: 'finished', event: 'admission.admitted' },
     reason: 'admission answers before anything else happens; tested on its machine',
   },
+  errorIn('activeDeadline', 'dating'),
   {
     ...{ machine: 'container', from: 'adopting.deciding', event: '', index: 0 },
     reason: 'the simulated runtime answers with what is so when it answers; tested on its machine',

@@ -1,5 +1,6 @@
 import { asWanted } from './asWanted.ts';
 import { bounded } from './bounded.ts';
+import { deadlineGrace } from './deadlineGrace.ts';
 import { explained } from './explained.ts';
 import { forwardOnly } from './forwardOnly.ts';
 import { graceShrinks } from './graceShrinks.ts';
@@ -13,6 +14,6 @@ import { untouched } from './untouched.ts';
 
 /** Everything that has to hold after every step. */
 export const invariants: readonly Invariant[] = [
-  ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, untouched, notOurs],
+  ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, deadlineGrace, untouched, notOurs],
   ...[nothingLeft, asWanted, explained, toldOnce, bounded],
 ];

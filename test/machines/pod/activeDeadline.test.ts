@@ -72,6 +72,29 @@ describe('activeDeadlineSeconds', () => {
     expect(ahead.state()).toBe('finished');
   });
 
+  test('one that an update brings when it has passed already takes nothing of the grace', () => {
+    const story = podStory({ pod: pod(), held: ['stopContainer'] });
+    story.ports.advance(90_000);
+    story.send({ type: 'pod.update', pod: pod(60) });
+    story.ports.advance(0);
+    expect(story.ports.asked('stopContainer')).toMatchObject([{ deadline: story.ports.now + 20_000 }]);
+  });
+
+  test('counts from itself where the present moment cannot be told, and not where an update puts it off before', () => {
+    const held = ['stopContainer', 'pickMoment'] as const;
+    const failing = podStory({ pod: pod(60), held });
+    failing.ports.advance(60_000);
+    const deadline = failing.ports.now + 20_000;
+    failing.ports.advance(1_000);
+    failing.ports.fail('pickMoment', 'InternalError');
+    expect(failing.ports.asked('stopContainer')).toMatchObject([{ deadline }]);
+    const late = podStory({ pod: pod(60), held });
+    late.ports.advance(60_000);
+    late.send({ type: 'pod.update', pod: pod(600) });
+    late.ports.advance(1_000);
+    expect([late.state(), late.ports.asked('stopContainer')]).toEqual(['active.running.steady', []]);
+  });
+
   test('may be set and shortened by an update', () => {
     const story = podStory({ pod: pod() });
     story.ports.advance(30_000);

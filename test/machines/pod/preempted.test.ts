@@ -71,7 +71,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     for (const held of ['stopContainer', 'stopSandboxes'] as const) {
       const story = podStory({ pod, held: [held] });
       story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
-      story.send({ type: 'pod.deadlineExceeded', at: story.ports.now });
+      story.send({ type: 'pod.deadlineExceeded', deadline: story.ports.now, at: story.ports.now });
       expect(story.told().join()).not.toContain('ExceededGracePeriod');
     }
   });
@@ -93,7 +93,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
     story.told();
     // One that was on its way when the end came: the pod's own time to be active is over.
-    story.send({ type: 'pod.deadlineExceeded', at: story.ports.now });
+    story.send({ type: 'pod.deadlineExceeded', deadline: story.ports.now, at: story.ports.now });
     expect(story.told()).toEqual([]);
     story.ports.advance(60_000);
     expect(story.told()).toEqual([

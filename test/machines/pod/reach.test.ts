@@ -110,7 +110,7 @@ const eventsOf =
       ...(value.terminating ? [{ type: 'pod.terminate' as const, termination: termination(5) }] : []),
       ...[all, nothing, lost].map((observed) => ({ type: 'runtime.podObserved' as const, pod: observed })),
       { type: 'runtime.containerSeen', container: main },
-      { type: 'pod.deadlineExceeded', at: 0 },
+      { type: 'pod.deadlineExceeded', deadline: 0, at: 0 },
       { type: 'runtime.returned' },
       { type: 'slot.granted', key: 'key' },
       { type: 'timer.elapsed' },

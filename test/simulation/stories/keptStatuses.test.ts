@@ -31,6 +31,14 @@ const kept: Readonly<Record<string, readonly Moment[]>> = {
     { at: 2.8 * SECOND, deed: { kind: 'jump', ms: -10 * SECOND } },
     { at: 2.9 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
   ],
+  'C10: what ends for a deadline that had passed when it was set is given all of its grace': [
+    { at: 0, deed: { kind: 'apply', pod: web({}) } },
+    { at: 20 * SECOND, deed: { kind: 'apply', pod: web({}, { activeDeadlineSeconds: 1 }) } },
+  ],
+  'C10: what ends for its deadline on a clock that was set back meanwhile is given no more than its grace': [
+    { at: 0, deed: { kind: 'apply', pod: web({}, { activeDeadlineSeconds: 20 }) } },
+    { at: 10 * SECOND, deed: { kind: 'jump', ms: -3_600 * SECOND } },
+  ],
   'C23: for a container of a pod that ends nobody looks into logs where the runtime has an earlier run': [
     { at: 0, deed: { kind: 'apply', pod: web({}) } },
     { at: 10 * SECOND, deed: { kind: 'killSandbox', which: 0 } },

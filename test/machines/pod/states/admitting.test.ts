@@ -115,7 +115,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
 
   test('whose deadline passes meanwhile ends with the number', () => {
     const story = formerPod({ pod: { ...two, spec: { ...two.spec, activeDeadlineSeconds: 10 } } });
-    story.send({ type: 'pod.deadlineExceeded', at: 0 });
+    story.send({ type: 'pod.deadlineExceeded', deadline: 0, at: 0 });
     expect(story.told()).toEqual([expect.stringMatching('Normal DeadlineExceeded')]);
     expect(story.state()).toBe('recalling');
     story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });

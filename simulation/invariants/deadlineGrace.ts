@@ -1,0 +1,28 @@
+import type { Invariant } from './invariant.ts';
+
+export const deadlineGrace: Invariant = {
+  number: 3,
+  says: 'A pod that ends for its active deadline has its whole grace from when that begins, whenever the deadline was.',
+  follow: (_, violated) => {
+    /** When those that have just begun to end did so, in milliseconds since the epoch. */
+    const begun = new Map<string, number>();
+    return {
+      onEvent: ({ reason, involved, at }) => {
+        if (reason === 'DeadlineExceeded') begun.set(involved.uid, at);
+      },
+      onStatus: ({ uid, pod: { metadata, spec }, removed, tree }) => {
+        const since = begun.get(uid);
+        if (since === undefined || removed || tree.termination === undefined) return;
+        begun.delete(uid);
+        const { reason, at, graceSeconds } = tree.termination;
+        // Before that is told it may end for another reason as well, or for that with a shorter grace.
+        const isItsOwn = reason === 'DeadlineExceeded' && graceSeconds === (spec.terminationGracePeriodSeconds ?? 30);
+        if (!isItsOwn || at === since) return;
+        violated(`${metadata.namespace}/${metadata.name}: its grace counts from ${at}, but its end began at ${since}`);
+      },
+      // By a clock that was set, or of the next agent, nothing can be compared.
+      beforeJump: () => begun.clear(),
+      onLifeBegan: () => begun.clear(),
+    };
+  },
+};
