@@ -256,7 +256,8 @@ class ApiServer {
   #withoutLost(uid: string, before: PodStatus): PodStatus {
     const { host } = this.#watched;
     const hasEnded = this.#ended.delete(uid);
-    const shown = host.containers().filter(({ id }) => !host.troubles.hasStrayed(id));
+    // Of one that was never started only its agent knew that its start had failed.
+    const shown = host.containers().filter(({ id, state }) => state !== 'created' && !host.troubles.hasStrayed(id));
     const there = new Set(shown.map(({ id }) => id));
     const isKnown = ({ state }: ContainerStatus) => {
       const told = state?.terminated?.containerID?.split('//')[1];
