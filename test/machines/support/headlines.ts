@@ -168,6 +168,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   },
   activeDeadline: {
     counting: 'waiting for the activeDeadlineSeconds of its pod to pass until',
+    dating: 'waiting for the grace of its pod to begin',
     ending: 'waiting for its pod to end until',
   },
   cgroups: {
