@@ -197,8 +197,7 @@ class Board implements StatusBoard {
   }
 
   #seen(): Seen[] {
-    const uids = new Set([...this.#posted.keys(), ...this.#adopted.keys()]);
-    return [...uids].flatMap((uid) => this.#seenOf(uid) ?? []);
+    return [...new Set([...this.#posted.keys(), ...this.#adopted.keys()])].flatMap((uid) => this.#seenOf(uid) ?? []);
   }
 
   /** Of one that is being adopted all that was told is still so, but what goes on its actor shows. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
 import { isRunning, processOf } from '../../host/runningProcess.ts';
@@ -34,7 +35,10 @@ test('one that has ended does not run', async () => {
 });
 
 test('neither does one that nobody has asked for its exit code', async () => {
-  const { process: ended } = await started('sleep 1000 & echo $!; exec sleep 1000');
+  const { child, process: ended } = await started('sleep 1000 & echo $!; exec sleep 1000');
+  // A shell would ask.
+  const isShell = async () => (await readFile(`/proc/${child.pid}/comm`, 'utf8')) !== 'sleep\n';
+  await eventually('its parent is no shell', async () => !(await isShell()));
   process.kill(ended.pid, 'SIGKILL');
   await eventually('it has ended', async () => !(await isRunning(ended)));
   expect(await processOf(ended.pid)).toBeUndefined();
