@@ -72,9 +72,6 @@ function passedOver({ agent }: Watched, sandboxId: string, name: string, { spec,
 /** A container gets a folder of its own when its turn has come: the first that is done to make it. */
 const ITS_FOLDER = new RegExp(`^${PLACES.root}/pods/([^/]+)/containers/([^/]+)$`);
 
-/** From its turn until it has started, that is, also while it waits for a slot. */
-const IS_MADE = /^launching\.making\b/;
-
 /**
  * Who was passed over when the turn of a container came, and is so still when it starts: what had failed then may be on its
  * way again, and how it has ended may not have been told.
@@ -106,15 +103,15 @@ class Turns {
 
   /** Actors are looked at only where a container is put off. */
   noteStatus({ uid, pod: { status } }: PodChange): void {
-    const reasons = (status?.containerStatuses ?? []).map(({ name, state }) => ({
-      name,
-      reason: state?.waiting?.reason,
-    }));
-    const putOff = reasons.filter(({ reason }) => reason && !STILL_TO_COME.has(reason)).map(({ name }) => name);
+    const putOff = (status?.containerStatuses ?? []).flatMap(({ name, state }) => {
+      const reason = state?.waiting?.reason;
+      return reason === undefined || STILL_TO_COME.has(reason) ? [] : [name];
+    });
     if (putOff.length === 0) return;
-    for (const { id, state } of this.#watched.agent?.trees().get(uid)?.children ?? []) {
+    for (const { id, tags } of this.#watched.agent?.trees().get(uid)?.children ?? []) {
       const key = `${uid}/${id.replace('container/', '')}`;
-      if (id.startsWith('container/') && IS_MADE.test(state) && !this.#putOff.has(key)) this.#putOff.set(key, putOff);
+      // From its turn until it has started, that is, also while it waits for a slot.
+      if (tags.includes('making') && !this.#putOff.has(key)) this.#putOff.set(key, putOff);
     }
   }
 

@@ -37,8 +37,8 @@ test('one that has ended does not run', async () => {
 test('neither does one that nobody has asked for its exit code', async () => {
   const { child, process: ended } = await started('sleep 1000 & echo $!; exec sleep 1000');
   // A shell would ask.
-  const isShell = async () => (await readFile(`/proc/${child.pid}/comm`, 'utf8')) !== 'sleep\n';
-  await eventually('its parent is no shell', async () => !(await isShell()));
+  const isNoShell = async () => (await readFile(`/proc/${child.pid}/comm`, 'utf8')) === 'sleep\n';
+  await eventually('its parent is no shell', isNoShell);
   process.kill(ended.pid, 'SIGKILL');
   await eventually('it has ended', async () => !(await isRunning(ended)));
   expect(await processOf(ended.pid)).toBeUndefined();

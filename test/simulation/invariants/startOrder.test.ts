@@ -124,16 +124,16 @@ test('no container starts before those that come before it have had their turn',
 });
 
 test.each([
-  ['launching.making.queued', []],
-  ['launching.readyToCreate', ['helper: started before main']],
-])('who has failed when the turn of another comes is not passed over by it: it was %s', async (state, says) => {
+  ['making', []],
+  ['readyToCreate', ['helper: started before main']],
+])('who has failed when the turn of another comes is not passed over by it: it was %s', async (tag, says) => {
   const { node, pod, watched, onCall, onStatus, start, said } = await watchedNode({
     containers: [container('main'), container('helper')],
   });
   const first = pod.status?.containerStatuses?.find(({ name }) => name === 'main');
   if (first === undefined) throw new Error('it has no status');
   const { uid } = pod.metadata;
-  const tree = { id: `pod/${uid}`, children: [{ id: 'container/helper', state, children: [] }] };
+  const tree = { id: `pod/${uid}`, children: [{ id: 'container/helper', tags: [tag], children: [] }] };
   Object.assign(watched, { agent: { trees: () => new Map([[uid, tree]]) } });
   first.state = { waiting: { reason: 'ImageInspectError' } };
   onStatus?.({ uid, pod, removed: false } as unknown as PodChange);
