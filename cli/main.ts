@@ -1,10 +1,8 @@
 import { CommanderError } from 'commander';
-import { lacksFiles } from '../host/files/fileErrors.ts';
-import { ConfigError } from '../node/config/configError.ts';
 import type { StartNode } from '../node/startNode.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { printable } from '../pod/show/printable.ts';
 import { exitNow } from './exitNow.ts';
+import { messageOf } from './messageOf.ts';
 import { createProgram } from './program.ts';
 import { whyUnwritten, writeWhole } from './standardOutput.ts';
 import type { UpParts } from './up.ts';
@@ -44,26 +42,6 @@ function actUnread(): void {
 
 // There is nobody left to tell.
 process.stderr.on('error', () => {});
-
-/** What was refused, with what helps against it. */
-const refusal = (error: Error): string =>
-  lacksFiles(error) || lacksFiles(error.cause)
-    ? `${error.message}: too many open files: raise the limit (ulimit -n)`
-    : error.message;
-
-/** What went wrong, for the user: a mistake of theirs by its message alone, one of ours with where it happened. */
-function messageOf(error: unknown): string {
-  const lines = (text: string) =>
-    text
-      .trimEnd()
-      .split('\n')
-      .map((line) => `statelet: ${line}\n`)
-      .join('');
-  if (error instanceof ConfigError || error instanceof NodeFailure) return lines(refusal(error));
-  // What the system refuses (a full or read-only disk, no more open files) is not ours either.
-  if (error instanceof Error && 'syscall' in error) return lines(refusal(error));
-  return lines(error instanceof Error ? (error.stack ?? error.message) : String(error));
-}
 
 /** Files that outlive the command have the same modes whoever starts it, and however. */
 const ownUmask = () => void process.umask(0o022);

@@ -54,7 +54,7 @@ test('with too few open files the daemon ends with one sentence and exit code 1,
       break;
     }
     refused += 1;
-    const sentence = /^statelet: .*(EMFILE).*: too many open files: raise the limit \(ulimit -n\)$/;
+    const sentence = /^statelet: .*(EMFILE|package config).*: too many open files: raise the limit \(ulimit -n\)$/;
     expect({ files, ...ending }).toEqual({ files, code: 1, sentences: [expect.stringMatching(sentence)] });
     const claims = join(directory, 'root/agents');
     expect(existsSync(claims) ? readdirSync(claims) : []).toEqual([]);

@@ -1,0 +1,30 @@
+import { errorCode, lacksFiles } from '../host/files/fileErrors.ts';
+import { ConfigError } from '../node/config/configError.ts';
+import { NodeFailure } from '../pod/failure.ts';
+
+const LIMIT = 'raise the limit (ulimit -n)';
+
+/** What Node.js says where it cannot read a package.json beside a module that is only now loaded: without the call's code. */
+const UNREAD_PACKAGE = /^(Cannot read package config .*: too many open files)\.$/;
+
+/** What went wrong, for the user: a mistake of theirs by its message alone, one of ours with where it happened. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return lines(String(error));
+  const [, unread] =
+    errorCode(error) === 'ERR_INVALID_PACKAGE_CONFIG' ? (UNREAD_PACKAGE.exec(error.message) ?? []) : [];
+  if (unread !== undefined) return lines(`${unread}: ${LIMIT}`);
+  // What the system refuses (a full or read-only disk, no more open files) is not ours either.
+  const isTheirs = error instanceof ConfigError || error instanceof NodeFailure || 'syscall' in error;
+  return lines(isTheirs ? refusal(error) : (error.stack ?? error.message));
+}
+
+/** What was refused, with what helps against it. */
+const refusal = (error: Error): string =>
+  lacksFiles(error) || lacksFiles(error.cause) ? `${error.message}: too many open files: ${LIMIT}` : error.message;
+
+const lines = (text: string): string =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `statelet: ${line}\n`)
+    .join('');
