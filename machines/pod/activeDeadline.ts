@@ -18,7 +18,8 @@ export const activeDeadlineMachine = setup({
     context: {} as ActiveDeadline,
     events: {} as { type: 'timer.elapsed' },
     meta: {} as StateMeta,
-    tags: {} as StateTag,
+    /** `byWallClock`: what ends the wait is that the clock shows its moment, however it is set. */
+    tags: {} as StateTag | 'byWallClock',
   },
   actors: { pickMoment: port('pickMoment'), timer: timerPort() },
   guards: { isOfEnd: ({ context }) => context.ends },
@@ -36,7 +37,7 @@ export const activeDeadlineMachine = setup({
     choosing: { tags: 'working', always: [{ guard: 'isOfEnd', target: 'ending' }, { target: 'counting' }] },
     /** From its start as the status tells it, by what the clock shows (`pkg/kubelet/active_deadline.go`). */
     counting: {
-      tags: 'waiting',
+      tags: ['waiting', 'byWallClock'],
       meta: { waitsFor: 'the activeDeadlineSeconds of its pod to pass', until: 'deadline' },
       invoke: { src: 'timer', input: ({ context }) => ({ shown: context.deadline }) },
       on: { 'timer.elapsed': 'dating' },

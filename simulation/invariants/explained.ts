@@ -12,7 +12,7 @@ const SLACK_MS = 50;
 const LOOK_MS = 1_000;
 
 /** Its wait ends when the clock shows that, whatever it is set to meanwhile. */
-const goesByClock = ({ machine, state }: ActorNode): boolean => machine === 'activeDeadline' && state === 'counting';
+const goesByClock = ({ tags }: ActorNode): boolean => tags.includes('byWallClock');
 
 /** Whether the actor, or one below it, waits for the answer to a call. */
 const isCalling = ({ kind, children }: ActorNode): boolean => kind === 'call' || children.some(isCalling);

@@ -292,4 +292,11 @@ export const seededFaults: readonly SeededFault[] = [
     find: 'enqueue.assign({ activeUntil: deadline });',
     put: 'enqueue.assign({ activeUntil: deadline && deadline + 1 });',
   },
+  {
+    name: 'late-deadline',
+    breaks: 'what is late of a deadline is taken from the grace',
+    file: 'machines/pod/activeDeadline.ts',
+    find: 'params: ({ event }) => event.output.at',
+    put: 'params: ({ context }) => context.deadline',
+  },
 ];
