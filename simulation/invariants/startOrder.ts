@@ -8,23 +8,22 @@ import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { wrongMounts } from './mountsAsked.ts';
 
-/** What sandboxes have seen of their containers: those that were to start, that have started, and that have ended well. */
+/** What sandboxes have seen of their containers: those that were to start, that have started up, and that have ended well. */
 class Seen {
   readonly #asked = new Map<string, Set<string>>();
-  readonly #started = new Map<string, Set<string>>();
+  readonly #up = new Map<string, Set<string>>();
   readonly #succeeded = new Map<string, Set<string>>();
 
   note(effect: RuntimeEffect): void {
     const { kind, sandbox, container } = effect;
     if (container === undefined) {
-      for (const each of [this.#asked, this.#started, this.#succeeded]) {
+      for (const each of [this.#asked, this.#up, this.#succeeded]) {
         renameKey(each, effect);
         if (kind === 'removed') each.delete(sandbox.id);
       }
       return;
     }
     const { containerName, exitCode } = container;
-    if (kind === 'started') add(this.#started, sandbox.id, containerName);
     if (kind === 'ended' && exitCode === 0) add(this.#succeeded, sandbox.id, containerName);
   }
 
@@ -32,8 +31,12 @@ class Seen {
     add(this.#asked, sandbox.id, containerName);
   }
 
+  noteUp({ sandbox, containerName }: SimulatedContainer): void {
+    add(this.#up, sandbox.id, containerName);
+  }
+
   wasAsked = (sandboxId: string, name: string): boolean => this.#asked.get(sandboxId)?.has(name) === true;
-  hasStarted = (sandboxId: string, name: string): boolean => this.#started.get(sandboxId)?.has(name) === true;
+  wasUp = (sandboxId: string, name: string): boolean => this.#up.get(sandboxId)?.has(name) === true;
   hasSucceeded = (sandboxId: string, name: string): boolean => this.#succeeded.get(sandboxId)?.has(name) === true;
 }
 
@@ -46,9 +49,7 @@ function missingBefore({ sandbox, containerName: name }: SimulatedContainer, { s
   const own = inits.findIndex((each) => each.name === name);
   return inits.slice(0, own === -1 ? inits.length : own).flatMap((init) => {
     const isDone =
-      init.restartPolicy === 'Always'
-        ? seen.hasStarted(sandbox.id, init.name)
-        : seen.hasSucceeded(sandbox.id, init.name);
+      init.restartPolicy === 'Always' ? seen.wasUp(sandbox.id, init.name) : seen.hasSucceeded(sandbox.id, init.name);
     return isDone ? [] : [init.name];
   });
 }
@@ -132,6 +133,31 @@ class Turns {
   }
 }
 
+/** Notes the sidecars that a status shows to have started up: their startup probes have passed, and their hooks are over (C4). */
+function noteUp({ host }: Watched, { pod: { status } }: PodChange, seen: Seen): void {
+  for (const { started, state, containerID } of status?.initContainerStatuses ?? []) {
+    if (!started || state?.running === undefined) continue;
+    const container = host.container(containerID?.replace(/^.*:\/\//, '') ?? '');
+    if (container !== undefined) seen.noteUp(container);
+  }
+}
+
+/** The same of those whose status is told later, for what it rests on is not on disk: their actors say it. */
+function noteUntold({ agent, host }: Watched, seen: Seen): void {
+  const untold = agent?.untold() ?? [];
+  if (untold.length === 0) return;
+  const trees = agent?.trees();
+  for (const uid of untold) {
+    const up = (trees?.get(uid)?.children ?? []).filter(
+      ({ tags, children }) => tags.includes('running') && children.every(({ id }) => id !== 'probe/startup'),
+    );
+    for (const container of host.containers()) {
+      if (container.podUid !== uid || container.state !== 'running') continue;
+      if (up.some(({ id }) => id === `container/${container.containerName}`)) seen.noteUp(container);
+    }
+  }
+}
+
 /** What of a container's volumes is not there. */
 function missingVolumes({ host }: Watched, { mounts }: SimulatedContainer): string[] {
   const paths = mounts.map(({ hostPath }) => hostPath);
@@ -163,8 +189,9 @@ function wronglyStarted(watched: Watched, container: SimulatedContainer, seen: S
 export const startOrder: Invariant = {
   number: 2,
   says:
-    'No sandbox is made before the volumes of its pod, and no container started without those that it mounts, after its stop was asked for, ' +
-    'before the init containers that come before it have succeeded, or before its turn has come.',
+    'No sandbox is made before the volumes of its pod are there. No container is started without the volumes that it ' +
+    'mounts, after its stop was asked for, or before its turn: each init container before it has succeeded, and each ' +
+    'sidecar before it has started up.',
   follow: (watched, violated) => {
     const { host } = watched;
     const seen = new Seen();
@@ -186,7 +213,11 @@ export const startOrder: Invariant = {
         seen.note(effect);
         stopped.noteEffect(effect);
       },
-      onStatus: (change) => turns.noteStatus(change),
+      onStatus: (change) => {
+        noteUp(watched, change, seen);
+        turns.noteStatus(change);
+      },
+      afterStep: () => noteUntold(watched, seen),
       onLifeBegan: () => {
         stopped.forgetAll();
         turns.forgetAll();

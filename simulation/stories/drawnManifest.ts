@@ -107,10 +107,18 @@ function probes(random: Random): Partial<ManifestContainer> {
   };
 }
 
-/** Those of a sidecar end it now and then, but let it start: else nothing of its pod ever would. */
+/** Those of a sidecar end it now and then, but let it start up, be it late: else nothing of its pod ever would. */
 function sidecarProbes(random: Random): Partial<ManifestContainer> {
   const { startupProbe: _, lifecycle: hooks, ...rest } = probes(random);
-  return { ...rest, ...(hooks?.preStop === undefined ? {} : { lifecycle: { preStop: hooks.preStop } }) };
+  const often = { initialDelaySeconds: random.between(0, 5), periodSeconds: 2, failureThreshold: 5 };
+  const startupProbe = random.chance(0.4) ? { ...handler(random, true), ...often } : undefined;
+  const postStart = hooks?.postStart === undefined ? {} : { postStart: handler(random, true) };
+  const preStop = hooks?.preStop === undefined ? {} : { preStop: hooks.preStop };
+  return {
+    ...rest,
+    ...(startupProbe ? { startupProbe } : {}),
+    ...(hooks ? { lifecycle: { ...postStart, ...preStop } } : {}),
+  };
 }
 
 /** Only the image that is there from the start can be had where nobody may pull it. */

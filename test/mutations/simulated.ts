@@ -55,6 +55,13 @@ export const seededFaults: readonly SeededFault[] = [
     put: "lookUp(context.containers, first) === 'readyToCreate';",
   },
   {
+    name: 'sidecar',
+    breaks: 'a sidecar counts as started up before its startup probe has passed',
+    file: 'machines/container/states/running.ts',
+    find: "type: 'report', params: { lifecycle: 'live' }",
+    put: "type: 'report', params: { lifecycle: 'running' }",
+  },
+  {
     name: 'event',
     breaks: 'the creation of a container is told twice',
     file: 'machines/container/states/making.ts',

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { Mount } from '../../../cri/generated/runtime.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { PLACES } from '../../../simulation/host.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 import { startOrder } from '../../../simulation/invariants/startOrder.ts';
@@ -53,6 +54,13 @@ async function watchedNode(spec: Partial<ManifestSpec> = {}) {
   };
 }
 
+/** That the pod is told of with these statuses of its init containers. */
+const statusChange = (pod: Pod, initContainerStatuses: readonly unknown[]) =>
+  ({
+    uid: pod.metadata.uid,
+    pod: { ...pod, status: { ...pod.status, initContainerStatuses } },
+  }) as unknown as PodChange;
+
 test('no sandbox is made before the volumes of its pod', async () => {
   const { node, pod, sandbox, onEffect, said } = await watchedNode({ volumes: volumes.slice(0, 1) });
   onEffect?.({ kind: 'created', sandbox });
@@ -81,8 +89,8 @@ test('no container starts after its stop was asked for, or that of its sandbox',
   node.kill();
 });
 
-test('no container starts before its init containers have succeeded, and its sidecars have started', async () => {
-  const { node, sandbox, found, onEffect, start, said } = await watchedNode({
+test('no container starts before its init containers have succeeded, and its sidecars have started up', async () => {
+  const { node, pod, sandbox, found, onEffect, onStatus, start, said } = await watchedNode({
     initContainers: [
       container('setup', { command: ['sh', '-c', 'exit 0'] }),
       container('sidecar', { restartPolicy: 'Always' }),
@@ -96,8 +104,38 @@ test('no container starts before its init containers have succeeded, and its sid
   start('main');
   expect(said()).toEqual(['main: started before sidecar']);
   onEffect?.({ kind: 'started', sandbox, container: found('sidecar') });
+  const [first, sidecar] = pod.status?.initContainerStatuses ?? [];
+  const told = (status: object) => onStatus?.(statusChange(pod, [first, { ...sidecar, ...status }]));
+  // It runs, and its startup probe has not passed.
+  told({ started: false });
+  start('main');
+  expect(said()).toEqual(['main: started before sidecar']);
+  told({});
   start('main');
   expect(said()).toEqual([]);
+  // What it has become since is another matter.
+  told({ started: false });
+  start('main');
+  expect(said()).toEqual([]);
+  node.kill();
+});
+
+test('that a sidecar has started up is seen by its actor while its status is withheld', async () => {
+  const { node, pod, watched, afterStep, start, said } = await watchedNode({
+    initContainers: [container('sidecar', { restartPolicy: 'Always' })],
+  });
+  const startup = { id: 'probe/startup' };
+  const sidecar = { id: 'container/sidecar', tags: ['steady', 'running'], children: [startup] };
+  const show = (shown: object) => {
+    const trees = new Map([[pod.metadata.uid, { children: [{ ...sidecar, ...shown }] }]]);
+    Object.assign(watched, { agent: { untold: () => [pod.metadata.uid], trees: () => trees } });
+    afterStep?.();
+    start('main');
+    return said();
+  };
+  expect(show({})).toEqual(['main: started before sidecar']);
+  expect(show({ tags: ['working'], children: [] })).toEqual(['main: started before sidecar']);
+  expect(show({ children: [] })).toEqual([]);
   node.kill();
 });
 
