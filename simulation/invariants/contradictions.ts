@@ -26,6 +26,7 @@ function wrongText({ namespace, name, status, ready, answer }: Explanation, text
   const all = unbroken(text);
   return [
     ...(all.startsWith(unbroken(`${namespace}/${name}${status}${ready} ready`)) ? [] : ['the title is another one']),
+    ...(answer.trim() === '' ? ['there is no answer'] : []),
     ...(all.includes(unbroken(answer)) ? [] : ['the answer is another one']),
   ];
 }

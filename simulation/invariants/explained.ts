@@ -1,6 +1,7 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { ActorNode } from '../../pod/show/actorNode.ts';
-import { formatExplanation } from '../../pod/show/formatExplanation.ts';
+import type { NodeExplanation } from '../../pod/show/explainNode.ts';
+import { formatExplanation, formatNodeExplanation } from '../../pod/show/formatExplanation.ts';
 import type { Schedule } from '../schedule.ts';
 import { contradictions } from './contradictions.ts';
 import type { Invariant, Watched } from './invariant.ts';
@@ -88,6 +89,12 @@ function badLines(text: string): string[] {
   });
 }
 
+/** What is wrong with what people read of the node itself. */
+function wrongOfNode(explanation: NodeExplanation): string[] {
+  const text = formatNodeExplanation(explanation);
+  return [...(explanation.answer.trim() === '' ? [`there is no answer: ${text}`] : []), ...badLines(text)];
+}
+
 const statesOf = ({ machine, state, children }: ActorNode): string =>
   [`${machine}:${state}`, ...children.map(statesOf)].join(' ');
 
@@ -158,13 +165,15 @@ export const explained: Invariant = {
       const { agent } = watched;
       if (agent === undefined) return;
       deadlines.beginLook();
-      const { children, ...node } = agent.explainNode().node;
+      const explanation = agent.explainNode();
       // Of a pod this shows only what is asked of the node.
-      const own = children.filter(({ machine }) => machine !== 'pod');
+      const children = explanation.node.children.filter(({ machine }) => machine !== 'pod');
+      const own = { ...explanation.node, children };
       const trees = agent.trees();
-      for (const tree of [{ ...node, children: own }, ...trees.values()]) {
+      for (const tree of [own, ...trees.values()]) {
         for (const each of unexplained(tree, deadlines)) violated(each);
       }
+      for (const each of wrongOfNode(explanation)) violated(each);
       for (const [uid, tree] of trees) explanations.lookAtWhole(uid, tree);
     };
     const beforeJump = () => {

@@ -10,9 +10,16 @@ function waiting() {
   const clock = new Schedule(START);
   const broken: string[] = [];
   let shown: object = {};
-  const actor = { path: 'garbage', state: 'waiting', tags: ['steady'], waitingFor: 'the next one', children: [] };
+  let explanation: object = {};
+  const actor = {
+    ...{ id: 'garbage', path: 'garbage', kind: 'garbage', name: 'garbage', state: 'waiting', tags: ['steady'] },
+    ...{ since: START, waitingFor: 'the next one', facts: [], children: [] },
+  };
   const agent = {
-    explainNode: () => ({ node: { ...actor, path: '', children: [{ ...actor, ...shown }] } }),
+    explainNode: () => ({
+      ...{ name: 'node-1', at: clock.now(), answer: 'it runs 0 pods', foreign: [], ...explanation },
+      node: { ...actor, path: '', kind: 'node', name: 'node-1', facts: [], children: [{ ...actor, ...shown }] },
+    }),
     trees: () => new Map(),
   };
   const watched = { host: { clock }, agent } as unknown as Watched;
@@ -25,6 +32,9 @@ function waiting() {
     },
     show: (state: object) => {
       shown = state;
+    },
+    explain: (more: object) => {
+      explanation = more;
     },
     pass: (ms: number) => clock.pass(ms, async () => {}),
     jump: (ms: number) => {
@@ -42,6 +52,15 @@ test("an actor of the node's own that waits for nothing with a name is found", (
   const { show, said } = waiting();
   show({ tags: ['waiting'], waitingFor: undefined });
   expect(said()).toEqual(['garbage in waiting (waiting) waits for nothing that has a name']);
+});
+
+test('what is said of the node itself has an answer, and no line that is odd', () => {
+  const { explain, said } = waiting();
+  expect(said()).toEqual([]);
+  explain({ answer: ' ' });
+  expect(said()).toContainEqual(expect.stringMatching(/^there is no answer: /));
+  explain({ use: ['cpu: NaN of 4 cores'] });
+  expect(said()).toEqual([expect.stringMatching(/^odd line " *cpu: NaN of 4 cores" in /)]);
 });
 
 test.each([0, 3_600_000, -3_600_000, 10_000])(
