@@ -22,6 +22,8 @@ export class Coverage {
     for (const transition of event._transitions) {
       const key = takenOf(transition.source, transition.eventType, transition);
       this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
+      // One that is left at once, as it begins, no snapshot shows.
+      this.#entered.add(stateKey(transition.source));
     }
     this.#enter(event.actorRef, event.snapshot);
   };
@@ -41,6 +43,8 @@ export class Coverage {
     if (!(machine instanceof StateMachine)) return;
     // What a state machine's snapshot is made of.
     const nodes = Reflect.get(snapshot, '_nodes') as readonly AnyStateNode[];
-    for (const { path } of nodes) this.#entered.add(`${machine.id} ${path.join('.')}`);
+    for (const node of nodes) this.#entered.add(stateKey(node));
   }
 }
+
+const stateKey = ({ machine, path }: AnyStateNode): string => `${machine.id} ${path.join('.')}`;

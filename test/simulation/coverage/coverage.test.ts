@@ -39,6 +39,16 @@ test('what was not entered and not taken is told by its name, also among several
   expect(page).toContain('## lamp\n\nNever entered: `broken`.\n');
 });
 
+test('a state that is left as soon as the machine begins was entered', () => {
+  const quick = createMachine({
+    ...{ id: 'quick', initial: 'new' },
+    states: { new: { always: 'on' }, on: {} },
+  });
+  const coverage = new Coverage();
+  createActor(quick, { inspect: coverage.note }).start();
+  expect(coverage.of(quick)).toMatchObject({ missedStates: [], missed: [] });
+});
+
 test('a simulation takes transitions of the machines that run in it', async () => {
   const coverage = new Coverage();
   const [story] = Object.values(shortStories);

@@ -26,6 +26,10 @@ test.each([
   expect(contradictions(explanation, wrong, undefined)).toEqual([`${problem}: ${wrong}`]);
 });
 
+test('an explanation without an answer is found', () => {
+  expect(said({}, { ...explanation, answer: ' ' })).toContain('there is no answer');
+});
+
 test.each<[string, Partial<Pod>, readonly string[]]>([
   ['has ended', withStatus({ phase: 'Failed' }), ['it has ended, and that is not said']],
   ['is not running', withStatus({ phase: 'Pending' }), ['it does not run, it is Pending']],
