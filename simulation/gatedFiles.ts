@@ -50,7 +50,8 @@ export function gatedFiles(files: FileSystem, gate: Gate, watches: Watches): Fil
         onChange: (name: string | null) => void (gate.isClosed || onChange(name)),
         onError: (error: unknown) => void (gate.isClosed || onError(error)),
       };
-      return gate.passNow(call, { act: () => watches.begin(files, directory, listener), failure: failing(call) });
+      const act = () => watches.begin(files, directory, listener);
+      return gate.passNow(call, { act, failure: failing(call), undo: (watcher) => watcher.close() });
     },
   };
 }

@@ -57,7 +57,8 @@ export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock
         onBreak: (error) => void (gate.isClosed || onBreak(error)),
       };
       try {
-        return gate.passNow(call, { act: () => runtime.subscribe(listener), failure: (code) => failureOf(call, code) });
+        const [act, failure] = [() => runtime.subscribe(listener), (code: string | undefined) => failureOf(call, code)];
+        return gate.passNow(call, { act, failure, undo: (stop) => stop() });
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         listener.onBreak(error);

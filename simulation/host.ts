@@ -13,7 +13,7 @@ import { writeFile } from './onDisk.ts';
 import { Others } from './others.ts';
 import type { Fate, OutsideCall, Room } from './outside.ts';
 import { provide, REGISTRIES } from './provided.ts';
-import { Random } from './random.ts';
+import type { Random } from './random.ts';
 import { type RuntimeRestart, RuntimeTroubles } from './runtimeTroubles.ts';
 import type { Schedule } from './schedule.ts';
 import { serverOfContainer } from './servers.ts';
@@ -68,6 +68,8 @@ export class SimulatedHost {
   #diskTrouble: DiskTrouble | undefined;
   #flaky: FlakyRoom | undefined;
   readonly #spells: Spells;
+  /** Draws which calls of a flaky room fail. */
+  readonly #flakes: Random;
   readonly #others: Others;
   /** Whether calls to the runtime take their time; what is there from the start was made at once. */
   #isOpen = false;
@@ -99,6 +101,7 @@ export class SimulatedHost {
     this.watches = new Watches(clock, this.#spells);
     this.troubles = new RuntimeTroubles(this.runtime, { clock, spells: this.#spells, random: random.fork() });
     const others = { ...PLACES, sharesCgroups: random.chance(0.5) };
+    this.#flakes = random.fork();
     this.#others = new Others(others, this.disk, this.files, this.runtime);
   }
 
@@ -228,7 +231,7 @@ export class SimulatedHost {
 
   /** So many of the calls to a room fail, from 0 to 1. */
   failCalls(room: Room, share: number, forMs: number): void {
-    this.#flaky = new FlakyRoom(room, share, new Random(this.clock.elapsed));
+    this.#flaky = new FlakyRoom(room, share, this.#flakes.fork());
     this.#spells.begin('flaky', forMs, () => {
       this.#flaky = undefined;
     });

@@ -51,6 +51,13 @@ export interface Passing<T> {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How a call is made that is answered on the spot. */
+interface PassingNow<T> extends Pick<Passing<T>, 'failure'> {
+  readonly act: () => T;
+  /** Takes it back where the caller never gets the answer, and so could not end it. */
+  readonly undo?: (answer: T) => void;
+}
+
 export interface GateParts {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   readonly plan: (call: OutsideCall, index: number) => Fate | undefined;
@@ -119,13 +126,14 @@ export class Gate {
   }
 
   /** The same for a call that is answered on the spot: it neither hangs nor is late. */
-  passNow<T>(call: OutsideCall, { act, failure }: Omit<Passing<T>, 'act' | 'signal'> & { readonly act: () => T }): T {
+  passNow<T>(call: OutsideCall, { act, failure, undo }: PassingNow<T>): T {
     if (this.#isClosed) return act();
     const fate = this.#fateOf(call);
     if (fate?.kind === 'fail') throw failure(fate.code);
     // Whether it would have failed: nobody hears of that any more.
     if (fate?.kind === 'death') this.#die();
     const answer = act();
+    if (fate?.kind === 'lostReply') undo?.(answer);
     if (fate !== undefined) this.#after(fate, failure);
     return answer;
   }

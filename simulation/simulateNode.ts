@@ -78,6 +78,7 @@ export class Simulation implements SimulatedNode {
     this.#trace = options.traces ? new Trace() : undefined;
     const moment = () => ({ step: this.steps, elapsed: this.elapsed });
     this.#watch = new InvariantWatch(options.invariants ?? [], this.#watched(), moment);
+    if (this.#trace) this.#watch.listen(this.#trace.following(() => this.elapsed));
     this.#past = new PastLives(replays, (difference) =>
       this.#watch.violated(8, `the recording replays to something else: ${difference}`),
     );
@@ -268,7 +269,6 @@ export class Simulation implements SimulatedNode {
 
   #called(call: OutsideCall, fate: Fate | undefined): void {
     this.#endings.note(this, call, fate);
-    this.#trace?.add('call', [this.elapsed, call, fate]);
     this.#watch.tell('onCall', call, fate);
   }
 

@@ -28,9 +28,14 @@ export class InvariantWatch {
       const following = each.follow(watched, (message) => {
         if (isHeldTo || this.#isLooking) this.violated(each.number, message);
       });
-      // An object of hooks has no other keys.
-      for (const hook of Object.keys(following) as Hook[]) this.#add(hook, following[hook]);
+      this.listen(following);
     }
+  }
+
+  /** Lets somebody else hear of what invariants do. */
+  listen(following: Following): void {
+    // An object of hooks has no other keys.
+    for (const hook of Object.keys(following) as Hook[]) this.#add(hook, following[hook]);
   }
 
   /** Notes that an invariant does not hold. */

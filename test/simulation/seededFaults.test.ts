@@ -7,7 +7,7 @@ const soak = join(import.meta.dirname, '../../scripts/soak.mjs');
 
 /** What does not find a fault that was put into the node on purpose would not find one that came by mistake either. */
 test('a simulation finds each fault that is put into the node', () => {
-  const { stdout } = spawnSync(process.execPath, [soak, '--faulty'], { encoding: 'utf8' });
+  const { stdout } = spawnSync(process.execPath, [soak, '--faulty'], { encoding: 'utf8', timeout: 590_000 });
   const lines = stdout.trim().split('\n');
   expect(lines.slice(0, -1).filter((line) => !line.includes('\tfound in '))).toEqual([]);
   // By the rule that it breaks, and not by what comes of that.
