@@ -3,10 +3,9 @@ import { randomInt } from 'node:crypto';
 import { printable } from '../pod/show/printable.ts';
 import { invariants as all } from './invariants/all.ts';
 import { type Invariant, InvariantViolated, type Violation } from './invariants/invariant.ts';
-import { keepFound } from './keepFound.ts';
 import { nextSeed } from './random.ts';
+import { showFound } from './showFound.ts';
 import { storyOfAnySize } from './stories/drawnStory.ts';
-import { foundText, whatItBreaks } from './stories/found.ts';
 import { type PlayOptions, play } from './stories/play.ts';
 import type { Story } from './stories/story.ts';
 
@@ -73,7 +72,7 @@ export async function soak(given: SoakOptions): Promise<boolean> {
   console.log(
     printable(`seed ${story.seed}: ${new InvariantViolated(violation).message}\nmaking the story shorter …\n`),
   );
-  await Promise.race([stopped, show(broken, directory)]);
+  await Promise.race([stopped, showFound(broken.story, broken.options, directory)]);
   tell(`, an invariant was broken with seed ${story.seed}`);
   return false;
 }
@@ -106,16 +105,4 @@ function progress({ stories, replayed, steps, lived }: Soaked, began: number): s
   const rate = Math.round((steps * 1_000) / (performance.now() - began));
   const hours = (lived / 3_600_000).toFixed(1);
   return `${stories} stories, ${replayed} of them replayed, ${steps} steps, ${rate} a second, ${hours} hours of node time`;
-}
-
-/** Shows what a story breaks, as short as it can be told, and keeps it in a file. */
-async function show({ story, options }: Broken, directory: string): Promise<void> {
-  const found = await whatItBreaks(story, options);
-  if (found === undefined) return console.log('told once more, it breaks nothing');
-  console.log(`${printable(foundText(found))}\n`);
-  const kept = await keepFound(found, directory).then(
-    (file) => `kept in ${file}: \`createReplay\` plays the input and the entries of its recording`,
-    (error: Error) => `it could not be kept in a file: ${error.message}`,
-  );
-  console.log(kept);
 }

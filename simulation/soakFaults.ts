@@ -4,9 +4,10 @@
  */
 import { randomInt } from 'node:crypto';
 import { printable } from '../pod/show/printable.ts';
-import { invariants } from './invariants/all.ts';
-import type { Violation } from './invariants/invariant.ts';
+import { invariants as all } from './invariants/all.ts';
+import type { Invariant, Violation } from './invariants/invariant.ts';
 import { Random } from './random.ts';
+import { showFound } from './showFound.ts';
 import { withEveryDeed } from './stories/everyDeed.ts';
 import { type CallOfStory, callsOf, withEveryFault, withEveryPair } from './stories/everyFault.ts';
 import { play } from './stories/play.ts';
@@ -22,26 +23,30 @@ export interface SoakFaultsOptions {
   /** Several processes can share the stories: this one tells each `of`-th from `part` on. */
   readonly part?: number;
   readonly of?: number;
+  /** What has to hold; absent: all that is known. */
+  readonly invariants?: readonly Invariant[];
+  /** Where what is found is kept. */
+  readonly directory?: string;
   /** Ends it after the story that is being told. */
   readonly signal?: AbortSignal;
 }
 
-/** Gives whether all invariants held; what broke one is printed, and the next story is told. */
+/** Gives whether all invariants held; what broke one is shown and kept, and the next story is told. */
 export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
-  const { faults, seed = randomInt(2 ** 31), part = 0, of = 1, signal } = options;
+  const { faults, seed = randomInt(2 ** 31), part = 0, of = 1, signal, invariants = all, directory = '.' } = options;
   console.log(`seed ${seed}, part ${part} of ${of}`);
-  let [stories, steps, broken, number] = [0, 0, 0, 0];
+  let [told, steps, broken, number] = [0, 0, 0, 0];
   const began = performance.now();
   let toldAt = began;
   const tell = (title: string) => {
     const rate = Math.round((steps * 1_000) / (performance.now() - began));
-    console.log(`${title}: ${stories} stories, ${steps} steps, ${rate} a second, ${broken} broke an invariant`);
+    console.log(`${title}: ${told} stories, ${steps} steps, ${rate} a second, ${broken} broke an invariant`);
     toldAt = performance.now();
   };
   for (const [title, story] of Object.entries(shortStories)) {
     const calls = await callsOf(story);
-    const all = faults === 'each' ? withEach(story, calls) : withEveryPair(story, calls, new Random(seed));
-    for (const each of all) {
+    const stories = faults === 'each' ? withEach(story, calls) : withEveryPair(story, calls, new Random(seed));
+    for (const each of stories) {
       number += 1;
       if (number % of !== part) continue;
       if (signal?.aborted) {
@@ -49,11 +54,12 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
         return broken === 0;
       }
       const outcome = await play(each, { invariants });
-      stories += 1;
+      told += 1;
       steps += outcome.steps;
       if (outcome.violation !== undefined) {
         broken += 1;
         console.log(printable(brokenText(title, story, each, outcome.violation)));
+        await showFound(each, { invariants }, directory);
       }
       if (performance.now() - toldAt > TELLS_EVERY_MS) tell(title);
     }
