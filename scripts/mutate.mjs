@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, constants, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { mutations } from '../test/mutations/index.ts';
 import { node24, root, say } from './setup/places.mjs';
@@ -30,9 +30,6 @@ export function misfitsOf(changes) {
 export async function mutate(picked, filesOf) {
   const wanted = mutations.filter(({ rule }) => picked.length === 0 || picked.includes(rule));
   const copies = Array.from({ length: Math.min(availableParallelism(), wanted.length) }, copyOfPackage);
-  process.once('exit', () => {
-    for (const copy of copies) rmSync(copy, { recursive: true, force: true });
-  });
   const queue = [...wanted];
   const survivors = [];
   await Promise.all(
@@ -50,9 +47,13 @@ export async function mutate(picked, filesOf) {
   return survivors.length === 0 && wanted.length > 0 ? 0 : 1;
 }
 
-/** A copy that anything can be done to. */
+/** A copy that anything can be done to; it is gone when the process ends, also by a signal. */
 export function copyOfPackage() {
   const copy = mkdtempSync(join(tmpdir(), 'statelet-mutations-'));
+  // What runs in it may still write there.
+  process.once('exit', () => rmSync(copy, { recursive: true, force: true, maxRetries: 10 }));
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.once(name, () => process.exit(128 + constants.signals[name]));
   cpSync(root, copy, { recursive: true, filter: (source) => !leftOut.has(relative(root, source)) });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   return copy;

@@ -8,7 +8,7 @@
  * taken that has a reason.
  */
 import { spawn } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -109,7 +109,6 @@ async function showFaults(names) {
   const misfits = misfitsOf(wanted);
   if (misfits.length > 0) throw new Error(misfits.join('\n'));
   const copy = copyOfPackage();
-  process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
   const sound = await soundStories();
   let missed = 0;
   for (const fault of wanted) {

@@ -1,4 +1,4 @@
-/** Refuses what no simulation can be made with, as programs without types give that too. */
+/** Refuses options that no simulation can be made with: programs that are not type-checked pass those as well. */
 import * as z from 'zod/mini';
 import { problemOf } from '../pod/api/problem.ts';
 import { lookUp } from '../pod/lookUp.ts';

@@ -39,7 +39,7 @@ export const PRESENT_IMAGE = 'registry.local/present:1';
 /** How long the runtime is away when it is to start again. */
 const RESTARTS_MS = 500;
 
-/** So many times what it usually takes a call takes at most. */
+/** The slowest call takes this many times its usual time. */
 const SLOWEST = 4;
 
 /** About what a real runtime takes, in milliseconds; what is not here takes one. */

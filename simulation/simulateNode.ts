@@ -28,7 +28,7 @@ import { Trace } from './trace.ts';
 import { Unrest } from './unrest.ts';
 import { Users } from './users.ts';
 
-/** So often it is looked whether a node has settled. */
+/** How often to check whether a node has settled. */
 const SETTLE_STEP_MS = 20_000;
 const START = Date.UTC(2026, 0, 1);
 /** As systemd restarts a daemon that has failed. */

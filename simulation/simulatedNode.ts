@@ -30,8 +30,9 @@ export interface SimulatedNode {
    */
   advance(ms: number): Promise<void>;
   /**
-   * Lets time pass until what the manifests want runs and what is gone has left nothing behind, for about so many
-   * milliseconds at most, and gives whether that is so. Throws an `InvariantViolated`, also where it is not.
+   * Lets time pass until everything that the manifests want runs and nothing is left of what is gone, for at most about
+   * `withinMs` milliseconds, and returns whether the node got there. Throws an `InvariantViolated` if an invariant breaks,
+   * even if it did not.
    */
   settle(withinMs: number): Promise<boolean>;
   /** Milliseconds of node time since the beginning, whatever the wall clock shows. */

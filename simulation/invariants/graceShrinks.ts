@@ -113,8 +113,9 @@ const endOf = (until: number | undefined, before: Grace | undefined, { now, elap
 export const graceShrinks: Invariant = {
   number: 3,
   says:
-    'What ends has the grace of its pod, or of the probe that ends it, which from then on only shrinks, no container is removed that runs and was not ' +
-    'stopped before, and no sandbox is stopped before its containers have ended or had their time.',
+    'What ends has the grace of its pod, or of the probe that ends it, and from then on that only shrinks. No container ' +
+    'is removed while it runs unless it was stopped before. No sandbox is stopped before its containers have ended or ' +
+    'their grace is over.',
   follow: (watched, violated) => {
     const { host } = watched;
     const given = new Map<string, Grace>();

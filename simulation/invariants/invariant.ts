@@ -60,7 +60,7 @@ export interface Following {
 type Violated = (message: string) => void;
 
 export interface Invariant {
-  /** By which reports and this documentation call it. */
+  /** What reports and the documentation call it by. */
   readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
   readonly says: string;
   readonly follow: (watched: Watched, violated: Violated) => Following;

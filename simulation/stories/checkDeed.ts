@@ -1,4 +1,4 @@
-/** Refuses what is no deed before anything of it is done, as programs without types give that too. */
+/** Refuses what is no deed before anything of it is done: programs that are not type-checked pass that as well. */
 import * as z from 'zod/mini';
 import { problemOf } from '../../pod/api/problem.ts';
 import { printable } from '../../pod/show/printable.ts';
