@@ -7,6 +7,9 @@ import { renameIn, renameKey } from '../renamed.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { OwnReasons, reasonsToEnd } from './ownReasons.ts';
 
+/** Less than passes between any two moments of a simulation, in milliseconds. */
+const MOMENT_MS = 0.001;
+
 /** A container that runs. */
 interface Known {
   readonly container: SimulatedContainer;
@@ -30,7 +33,8 @@ class Presence {
 
   noteStatus({ uid, removed }: PodChange, at: number): void {
     if (removed) this.#known.delete(uid);
-    else if (!this.#known.has(uid)) this.#known.set(uid, at);
+    // What made it known is no reason for it to end: only what comes after that is.
+    else if (!this.#known.has(uid)) this.#known.set(uid, at + MOMENT_MS);
   }
 
   note(effect: RuntimeEffect, at: number): void {

@@ -174,6 +174,13 @@ export const seededFaults: readonly SeededFault[] = [
     put: "madeFrom: input.pod.metadata.labels?.changed ? newest && 'another' : newest?.hash,",
   },
   {
+    name: 'adoption-unnamed',
+    breaks: 'a new agent makes containers anew that run, of pods whose manifests name no UID',
+    file: 'machines/container/context.ts',
+    find: 'madeFrom: newest?.hash || undefined,',
+    put: "madeFrom: /^[0-9a-f]{32}$/.test(input.pod.metadata.uid) ? newest && 'another' : newest?.hash,",
+  },
+  {
     name: 'end-unsaved',
     breaks: 'the end of a pod is told before it is durable',
     file: 'actors/store/factWriter.ts',

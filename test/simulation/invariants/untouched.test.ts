@@ -8,7 +8,7 @@ import { PLACES } from '../../../simulation/host.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 import { untouched } from '../../../simulation/invariants/untouched.ts';
 import { MANIFEST_URL } from '../../../simulation/manifestPlace.ts';
-import { Simulation } from '../../../simulation/simulateNode.ts';
+import { Simulation, simulateNode } from '../../../simulation/simulateNode.ts';
 import { container, type ManifestSpec, manifest } from '../../../simulation/stories/manifests.ts';
 
 const OF_ITS_MANIFEST = 'c3e092f30f36536cf70640bc87963462';
@@ -67,6 +67,34 @@ test.each([OF_ITS_MANIFEST, 'of-the-user'])('what ends that nobody has touched i
   start(2);
   end(3);
   expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
+});
+
+test.each([
+  ['tells of a pod first is no reason', 0, 1],
+  ['comes thereafter is one', 0.01, 0],
+])('what %s for a pod of its manifest to end', (_, seconds, violated) => {
+  const { show, touch, sandbox, ask, start, end, violations } = story(OF_ITS_MANIFEST);
+  show({ containers: [NAMED] });
+  touch(seconds);
+  sandbox(1);
+  ask(2);
+  start(3);
+  end(4);
+  expect(violations).toHaveLength(violated);
+});
+
+test.each([
+  ['a pod of its manifest', {}],
+  ['a pod with a UID of the user', { uid: 'of-the-user' }],
+])('what ends in a whole node, and nobody says that they have ended it, is told at once: of %s', async (_, named) => {
+  const node = await simulateNode({ seed: 1, invariants: [untouched] });
+  const web = manifest('web');
+  node.apply({ ...web, metadata: { ...web.metadata, ...named } });
+  await node.advance(3_000);
+  node.deeds.touchContainer = () => {};
+  node.perform({ kind: 'exit', which: 0, exitCode: 1 });
+  await expect(node.advance(1_000)).rejects.toThrow(`${POD} main was ended, and nothing had touched it`);
+  node.kill();
 });
 
 test.each([
