@@ -28,7 +28,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/coverage/coverage.test.ts': {
     'simulation/coverage': 'check report transitions unreached',
     'simulation/stories': 'pointedStories',
-    'simulation/stories/pointed': 'adoptions coincidences launches pods pointedStory resources restartsOfAll waits',
+    'simulation/stories/pointed': 'adoptions coincidences launches longLives pods pointedStory resources restartsOfAll waits',
   },
   'test/simulation/stories/everyFault.test.ts': { simulation: 'failures' },
   'test/simulation/stories/keptFaults.test.ts': { 'simulation/stories': 'striking' },

@@ -9,11 +9,12 @@ import { nothingLeft } from './nothingLeft.ts';
 import { notOurs } from './notOurs.ts';
 import { oneLiveContainer } from './oneLiveContainer.ts';
 import { startOrder } from './startOrder.ts';
+import { steady } from './steady.ts';
 import { toldOnce } from './toldOnce.ts';
 import { untouched } from './untouched.ts';
 
 /** Everything that has to hold after every step. */
 export const invariants: readonly Invariant[] = [
   ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, deadlineGrace, untouched, notOurs],
-  ...[nothingLeft, asWanted, explained, toldOnce, bounded],
+  ...[nothingLeft, asWanted, explained, toldOnce, bounded, steady],
 ];

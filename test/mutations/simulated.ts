@@ -313,4 +313,25 @@ export const seededFaults: readonly SeededFault[] = [
     find: 'params: ({ event }) => event.output.at',
     put: 'params: ({ context }) => context.deadline',
   },
+  {
+    name: 'restarts-kept',
+    breaks: 'a container keeps the number of each of its attempts',
+    file: 'machines/container/context.ts',
+    find: 'attempt: context.attempt + 1, isCounted: undefined,',
+    put: 'attempt: context.attempt + 1, all: [...(context.all ?? []), context.attempt], isCounted: undefined,',
+  },
+  {
+    name: 'answers-kept',
+    breaks: 'a probe keeps each answer',
+    file: 'machines/probe/context.ts',
+    find: 'inARow: countWith(context, verdict) }',
+    put: 'inARow: countWith(context, verdict), all: [...(context.all ?? []), verdict] }',
+  },
+  {
+    name: 'manifests-kept',
+    breaks: 'a pod keeps each manifest that it has had',
+    file: 'machines/pod/setup.ts',
+    find: '? wish(context, event.pod) : {}',
+    put: '? { ...wish(context, event.pod), all: [...(context.all ?? []), event.pod] } : {}',
+  },
 ];

@@ -1,0 +1,30 @@
+import { apply, main, type PointedStory, SECOND, same, shell, sized, told } from './pointedStory.ts';
+
+const MINUTES = 26;
+
+const probe = (command: string, periodSeconds: number) => ({ exec: { command: [command] }, periodSeconds });
+
+/** Of one container that crashes, one that its probe ends, and one that goes on; as much is in it whatever is changed. */
+const restless = (cpu: string, changed: string) =>
+  same(
+    'web',
+    {
+      containers: [
+        main({ command: shell('sleep 3; exit 1') }),
+        main({ name: 'ill', livenessProbe: { ...probe('false', 10), failureThreshold: 2 } }),
+        sized(cpu, { name: 'well', readinessProbe: probe('true', 10), livenessProbe: probe('true', 10) }),
+      ],
+    },
+    { labels: { changed } },
+  );
+
+/** A pod lives on for so long that whatever it keeps of each thing that happens to it can be told from what it needs. */
+export const longLives: Readonly<Record<string, PointedStory>> = {
+  'a pod that crashes, is probed and is changed lives on': told(
+    Array.from({ length: MINUTES }, (_, minute) =>
+      apply(60 * minute, minute % 2 === 0 ? restless('100m', 'once') : restless('200m', 'again')),
+    ),
+    [],
+    MINUTES * 60 * SECOND,
+  ),
+};
