@@ -28,11 +28,12 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/coverage/coverage.test.ts': {
     'simulation/coverage': 'check report transitions unreached',
     'simulation/stories': 'pointedStories',
-    'simulation/stories/pointed': 'adoptions coincidences launches longLives pods pointedStory resources restartsOfAll waits',
+    'simulation/stories/pointed': 'adoptions coincidences launches pods pointedStory resources restartsOfAll waits',
   },
   'test/simulation/stories/everyFault.test.ts': { simulation: 'failures' },
   'test/simulation/stories/keptFaults.test.ts': { 'simulation/stories': 'striking' },
   'test/simulation/stories/found.test.ts': { 'simulation/stories': 'shrink' },
+  'test/simulation/invariants/steady.test.ts': { 'simulation/stories/pointed': 'longLives' },
   'test/simulation/invariants/untouched.test.ts': { 'simulation/invariants': 'ownReasons' },
   'test/simulation/misuse.test.ts': { simulation: 'checkOptions' },
   'test/simulation/soak.test.ts': { simulation: 'keepFound' },

@@ -2,7 +2,6 @@
 import { adoptions } from './pointed/adoptions.ts';
 import { endings, foundRestarts, overlaps, returns, sharedCgroups } from './pointed/coincidences.ts';
 import { launches } from './pointed/launches.ts';
-import { longLives } from './pointed/longLives.ts';
 import { beginnings, edits, removals, sandboxes } from './pointed/pods.ts';
 import type { PointedStory } from './pointed/pointedStory.ts';
 import { cgroups, preemptions, resizes, volumes } from './pointed/resources.ts';
@@ -14,5 +13,5 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...{ ...beginnings, ...preemptions, ...resizes, ...sandboxes, ...edits },
   ...{ ...removals, ...restartsOfAll, ...launches, ...volumes, ...cgroups },
   ...{ ...endings, ...returns, ...foundRestarts, ...overlaps, ...sharedCgroups, ...adoptions },
-  ...{ ...waits, ...longLives },
+  ...waits,
 };

@@ -1,8 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { Deeds } from '../../../simulation/deeds.ts';
+import { invariants } from '../../../simulation/invariants/all.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 import { steady } from '../../../simulation/invariants/steady.ts';
 import { container, manifest } from '../../../simulation/stories/manifests.ts';
+import { play } from '../../../simulation/stories/play.ts';
+import { longLives } from '../../../simulation/stories/pointed/longLives.ts';
 
 const MINUTE = 60_000;
 const POD = 'default/web-node-1';
@@ -67,4 +70,9 @@ test('where there is more and more an agent has more in it', () => {
   const longer = (minute: number, deeds: Deeds) =>
     deeds.want(POD, { uid: 'of-the-user', manifest: manifest('web', { containers: containers(minute) }) });
   expect(told(entries, longer)).toEqual([]);
+});
+
+test.each(Object.keys(longLives))('every invariant holds: %s', async (title) => {
+  const { struck: _, ...story } = longLives[title] ?? { struck: [], moments: [], lastsMs: 0 };
+  expect((await play({ seed: 1, faults: [], ...story }, { invariants })).violation).toBeUndefined();
 });

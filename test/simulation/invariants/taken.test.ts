@@ -78,4 +78,4 @@ test('a pod that has crashed, was probed and was changed for ten hours takes up 
   for (const actor of ['container/crashing', 'container/ill', 'container/well', 'probe/liveness', 'probe/readiness'])
     expect([...early.keys()].some((what) => what.includes(`${actor}.snapshot.context`))).toBe(true);
   node.kill();
-}, 120_000);
+}, 300_000);
