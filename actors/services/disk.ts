@@ -94,6 +94,7 @@ function podServices({ layout, mounter, ownership, cgroups }: DiskParts) {
     },
     removeCgroup: async ({ pod, ran }: Input<'removeCgroup'>, signal: AbortSignal) => {
       if (await isOurs(ownership, { pod, ran })) await cgroups?.remove(pod, signal);
+      else await cgroups?.forget(pod.metadata.uid);
       return null;
     },
     removePodData: async ({ pod }: Input<'removePodData'>, signal: AbortSignal) => {

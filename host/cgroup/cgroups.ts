@@ -21,6 +21,8 @@ export interface Cgroups {
   has(pod: Pod): boolean;
   /** Kills what is left in it, whatever the runtime knows of that. */
   kill(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** Kills what is left in it, and removes it: from then on the pod does not count in its class. */
+  /** Kills what is left in it, and removes it, unless the host forbids that: from then on it is forgotten. */
   remove(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** The pod of this UID does not count in its class any more, and nothing is made up for; what is there stays. */
+  forget(uid: string): Promise<void>;
 }

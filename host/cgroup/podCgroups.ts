@@ -135,10 +135,17 @@ export class PodCgroups implements Cgroups {
       if (hasCgroup(this.#tree.cgroupOf(names))) {
         await this.#tree.stop(names).catch((error) => onWarning(messageOf(error)));
       }
-      await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.nameOf(names), signal, wait });
+      await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.nameOf(names), signal, wait }).catch((error) => {
+        // What the runtime made there, or an agent before this one, stays.
+        if (this.#forbidden === undefined || !isForbidden(error)) throw error;
+      });
     }
+    await this.forget(uid);
+  }
+
+  async forget(uid: string): Promise<void> {
     this.#shared.forget(uid);
-    for (const known of [this.#present, this.#prepared]) known.delete(uid);
+    for (const known of [this.#present, this.#prepared, this.#lacking]) known.delete(uid);
     if (this.#burstableShares !== undefined) await this.#ofPod(this.#share);
   }
 

@@ -1,7 +1,7 @@
 /** Removes cgroups in whatever hierarchies the host has: v1 controllers, v2, or both at once. */
 import path from 'node:path';
 import { NodeFailure } from '../../pod/failure.ts';
-import { errorCode, isMissing } from '../files/fileErrors.ts';
+import { errorCode, isForbidden, isMissing } from '../files/fileErrors.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import type { Hierarchy } from './hierarchies.ts';
 
@@ -55,6 +55,8 @@ async function removeOne(cgroupfs: Cgroupfs, directory: string): Promise<boolean
     return true;
   } catch (error) {
     if (isMissing(error)) return true;
+    // Where nothing may be changed the kernel does not look whether there is anything to remove.
+    if (isForbidden(error) && !cgroupfs.exists(directory)) return true;
     const code = errorCode(error);
     if (code === 'EBUSY' || code === 'ENOTEMPTY') return false;
     throw error;

@@ -64,6 +64,8 @@ export class CgroupTree {
   readonly #version: Version;
   readonly #processes: CgroupProcesses;
   readonly #roots = new Map<string, Node>();
+  /** Whether the node may change nothing here, as in a container: those beside it still may. */
+  isReadOnly = false;
 
   constructor(version: Version, processes: CgroupProcesses) {
     this.#version = version;
@@ -90,7 +92,12 @@ export class CgroupTree {
 
   /** Makes a cgroup in each hierarchy, as somebody beside the node does. */
   add(path: string): void {
-    for (const { root } of this.hierarchies) this.makeDirectories(join(root, path));
+    for (const { root } of this.hierarchies) this.#make(join(root, path));
+  }
+
+  /** Removes a cgroup that has neither processes nor others in it from each hierarchy, as somebody beside the node does. */
+  drop(path: string): void {
+    for (const { root } of this.hierarchies) if (this.exists(join(root, path))) this.#remove(join(root, path));
   }
 
   exists(path: string): boolean {
@@ -120,6 +127,11 @@ export class CgroupTree {
   }
 
   makeDirectories(directory: string): void {
+    if (this.#find(directory) === undefined) this.#requireWritable('mkdir', directory);
+    this.#make(directory);
+  }
+
+  #make(directory: string): void {
     const [root, names] = this.#split(directory);
     if (root === undefined) throw fileError('EROFS', 'mkdir', directory);
     let node = root;
@@ -132,6 +144,13 @@ export class CgroupTree {
 
   /** A cgroup with processes or with others in it stays. */
   removeDirectory(directory: string): void {
+    // As the kernel has it: only what it would be in is looked for before.
+    this.#at(dirname(directory), 'rmdir');
+    this.#requireWritable('rmdir', directory);
+    this.#remove(directory);
+  }
+
+  #remove(directory: string): void {
     const node = this.#at(directory, 'rmdir');
     const above = this.#find(dirname(directory));
     const isBusy = above === undefined || node.children.size > 0 || this.#ownOf(directory).length > 0;
@@ -143,6 +162,7 @@ export class CgroupTree {
     const refuse = (code: FileErrorCode) => fileError(code, 'write', file);
     const [directory, name] = [dirname(file), basename(file)];
     const node = this.#at(directory, 'open');
+    this.#requireWritable('open', file);
     if (this.#version === 'v2' && name === 'cgroup.subtree_control') {
       const wanted = text.split(/\s+/).map((word) => word.replace(/^\+/, ''));
       const given = this.#controllersOf(directory);
@@ -165,6 +185,10 @@ export class CgroupTree {
     const pids = this.#ownOf(directory).map(({ pid }) => pid);
     for (const pid of pids) this.#processes.kill(pid, 'SIGKILL');
     return pids;
+  }
+
+  #requireWritable(syscall: string, path: string): void {
+    if (this.isReadOnly) throw fileError('EROFS', syscall, path);
   }
 
   /** What is over the limit is killed, the largest first, until the rest fits. */

@@ -189,3 +189,39 @@ test.each(['/kubepods', '/podone', '/burstable/cpu.weight'])(
     expect(tree.paths).toEqual(['kubepods', 'kubepods/burstable', 'kubepods/besteffort']);
   },
 );
+
+test('where nothing can be changed pods end all the same, and what the runtime has made for them stays', async () => {
+  const tree = kernel('v2');
+  tree.add('kubepods/burstable');
+  tree.isReadOnly = true;
+  const agent = agentOn(tree);
+  expect(await agent.setUp()).toMatchObject({ outcome: 'forbidden' });
+  await agent.prepare(pod('one'));
+  await agent.remove(pod('one'), signal);
+  tree.add('kubepods/burstable/podtwo');
+  await agent.remove(pod('two'), signal);
+  expect(tree.paths).toContain('kubepods/burstable/podtwo');
+});
+
+test('what an agent has made, and cannot remove for a while, it removes later', async () => {
+  const tree = kernel('v2');
+  const agent = agentOn(tree);
+  await agent.prepare(pod('one'));
+  tree.isReadOnly = true;
+  await expect(agent.remove(pod('one'), signal)).rejects.toThrow('EROFS');
+  tree.isReadOnly = false;
+  await agent.remove(pod('one'), signal);
+  expect(tree.paths).not.toContain('kubepods/burstable/podone');
+});
+
+test('of a pod that is forgotten nothing is made up for, whoever removes what is left', async () => {
+  const tree = kernel('v2');
+  tree.add('kubepods/besteffort/podtheirs');
+  const agent = agentOn(tree);
+  await agent.prepare(pod('one'));
+  await agent.prepare(pod('two'));
+  await agent.forget('one');
+  for (const uid of ['one', 'two']) tree.drop(`kubepods/burstable/pod${uid}`);
+  await agent.setUp();
+  expect(tree.paths.filter((path) => path.startsWith('kubepods/burstable/'))).toEqual(['kubepods/burstable/podtwo']);
+});
