@@ -256,7 +256,8 @@ export function recordedFact(context: NodeContext, event: NodeEvent): Partial<No
       return { drainAt: event.at };
     case 'node.factsChanged': {
       const { type: _, at: heardAt, admissionNode, ...changed } = event;
-      return { ...changed, heardAt, admissionNode: { ...context.admissionNode, ...admissionNode } };
+      const known = admissionNode && { admissionNode: { ...context.admissionNode, ...admissionNode } };
+      return { ...changed, heardAt, ...known };
     }
     case 'runtime.plegChanged':
       return { pleg: event.pleg };
