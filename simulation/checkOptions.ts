@@ -29,6 +29,7 @@ const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
   config: z.optional(z.looseObject({})),
   ...{ records: yesOrNo, replays: yesOrNo, traces: yesOrNo, overtakes: yesOrNo },
   inspect: z.optional(aFunction),
+  cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
 };
 
 const schema = z.looseObject(FIELDS);

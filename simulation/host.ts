@@ -1,13 +1,14 @@
 /** What outlives an agent: the runtime with its containers, the disk, and the manifests that somebody puts on it. */
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { SimulatedServer } from '../actors/simulated/connection.ts';
-import { cgroupProcesses } from '../cri/simulated/cgroupProcesses.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../cri/simulated/runtime.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../cri/simulated/views.ts';
-import { CgroupTree } from '../host/simulated/cgroupTree.ts';
+import type { CgroupTree } from '../host/simulated/cgroupTree.ts';
 import { MemoryDisk } from '../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../host/simulated/memoryFiles.ts';
-import { lookUp } from '../pod/lookUp.ts';
+import { type CgroupsHere, HostCgroups } from './hostCgroups.ts';
+import { slowest } from './latencies.ts';
+import { whatIsLeft } from './leftOnHost.ts';
 import { MANIFEST_HOST, ManifestPlace } from './manifestPlace.ts';
 import { writeFile } from './onDisk.ts';
 import { Others } from './others.ts';
@@ -30,7 +31,7 @@ export const PLACES = {
 } as const;
 
 export const NODE_NAME = 'node-1';
-/** Where containers listen that have the network of the host. */
+/** The address of the host, until it gets others. */
 export const HOST_IP = '192.0.2.1';
 
 /** The image that is on the node from the start; others have to be pulled. */
@@ -39,34 +40,35 @@ export const PRESENT_IMAGE = 'registry.local/present:1';
 /** How long the runtime is away when it is to start again. */
 const RESTARTS_MS = 500;
 
-/** The slowest call takes this many times its usual time. */
-const SLOWEST = 4;
-
-/** About what a real runtime takes, in milliseconds; what is not here takes one. */
-const USUAL: Readonly<Record<string, number>> = {
-  ...{ runPodSandbox: 84, stopPodSandbox: 30, removePodSandbox: 13, createContainer: 8, startContainer: 56 },
-  ...{ stopContainer: 25, removeContainer: 3, updateContainerResources: 10, execSync: 30, pullImage: 20 },
-};
+/** How long after its end another agent removes a pod. */
+const REMOVES_MS = 1_500;
 
 /** The full name of a pod. */
 export const fullName = ({ namespace, podName }: Pick<SimulatedSandbox, 'namespace' | 'podName'>): string =>
   `${namespace}/${podName}`;
 
+interface HostParts {
+  readonly onEffect: (effect: RuntimeEffect) => void;
+  /** Absent: writable. */
+  readonly cgroups?: CgroupsHere | undefined;
+}
+
 export class SimulatedHost {
   readonly clock: Schedule;
   readonly disk: MemoryDisk;
   readonly runtime: SimulatedRuntime;
-  /** Those of the present boot. */
-  cgroups: CgroupTree;
   /** The disk as everybody else sees it, whom no fault concerns. */
   readonly files: MemoryFiles;
   readonly manifests: ManifestPlace;
   readonly troubles: RuntimeTroubles;
   /** The directories that agents watch. */
   readonly watches: Watches;
+  /** The host's own, the primary first. */
+  addresses: readonly string[] = [HOST_IP];
   /** What the disk suffers from, if anything. */
   #diskTrouble: DiskTrouble | undefined;
   #flaky: FlakyRoom | undefined;
+  readonly #cgroups: HostCgroups;
   readonly #spells: Spells;
   /** Draws which calls of a flaky room fail. */
   readonly #flakes: Random;
@@ -74,24 +76,25 @@ export class SimulatedHost {
   /** Whether calls to the runtime take their time; what is there from the start was made at once. */
   #isOpen = false;
 
-  constructor(clock: Schedule, random: Random, onEffect: (effect: RuntimeEffect) => void) {
+  constructor(clock: Schedule, random: Random, { onEffect, cgroups = 'writable' }: HostParts) {
     this.clock = clock;
     const latencies = random.fork();
     this.disk = new MemoryDisk(clock.now, () => clock.elapsed);
     this.files = new MemoryFiles(this.disk);
     this.runtime = createSimulatedRuntime({
       clock,
-      latency: (call) => (this.#isOpen ? latencies.between(0, (lookUp(USUAL, call) ?? 1) * SLOWEST) : 0),
+      latency: (call) => (this.#isOpen ? latencies.between(0, slowest(call)) : 0),
       images: { present: [PRESENT_IMAGE], ...REGISTRIES },
       random: random.fork().fraction,
       logCalls: false,
       onEffect: (effect) => {
         this.#log(effect);
         this.troubles.noteEffect(effect);
+        this.#others.noteEffect(effect);
         onEffect(effect);
       },
     });
-    this.cgroups = new CgroupTree('v2', cgroupProcesses(this.runtime));
+    this.#cgroups = new HostCgroups(this.runtime, cgroups);
     for (const place of Object.values(PLACES)) this.disk.makeDirectories(place);
     this.disk.makeDirectories('/etc');
     writeFile(this.disk, '/etc/hosts', '127.0.0.1 localhost\n');
@@ -110,6 +113,16 @@ export class SimulatedHost {
     await this.#others.arrive(PRESENT_IMAGE);
     this.#others.boot(this.cgroups);
     this.#isOpen = true;
+  }
+
+  /** Those of the present boot. */
+  get cgroups(): CgroupTree {
+    return this.#cgroups.tree;
+  }
+
+  /** What an agent can do with them. */
+  get cgroupsAre(): CgroupsHere {
+    return this.#cgroups.kind;
   }
 
   container(id: string): SimulatedContainer | undefined {
@@ -134,31 +147,11 @@ export class SimulatedHost {
     return [...this.runtime.sandboxes()].filter(({ id }) => !this.#others.runs(id));
   }
 
-  /**
-   * What is there of the agent's pods: their directories, logs, links, facts, mounts and cgroups. `but`: of pods whose
-   * UIDs are not among these.
-   */
+  /** What is there of the agent's pods, but of those of these UIDs. */
   left(but: readonly string[] = []): readonly string[] {
-    const { root, logs } = PLACES;
-    const folders = [`${root}/pods`, logs, join(logs, '..', 'containers')];
-    const facts = ['allocations', 'statuses', 'unacknowledged', 'probes', 'manifests'];
-    const paths = [...folders, ...facts.map((kind) => `${root}/statelet/${kind}`)].flatMap((folder) =>
-      this.files.existsSync(folder) ? this.files.readdirSync(folder).map((name) => `${folder}/${name}`) : [],
-    );
-    const isOf = (text: string) => but.some((uid) => text.includes(uid));
-    const pods = this.cgroups.paths.filter((path) => basename(path).startsWith('pod'));
-    return [
-      ...paths.filter((path) => !this.isForeign(path) && !isOf(path) && !isOf(this.#contentOf(path))),
-      ...this.disk.mounts.flatMap(({ path }) => (this.isForeign(path) || isOf(path) ? [] : [`the mount at ${path}`])),
-      ...pods.filter((path) => !this.#others.ownsCgroup(path) && !isOf(path)).map((path) => `the cgroup ${path}`),
-    ];
-  }
-
-  /** Where a link leads to, or what is in a file. */
-  #contentOf(path: string): string {
-    const found = this.disk.at(path, 'readlink', { follow: false });
-    if (found.kind === 'link') return found.target;
-    return found.kind === 'file' ? this.files.readFileSync(path) : '';
+    const cgroups = this.#cgroups.ofPods.filter((path) => !this.#others.ownsCgroup(path));
+    const isForeign = (path: string) => this.#others.owns(path);
+    return whatIsLeft({ ...PLACES, disk: this.disk, files: this.files, cgroups, isForeign }, but);
   }
 
   /** Whether an id or a path is somebody else's. */
@@ -175,7 +168,7 @@ export class SimulatedHost {
   serverAt(host: string, port: number): SimulatedServer | undefined {
     if (host === MANIFEST_HOST) return this.manifests.server();
     const there = this.containers().findLast(
-      ({ state, sandbox }) => state === 'running' && (sandbox.ip ?? HOST_IP) === host,
+      ({ state, sandbox }) => state === 'running' && (sandbox.ip ? [sandbox.ip] : this.addresses).includes(host),
     );
     if (there?.startedAt === undefined) return undefined;
     return serverOfContainer(port, Math.max(0, this.clock.now() - there.startedAt));
@@ -257,6 +250,21 @@ export class SimulatedHost {
     this.#spells.begin('foreign mount', forMs, () => this.#others.unmountAll());
   }
 
+  /** A pod of another agent comes for a while. */
+  visit(uid: string, forMs: number): void {
+    this.#others.come(uid, PRESENT_IMAGE, this.cgroups);
+    this.#spells.begin(`visit ${uid}`, forMs, () => {
+      this.#others.end(uid);
+      this.clock.setTimeout(() => this.#others.leave(uid, this.cgroups), REMOVES_MS);
+    });
+  }
+
+  /** No cgroup can be changed by the agent. */
+  freezeCgroups(forMs: number): void {
+    this.#cgroups.freeze();
+    this.#spells.begin('cgroups', forMs, () => this.#cgroups.thaw());
+  }
+
   loseManifests(forMs: number): void {
     this.manifests.goAway();
     this.#spells.begin('manifests', forMs, () => this.manifests.comeBack());
@@ -278,7 +286,7 @@ export class SimulatedHost {
   /** The host loses its power and comes back: nothing runs any more, and of the disk there is what was synced. */
   cutPower(random: Random): void {
     this.disk.cutPower(random.fraction);
-    this.cgroups = new CgroupTree('v2', cgroupProcesses(this.runtime));
+    this.#cgroups.boot();
     this.runtime.restart({ keepContainers: false });
     this.#others.boot(this.cgroups);
     this.#others.lookAgain();

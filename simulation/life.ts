@@ -16,6 +16,8 @@ import type { StatusReport, StatusSink } from '../actors/status/statusReports.ts
 import { podsOfAgent } from '../actors/store/leftOnDisk.ts';
 import type { CgroupFacts } from '../cri/nodeDescription.ts';
 import { inProcessCri } from '../cri/simulated/inProcess.ts';
+import type { Cgroups } from '../host/cgroup/cgroups.ts';
+import type { FileSystem } from '../host/files/fileSystem.ts';
 import { simulatedCgroups } from '../host/simulated/cgroups.ts';
 import type { Gate as RoomGate } from '../host/simulated/gate.ts';
 import { pathOf } from '../machines/shared/actorRefs.ts';
@@ -23,7 +25,7 @@ import { SimulatedMounter } from '../volume/simulated/mounter.ts';
 import { failureOf } from './failures.ts';
 import { gatedFiles } from './gatedFiles.ts';
 import { gatedRuntime } from './gatedRuntime.ts';
-import { HOST_IP, NODE_NAME, PLACES, type SimulatedHost } from './host.ts';
+import { NODE_NAME, PLACES, type SimulatedHost } from './host.ts';
 import type { Watched } from './invariants/invariant.ts';
 import type { SimulationOptions } from './options.ts';
 import { Gate, type GateParts } from './outside.ts';
@@ -54,7 +56,7 @@ const CGROUPS: CgroupFacts = {
 };
 const PLACE = {
   ...{ rootDir: PLACES.root, podLogsDir: PLACES.logs, nodeName: NODE_NAME, runtimeEndpoint: 'simulated' },
-  ...{ staticPodPath: PLACES.manifests, hostIps: [HOST_IP], cgroups: CGROUPS },
+  ...{ staticPodPath: PLACES.manifests, cgroups: CGROUPS },
 };
 const NODE = {
   fileCheckMs: 20_000,
@@ -203,7 +205,12 @@ export class Life {
   }
 
   #make(): Promise<NodeAgent> {
-    return createNode({ ...NODE, ...this.#parts.config, ...PLACE }, { ...this.#outside(), ...this.#onlookers() });
+    const { config, host } = this.#parts;
+    const cgroups = { ...CGROUPS, perQos: host.cgroupsAre !== 'unused' };
+    return createNode(
+      { ...NODE, ...config, ...PLACE, hostIps: () => host.addresses, cgroups },
+      { ...this.#outside(), ...this.#onlookers() },
+    );
   }
 
   /** Everything that it reaches, through its gate. */
@@ -226,15 +233,19 @@ export class Life {
       restartRuntime: () =>
         this.#gate.passNow(RESTART, { act: () => host.restartRuntime(), failure: (code) => failureOf(RESTART, code) }),
       ...{ startThread: readInPlace, nextTurn: async () => {} },
-      cgroups: simulatedCgroups(host.cgroups, gatedRoom('cgroups', this.#gate), {
-        place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
-        rules: CGROUPS,
-        enforced: NODE.capacity,
-        ownPods: () => podsOfAgent(PLACE, files),
-        wait: (ms, signal) => waitOnce(clock.now() + ms, clock, signal),
-        onWarning: () => {},
-      }),
+      cgroups: host.cgroupsAre === 'unused' ? undefined : this.#cgroups(files),
     };
+  }
+
+  #cgroups(files: FileSystem): Cgroups {
+    return simulatedCgroups(this.#parts.host.cgroups, gatedRoom('cgroups', this.#gate), {
+      place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
+      rules: CGROUPS,
+      enforced: NODE.capacity,
+      ownPods: () => podsOfAgent(PLACE, files),
+      wait: (ms, signal) => waitOnce(this.#clock.now() + ms, this.#clock, signal),
+      onWarning: () => {},
+    });
   }
 
   #onlookers() {

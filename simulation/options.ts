@@ -1,6 +1,7 @@
 /** What a simulation is made with. */
 import type { InspectionEvent } from 'xstate';
 import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
+import type { CgroupsHere } from './hostCgroups.ts';
 import type { Invariant } from './invariants/invariant.ts';
 import type { FaultPlan } from './outside.ts';
 
@@ -26,4 +27,6 @@ export interface SimulationOptions {
   readonly inspect?: (event: InspectionEvent) => void;
   /** Whether calls to the disk and the kernel overtake each other, which at other times are answered as they come. */
   readonly overtakes?: boolean;
+  /** What the agent can do with the cgroups of its host; absent: make and limit those of its pods. */
+  readonly cgroups?: CgroupsHere | undefined;
 }

@@ -1,13 +1,13 @@
 /** What is on a node beside the agent and is none of its business: other kubelets' pods, mounts, cgroups and files. */
 import { dirname, join } from 'node:path';
-import { ContainerConfig, NamespaceMode, PodSandboxConfig } from '../cri/generated/runtime.ts';
-import type { CallName, RequestOf } from '../cri/simulated/callNames.ts';
 import type { SimulatedRuntime } from '../cri/simulated/runtime.ts';
-import type { SimulatedContainer } from '../cri/simulated/views.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../cri/simulated/views.ts';
 import type { CgroupTree } from '../host/simulated/cgroupTree.ts';
 import type { MemoryDisk } from '../host/simulated/memoryDisk.ts';
 import type { MemoryFiles } from '../host/simulated/memoryFiles.ts';
 import { syncAll, writeFile } from './onDisk.ts';
+import { KUBELETS, type OtherPod, residents, runOther } from './otherPods.ts';
+import { Visits } from './visits.ts';
 
 const CGROUPS = '/sys/fs/cgroup';
 
@@ -17,37 +17,6 @@ interface Place {
   /** Whether their pods are in the cgroups that the agent's are in. */
   readonly sharesCgroups: boolean;
 }
-
-/** A pod that somebody else runs; the labels and annotations are all that tells whose it is. */
-interface OtherPod {
-  readonly uid: string;
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly cgroup: string;
-}
-
-const labelsOf = (uid: string, name: string) => ({
-  ...{ 'io.kubernetes.pod.uid': uid, 'io.kubernetes.pod.name': name, 'io.kubernetes.pod.namespace': 'default' },
-});
-
-const pod = (uid: string, name: string, more: Partial<OtherPod> = {}): OtherPod => ({
-  ...{ uid, name, labels: labelsOf(uid, name), annotations: {} },
-  cgroup: `kubepods/besteffort/pod${uid}`,
-  ...more,
-});
-
-const KUBELET = '7a1e0000-0000-4000-8000-000000000001';
-const podsOf = (cgroups: string): readonly OtherPod[] => [
-  // As crictl makes them.
-  pod('by-hand', 'by-hand', { labels: {}, cgroup: 'by-hand' }),
-  // Of a kubelet on this node, and of an agent like this one with another root directory.
-  pod(KUBELET, 'kubelets', { cgroup: `${cgroups}/besteffort/pod${KUBELET}` }),
-  pod('7a1e0000-0000-4000-8000-000000000002', 'neighbour', {
-    cgroup: `${cgroups}/burstable/podneighbour`,
-    annotations: { 'statelet.io/owner': '/elsewhere/lib@node-1' },
-  }),
-];
 
 export class Others {
   readonly #disk: MemoryDisk;
@@ -66,20 +35,22 @@ export class Others {
   readonly #guests = new Set<string>();
   /** The sandboxes and containers that are theirs; false where one has ended that somebody else has ended. */
   readonly #runs = new Map<string, boolean>();
+  readonly #visits: Visits;
 
   constructor({ root, logs, sharesCgroups }: Place, disk: MemoryDisk, files: MemoryFiles, runtime: SimulatedRuntime) {
     this.#disk = disk;
     this.#files = files;
     this.#runtime = runtime;
+    this.#visits = new Visits(runtime, this.#runs);
     const cgroups = sharesCgroups ? 'kubepods' : 'other-kubepods';
-    this.#pods = podsOf(cgroups);
+    this.#pods = residents(cgroups);
     this.#cgroups = [
       ...this.#pods.map(({ cgroup }) => cgroup),
       `${cgroups}/burstable/podleft-by-somebody`,
       'system.slice',
     ];
-    const directory = `${root}/pods/${KUBELET}`;
-    this.#folders = [`${root}/pods/foreign`, directory, `${logs}/default_kubelets_${KUBELET}`, '/simulated/data'];
+    const directory = `${root}/pods/${KUBELETS}`;
+    this.#folders = [`${root}/pods/foreign`, directory, `${logs}/default_kubelets_${KUBELETS}`, '/simulated/data'];
     this.#mounts = [`${directory}/volumes/kubernetes.io~projected/token`, '/simulated/data/share'];
     this.#contents = new Map([
       [`${root}/pods/foreign/etc-hosts`, ''],
@@ -87,11 +58,11 @@ export class Others {
       [`${directory}/volumes/kubernetes.io~empty-dir/cache/entry`, 'cached'],
       [`${root}/cpu_manager_state`, '{}'],
       [`${root}/device-plugins/kubelet.sock`, ''],
-      [`${logs}/default_kubelets_${KUBELET}/app/0.log`, 'hello\n'],
+      [`${logs}/default_kubelets_${KUBELETS}/app/0.log`, 'hello\n'],
       ['/simulated/data/share.txt', 'of nobody here'],
     ]);
     const log = 'kubelets_default_app-0123456789abcdef.log';
-    this.#links = new Map([[join(logs, '..', 'containers', log), `${logs}/default_kubelets_${KUBELET}/app/0.log`]]);
+    this.#links = new Map([[join(logs, '..', 'containers', log), `${logs}/default_kubelets_${KUBELETS}/app/0.log`]]);
     this.#places = [
       ...[...this.#folders, ...this.#mounts, ...this.#contents.keys(), ...this.#links.keys()],
       ...this.#cgroups.map((path) => `${CGROUPS}/${path}`),
@@ -110,7 +81,8 @@ export class Others {
     }
     for (const path of this.#mounts) this.#disk.makeDirectories(path);
     syncAll(this.#disk, this.#disk.root);
-    for (const each of this.#pods) await this.#run(each, image);
+    for (const each of this.#pods)
+      for (const id of await runOther(this.#runtime, each, image)) this.#runs.set(id, true);
   }
 
   /** What they have anew after each start of the host, which has taken away what they mounted for a while. */
@@ -120,7 +92,25 @@ export class Others {
       this.#disk.mount('tmpfs', path);
       writeFile(this.#disk, `${path}/in-memory`, 'theirs');
     }
-    for (const path of this.#cgroups) cgroups.add(path);
+    for (const path of [...this.#cgroups, ...this.#visits.cgroups]) cgroups.add(path);
+  }
+
+  /** A pod of this UID comes to the cgroups of the agent's pods, unless one is here already. */
+  come(uid: string, image: string, cgroups: CgroupTree): void {
+    this.#visits.come(uid, image, cgroups);
+  }
+
+  /** Its agent ends what runs in it, and removes it later, if it has come. */
+  end(uid: string): void {
+    this.#visits.end(uid);
+  }
+
+  leave(uid: string, cgroups: CgroupTree): void {
+    this.#visits.leave(uid, cgroups);
+  }
+
+  noteEffect(effect: RuntimeEffect): void {
+    this.#visits.noteEffect(effect);
   }
 
   /** They mount something in a directory of the agent's. */
@@ -157,7 +147,8 @@ export class Others {
   owns(about: string): boolean {
     if (this.#runs.has(about)) return true;
     if (!about.startsWith('/')) return false;
-    return [...this.#places, ...this.#guests].some(
+    const visited = this.#visits.cgroups.map((path) => `${CGROUPS}/${path}`);
+    return [...this.#places, ...this.#guests, ...visited].some(
       (place) => about.startsWith(place) && (about[place.length] ?? '/') === '/',
     );
   }
@@ -189,7 +180,9 @@ export class Others {
       ...[...this.#guests].flatMap((path) =>
         this.#isHidden(path) || this.#textAt(`${path}/in-memory`) === 'theirs' ? [] : [`${path} was emptied`],
       ),
-      ...this.#cgroups.filter((path) => !paths.has(path)).map((path) => `the cgroup ${path} is gone`),
+      ...[...this.#cgroups, ...this.#visits.cgroups]
+        .filter((path) => !paths.has(path))
+        .map((path) => `the cgroup ${path} is gone`),
     ];
   }
 
@@ -207,25 +200,5 @@ export class Others {
 
   #textAt(path: string): string | undefined {
     return this.#files.existsSync(path) ? this.#files.readFileSync(path) : undefined;
-  }
-
-  async #run({ uid, name, labels, annotations, cgroup }: OtherPod, image: string): Promise<void> {
-    const namespaceOptions = { network: NamespaceMode.NODE };
-    const config = PodSandboxConfig.create({
-      ...{ metadata: { name, namespace: 'default', uid, attempt: 0 }, labels, annotations },
-      linux: { cgroupParent: `/${cgroup}`, securityContext: { namespaceOptions } },
-    });
-    const { podSandboxId } = await this.#call('runPodSandbox', { config, runtimeHandler: '' });
-    const app = ContainerConfig.create({
-      ...{ metadata: { name: 'app', attempt: 0 }, image: { image }, annotations },
-      labels: Object.keys(labels).length > 0 ? { ...labels, 'io.kubernetes.container.name': 'app' } : labels,
-    });
-    const { containerId } = await this.#call('createContainer', { podSandboxId, config: app, sandboxConfig: config });
-    await this.#call('startContainer', { containerId });
-    for (const id of [podSandboxId, containerId]) this.#runs.set(id, true);
-  }
-
-  #call<K extends CallName>(name: K, request: RequestOf<K>) {
-    return this.#runtime.call(name, request, new AbortController().signal);
   }
 }

@@ -69,10 +69,14 @@ export class Simulation implements SimulatedNode {
 
   constructor(options: SimulationOptions) {
     checkOptions(options);
-    const { replays = false } = options;
+    const { replays = false, cgroups } = options;
     this.#options = { ...options, records: options.records || replays };
     this.#random = new Random(options.seed);
-    this.host = new SimulatedHost(this.#clock, this.#random.fork(), (effect) => this.#took(effect));
+    const onEffect = (effect: RuntimeEffect) => {
+      this.#endings.noteEffect(this, effect);
+      this.#watch.tell('onEffect', effect);
+    };
+    this.host = new SimulatedHost(this.#clock, this.#random.fork(), { onEffect, cgroups });
     this.users = new Users(this.host, this.deeds, options.config);
     this.#faults = new Faults(this.host, options.faults);
     this.#trace = options.traces ? new Trace() : undefined;
@@ -254,11 +258,6 @@ export class Simulation implements SimulatedNode {
   #die(cutsCalls: boolean, downMs = RESTART_MS): void {
     this.kill({ cutsCalls });
     this.startAgentIn(downMs);
-  }
-
-  #took(effect: RuntimeEffect): void {
-    this.#endings.noteEffect(this, effect);
-    this.#watch.tell('onEffect', effect);
   }
 
   #entered(entry: Entry): void {

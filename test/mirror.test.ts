@@ -17,7 +17,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
-    simulation: 'deeds faults gatedFiles host life onDisk outside random schedule touches trace users',
+    simulation:
+      'deeds faults gatedFiles host latencies leftOnHost life onDisk outside random schedule touches trace users',
     'simulation/invariants': 'all askedStops invariant notOurs oneLiveContainer watch',
     'simulation/stories': 'drawnStory manifests play shortStories',
   },
@@ -28,8 +29,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/coverage/coverage.test.ts': {
     'simulation/coverage': 'check report transitions unreached',
     'simulation/stories': 'pointedStories',
-    'simulation/stories/pointed': 'adoptions coincidences launches pods pointedStory resources restartsOfAll waits',
+    'simulation/stories/pointed':
+      'adoptions coincidences launches pods pointedStory resources restartsOfAll others waits',
   },
+  'test/simulation/others.test.ts': { simulation: 'hostCgroups otherPods visits' },
   'test/simulation/stories/everyFault.test.ts': { simulation: 'failures' },
   'test/simulation/stories/keptFaults.test.ts': { 'simulation/stories': 'striking' },
   'test/simulation/stories/found.test.ts': { 'simulation/stories': 'shrink' },

@@ -19,6 +19,12 @@ const excess = (taken: Taken, needed: Taken): string[] =>
  */
 const withoutWarnings = (taken: Taken): Taken => new Map([...taken].filter(([what]) => !/\.warnings(\.|$)/.test(what)));
 
+/** An agent that was once forbidden to change cgroups says so for good: the next one asks again. */
+function isForbidden({ root }: Watched): boolean {
+  const { cgroups }: { cgroups?: AnyActorRef } = root?.getSnapshot().children ?? {};
+  return cgroups?.getSnapshot().hasTag('failed') === true;
+}
+
 export const bounded: Invariant = {
   number: 9,
   says: "The memory of the agent's actors is a function of what exists, not of how long it ran.",
@@ -33,7 +39,7 @@ export const bounded: Invariant = {
         const [more, enough] =
           before?.life === life ? [withoutWarnings(taken), before.taken] : [before?.taken ?? taken, taken];
         for (const each of excess(more, enough)) violated(`of an agent without pods: ${each}`);
-        before = { life, taken };
+        before = { life, taken: isForbidden(watched) ? withoutWarnings(taken) : taken };
       },
     };
   },

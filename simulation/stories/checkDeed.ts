@@ -22,6 +22,7 @@ const below = z
 /** What is wrong with a manifest is said by whoever puts it there. */
 const aManifest = z.looseObject({});
 
+const address = z.union([z.ipv4(), z.ipv6()]);
 const text = z.string();
 const exitCode = z.int().check(z.gte(0), z.lte(255));
 
@@ -59,6 +60,9 @@ const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: 
   watches: { ...span, trouble: z.enum(['dropped', 'doubled', 'late', 'exhausted']) },
   mountForeign: { ...span, which, at: below },
   disk: { ...span, trouble: z.enum(['full', 'readOnly', 'failing', 'noDescriptors', 'tableFull']) },
+  visit: { ...span, uid: z.string().check(z.regex(/^[\w-]+$/, { error: 'expected a UID' })) },
+  addresses: { ips: z.array(address).check(z.minLength(1)) },
+  cgroupsReadOnly: span,
   flaky: { ...span, room: z.enum(ROOMS), share },
   jump: { ms: z.number() },
   stopAgent: { ...down, drains: z.boolean() },

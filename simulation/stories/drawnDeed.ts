@@ -1,5 +1,6 @@
 /** What can be done to a node, each as often as it is worth. */
-import { NODE_NAME, PRESENT_IMAGE } from '../host.ts';
+import { HOST_IP, NODE_NAME, PRESENT_IMAGE } from '../host.ts';
+import { VISITORS } from '../otherPods.ts';
 import { ROOMS } from '../outside.ts';
 import type { Random } from '../random.ts';
 import { changed, drawnManifest, PULLED, withUid } from './drawnManifest.ts';
@@ -14,6 +15,9 @@ const GUESTS = [
   'volumes/kubernetes.io~empty-dir/volume-0/theirs',
 ] as const;
 
+/** What a host may be given for addresses. */
+const ADDRESSES = [[HOST_IP], ['192.0.2.7'], ['192.0.2.7', '2001:db8::7'], [HOST_IP, '2001:db8::1']] as const;
+
 /** What has been drawn of a story so far. */
 export interface Drawing {
   readonly random: Random;
@@ -22,6 +26,8 @@ export interface Drawing {
   readonly listed: ReadonlySet<string>;
   /** The last manifest of each name. */
   readonly last: Map<string, Manifest>;
+  /** The UIDs of other agents' pods that no manifest has named yet. */
+  readonly others: string[];
 }
 
 type Draw<K extends Deed['kind']> = (drawing: Drawing) => Deed & { readonly kind: K };
@@ -49,13 +55,20 @@ function noted({ last }: Drawing, pod: Manifest): Manifest {
   return pod;
 }
 
+/** One that is new has a UID of its own, at times that of another agent's pod, or the one that its node makes of it. */
+function anotherPod({ random, others }: Drawing, name: string): Manifest {
+  const pod = drawnManifest(name, random);
+  const uid = random.chance(0.08) ? others.pop() : undefined;
+  if (uid !== undefined) return { ...pod, metadata: { ...pod.metadata, uid } };
+  return random.chance(0.6) ? withUid(pod, random) : pod;
+}
+
 /** Often the same pod, of which something has changed. */
 export function drawnPod(drawing: Drawing, name: string): Extract<Deed, { kind: 'apply' }> {
   const { random, last, listed } = drawing;
   const before = last.get(name);
   const isSame = before !== undefined && random.chance(0.5);
-  const anew = () => (random.chance(0.6) ? withUid(drawnManifest(name, random), random) : drawnManifest(name, random));
-  const pod = isSame ? changed(before, random) : anew();
+  const pod = isSame ? changed(before, random) : anotherPod(drawing, name);
   return { kind: 'apply', pod: noted(drawing, pod), ...(listed.has(name) ? { by: 'url' } : {}) };
 }
 
@@ -143,6 +156,9 @@ const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Dra
       ...{ kind: 'mountForeign', which: which(random), at: random.pick(GUESTS), forMs: some(random, 120) },
     }),
   ],
+  visit: [3, ({ random }) => ({ kind: 'visit', uid: random.pick(VISITORS), forMs: some(random, 200) })],
+  addresses: [1, ({ random }) => ({ kind: 'addresses', ips: random.pick(ADDRESSES) })],
+  cgroupsReadOnly: [1, ({ random }) => ({ kind: 'cgroupsReadOnly', forMs: some(random) })],
   flaky: [
     3,
     ({ random }) => ({

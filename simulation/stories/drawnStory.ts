@@ -1,5 +1,6 @@
 /** Stories that are drawn: whatever can happen, in any order. */
 import { ALL_CODES } from '../failures.ts';
+import { VISITORS } from '../otherPods.ts';
 import type { Fate } from '../outside.ts';
 import { Random } from '../random.ts';
 import { type Drawing, drawnDeed, drawnPod } from './drawnDeed.ts';
@@ -54,6 +55,13 @@ function drawnListed(names: readonly string[], random: Random): ReadonlySet<stri
   return random.chance(0.2) ? new Set(names.slice(1).filter(() => random.chance(0.5))) : new Set();
 }
 
+/** On some hosts the cgroups of pods cannot be changed, or are left to the runtime. */
+function drawnHost(random: Random): Pick<Story, 'cgroups'> {
+  const drawn = random.fraction();
+  if (drawn < 0.06) return { cgroups: 'readOnly' };
+  return drawn < 0.1 ? { cgroups: 'unused' } : {};
+}
+
 /** When so many things happen. */
 function drawnTimes({ deeds, lastsMs, crowded = 0 }: StorySize, random: Random): number[] {
   const times: number[] = [];
@@ -69,7 +77,8 @@ export function drawnStory(seed: number, size: StorySize): Story {
   const { pods, deeds, faults, lastsMs } = size;
   const random = new Random(seed);
   const names = drawnNames(pods, random);
-  const drawing: Drawing = { random, names, listed: drawnListed(names, random), last: new Map() };
+  const listed = drawnListed(names, random);
+  const drawing: Drawing = { ...{ random, names, listed, last: new Map() }, others: [...VISITORS] };
   const first = names.map((name): Moment => ({ at: random.between(0, 5 * SECOND), deed: drawnPod(drawing, name) }));
   const later = drawnTimes(size, random).map((at): Moment => ({ at, deed: drawnDeed(drawing) }));
   const struck = Array.from(
@@ -80,7 +89,7 @@ export function drawnStory(seed: number, size: StorySize): Story {
     }),
   );
   const moments = [...first, ...later].toSorted((a, b) => a.at - b.at);
-  return { seed, moments, faults: struck, lastsMs, overtakes: true };
+  return { seed, moments, faults: struck, lastsMs, overtakes: true, ...drawnHost(random) };
 }
 
 /** In every fourth story of a size so much is crowded. */

@@ -60,6 +60,11 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
   disk: ({ host }, { trouble, forMs }) => host.sufferFrom(trouble, forMs),
   watches: ({ host }, { trouble, forMs }) => host.watches.suffer(trouble, forMs),
   mountForeign: ({ host }, { which, at, forMs }) => host.mountForeign(which, at, forMs),
+  visit: ({ host }, { uid, forMs }) => host.visit(uid, forMs),
+  addresses: ({ host }, { ips }) => {
+    host.addresses = ips;
+  },
+  cgroupsReadOnly: ({ host }, { forMs }) => host.freezeCgroups(forMs),
   flaky: ({ host }, { room, share, forMs }) => host.failCalls(room, share, forMs),
   jump: (simulation, { ms }) => simulation.jump(ms),
   powerCut: (simulation, { downMs }) => {

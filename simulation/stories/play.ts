@@ -49,6 +49,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
     ...{
       ...given,
       overtakes: story.overtakes ?? false,
+      cgroups: story.cgroups,
       seed,
       faults: (call, index, at) => fates.get(index) ?? options.faults?.(call, index, at),
     },

@@ -2,6 +2,7 @@
 import { adoptions } from './pointed/adoptions.ts';
 import { endings, foundRestarts, overlaps, returns, sharedCgroups } from './pointed/coincidences.ts';
 import { launches } from './pointed/launches.ts';
+import { hosts, visits } from './pointed/others.ts';
 import { beginnings, edits, removals, sandboxes } from './pointed/pods.ts';
 import type { PointedStory } from './pointed/pointedStory.ts';
 import { cgroups, preemptions, resizes, volumes } from './pointed/resources.ts';
@@ -13,5 +14,5 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...{ ...beginnings, ...preemptions, ...resizes, ...sandboxes, ...edits },
   ...{ ...removals, ...restartsOfAll, ...launches, ...volumes, ...cgroups },
   ...{ ...endings, ...returns, ...foundRestarts, ...overlaps, ...sharedCgroups, ...adoptions },
-  ...waits,
+  ...{ ...waits, ...visits, ...hosts },
 };

@@ -1,4 +1,5 @@
 /** What happens to a node, as plain data that can be drawn, shrunk, kept and told again. */
+import type { CgroupsHere } from '../hostCgroups.ts';
 import type { Fate, Room } from '../outside.ts';
 import type { EventTrouble, RuntimeRestart } from '../runtimeTroubles.ts';
 import type { DiskTrouble, UrlTrouble } from '../troubles.ts';
@@ -39,6 +40,12 @@ type RuntimeDeed =
   | { readonly kind: 'loseImage'; readonly image: string };
 
 type HostDeed =
+  /** Another agent runs a pod of this UID for a while, in the cgroups that the agent's own pods are in. */
+  | { readonly kind: 'visit'; readonly uid: string; readonly forMs: number }
+  /** The host has these addresses from now on, the primary first. */
+  | { readonly kind: 'addresses'; readonly ips: readonly string[] }
+  /** The agent can change no cgroup for a while. */
+  | { readonly kind: 'cgroupsReadOnly'; readonly forMs: number }
   /** Somebody else mounts something in the directory of a pod, at this path there, for a while. */
   | { readonly kind: 'mountForeign'; readonly which: number; readonly at: string; readonly forMs: number }
   | { readonly kind: 'disk'; readonly trouble: DiskTrouble; readonly forMs: number }
@@ -76,4 +83,6 @@ export interface Story {
   readonly overtakes?: boolean;
   /** Whether there is a URL that lists manifests; absent: where a moment needs one. */
   readonly hasUrl?: boolean;
+  /** What the agent can do with the cgroups of its host; absent: make and limit those of its pods. */
+  readonly cgroups?: CgroupsHere;
 }

@@ -1,7 +1,9 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { invariants } from '../../simulation/invariants/all.ts';
+import { NEIGHBOURS, VISITORS } from '../../simulation/otherPods.ts';
 import { type Simulation, simulateNode } from '../../simulation/simulateNode.ts';
 import { container, manifest } from '../../simulation/stories/manifests.ts';
+import { perform } from '../../simulation/stories/perform.ts';
 
 const KUBELETS = '7a1e0000-0000-4000-8000-000000000001';
 const MOUNT = `/simulated/lib/pods/${KUBELETS}/volumes/kubernetes.io~projected/token`;
@@ -71,4 +73,78 @@ test('a mount of theirs over which a volume is mounted is hidden, and goes when 
   expect(guests()).toEqual([]);
   node.check();
   node.kill();
+});
+
+describe('a pod of another agent that comes', () => {
+  const VISITOR = VISITORS[0] ?? '';
+  const names = (node: Simulation) => others(node).map(({ podName }) => podName);
+  const cgroup = `/sys/fs/cgroup/kubepods/besteffort/pod${VISITOR}`;
+
+  /** A node that it has come to. */
+  async function visited(): Promise<Simulation> {
+    const node = await shared();
+    perform(node, { kind: 'visit', uid: VISITOR, forMs: 60_000 });
+    await node.advance(15_000);
+    return node;
+  }
+
+  test('is theirs until it goes, with all that is there of it', async () => {
+    const node = await visited();
+    expect(names(node)).toContain(`visitor-${VISITOR}`);
+    expect(node.host.isForeign(cgroup)).toBe(true);
+    node.check();
+    await node.advance(60_000);
+    node.check();
+    expect(names(node)).not.toContain(`visitor-${VISITOR}`);
+    expect([node.host.isForeign(cgroup), node.host.cgroups.exists(cgroup)]).toEqual([false, false]);
+    node.kill();
+  });
+
+  test('is not touched for a manifest of its UID, which waits until it has gone', async () => {
+    const node = await visited();
+    const web = manifest('late');
+    node.apply({ ...web, metadata: { ...web.metadata, uid: VISITOR } });
+    await node.advance(20_000);
+    expect(node.explain('late')?.answer).toContain('is waiting for the agent that created its sandbox to remove it');
+    await node.advance(60_000);
+    expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running', 'Running']);
+    node.kill();
+  });
+
+  test('breaks an invariant where something of it goes sooner', async () => {
+    const [stopped, removed, unmade] = [await visited(), await visited(), await visited()];
+    const theirs = (node: Simulation) => others(node).find(({ podUid }) => podUid === VISITOR);
+    stopped.host.runtime.exitContainer(theirs(stopped)?.id ?? '', 0);
+    expect(() => stopped.check()).toThrow(/invariant 5.* was ended/);
+    removed.host.runtime.removeSandbox(theirs(removed)?.sandbox.id ?? '');
+    expect(() => removed.check()).toThrow(/invariant 5.* is gone from the runtime/);
+    unmade.host.runtime.exitContainer(theirs(unmade)?.id ?? '', 0);
+    unmade.host.runtime.killSandbox(theirs(unmade)?.sandbox.id ?? '');
+    unmade.host.cgroups.removeDirectory(cgroup);
+    expect(unmade.host.missingOfOthers().join()).toMatch(/the cgroup .* is gone/);
+    for (const node of [stopped, removed, unmade]) node.kill();
+  });
+});
+
+test('a pod whose UID is that of one that stays waits for good, and nothing of that one is touched', async () => {
+  const node = await shared();
+  const web = manifest('late');
+  node.apply({ ...web, metadata: { ...web.metadata, uid: NEIGHBOURS } });
+  await node.advance(60_000);
+  node.remove('late');
+  await node.settle(60_000);
+  expect(others(node)).toHaveLength(3);
+  node.kill();
+});
+
+test('what the agent cannot do with cgroups is an option of its host', async () => {
+  for (const cgroups of ['readOnly', 'unused'] as const) {
+    const node = await simulateNode({ seed: 1, invariants, cgroups });
+    node.apply(manifest('web'));
+    await node.settle(60_000);
+    expect(node.host.cgroups.paths.filter((path) => /^kubepods\/.*pod/.test(path))).toEqual([]);
+    node.remove('web');
+    await node.settle(60_000);
+    node.kill();
+  }
 });

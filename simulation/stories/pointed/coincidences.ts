@@ -12,6 +12,7 @@ import {
   remove,
   runtimeDown,
   SECOND,
+  SHARED_SEED,
   same,
   shell,
   sized,
@@ -130,9 +131,6 @@ export const overlaps: Readonly<Record<string, PointedStory>> = {
     [strike('mounts', 'mount', late(6))],
   ),
 };
-
-/** The seed of a host on which pods of other agents share the cgroups. */
-const SHARED_SEED = 2;
 
 /** The cgroups that pods of other agents share. */
 export const sharedCgroups: Readonly<Record<string, PointedStory>> = {

@@ -1,12 +1,11 @@
 /** The parts of stories that lead to situations which drawn stories rarely reach. */
 import type { Fate, Room } from '../../outside.ts';
 import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from '../manifests.ts';
-import type { Deed, Moment } from '../story.ts';
+import type { Deed, Moment, Story } from '../story.ts';
 import type { Struck } from '../striking.ts';
 
 /** A story without faults by number. */
-export interface PointedStory {
-  readonly moments: readonly Moment[];
+export interface PointedStory extends Pick<Story, 'moments' | 'cgroups'> {
   readonly struck: readonly Struck[];
   readonly lastsMs: number;
   /** Absent: one. */
@@ -78,6 +77,9 @@ export const told = (
 ): PointedStory => ({
   ...{ moments, struck, lastsMs },
 });
+
+/** The seed of a host on which pods of other agents share the cgroups. */
+export const SHARED_SEED = 2;
 
 /** An image that has to be pulled. */
 export const secondImage = { image: 'registry.local/pulled:1' };

@@ -1,0 +1,77 @@
+/** What other agents have on the host, and what the host lets an agent do. */
+import { VISITORS } from '../../otherPods.ts';
+import { manifest } from '../manifests.ts';
+import {
+  apply,
+  at,
+  killAgent,
+  type PointedStory,
+  remove,
+  SECOND,
+  SHARED_SEED,
+  same,
+  sized,
+  strike,
+  told,
+} from './pointedStory.ts';
+
+const [VISITOR = ''] = VISITORS;
+/** A pod that has the UID of another agent's. */
+const named = (cpu = '100m') => same('web', { containers: [sized(cpu)] }, { uid: VISITOR });
+
+const visit = (seconds: number, forSeconds: number) =>
+  at(seconds, { kind: 'visit', uid: VISITOR, forMs: forSeconds * SECOND });
+const cgroupsReadOnly = (seconds: number, forSeconds: number) =>
+  at(seconds, { kind: 'cgroupsReadOnly', forMs: forSeconds * SECOND });
+/** By then the lists of the runtime have shown who has come at first. */
+const LISTED = 12;
+
+const long = (...moments: PointedStory['moments']) => told(moments, [], 300 * SECOND);
+
+/** Pods of other agents come to the cgroups that are this agent's alone at first, and go. */
+export const visits: Readonly<Record<string, PointedStory>> = {
+  'a pod of another agent comes to the cgroups, and goes': long(apply(0, manifest('web')), visit(50, 80)),
+  'a pod waits until another agent has removed its sandbox': long(
+    ...[visit(0, 60), apply(LISTED, named()), apply(20, named('200m'))],
+  ),
+  'a pod that waits for another agent is wanted no more': long(
+    visit(0, 100),
+    apply(LISTED, named()),
+    remove(30, 'web'),
+  ),
+  'an agent starts again while a pod waits for another agent': long(
+    ...[visit(0, 60), apply(LISTED, named()), killAgent(30, 5)],
+  ),
+  'what is left of a pod ends while another agent has a sandbox of it': long(
+    ...[apply(0, named()), killAgent(8, 12), at(9, { kind: 'killSandbox', which: 0 }), visit(10, 60)],
+    at(30, { kind: 'exit', which: 0, exitCode: 0 }),
+  ),
+  'another agent runs a pod of the UID of one that has just begun': {
+    ...long(apply(0, manifest('other')), visit(11, 60), apply(11.5, named()), remove(40, 'web')),
+    seed: SHARED_SEED,
+  },
+};
+
+/** The host is, or becomes, another than most. */
+export const hosts: Readonly<Record<string, PointedStory>> = {
+  'a host gets another address': told([
+    ...[apply(0, manifest('web')), apply(0, same('host', { hostNetwork: true }))],
+    at(20, { kind: 'addresses', ips: ['192.0.2.7', '2001:db8::7'] }),
+  ]),
+  'a host lets nobody change cgroups': { ...told([apply(0, manifest('web')), remove(30, 'web')]), cgroups: 'readOnly' },
+  'a host leaves cgroups to the runtime': {
+    ...told([apply(0, manifest('web')), remove(30, 'web')]),
+    cgroups: 'unused',
+  },
+  'a host lets nobody change cgroups for a while': long(
+    ...[apply(0, manifest('web')), cgroupsReadOnly(30, 100), apply(40, manifest('late')), remove(45, 'web')],
+  ),
+  'a host lets nobody change cgroups that others share': long(
+    ...[visit(10, 200), cgroupsReadOnly(80, 100), apply(90, manifest('late'))],
+  ),
+  'a host lets nobody change cgroups whose limit could not be set': told(
+    [cgroupsReadOnly(20, 100)],
+    [strike('cgroups', 'write', { kind: 'fail', code: 'EBUSY' }, { about: '/kubepods/memory.max' })],
+    120 * SECOND,
+  ),
+};
