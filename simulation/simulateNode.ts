@@ -174,6 +174,7 @@ export class Simulation implements SimulatedNode {
   }
 
   endFaults(): void {
+    this.users.healAll();
     this.#faults.end();
   }
 

@@ -18,6 +18,9 @@ export class Users {
   /** Those of which a part is there: what they are to replace stands until they are whole. */
   readonly #begun = new Map<string, Manifest>();
 
+  /** The pods in whose file there is something else for a while; `isLost`: an agent may have nothing of them any more. */
+  readonly #spoiled = new Map<string, { isLost: boolean }>();
+
   /** `config`: what the node is told, which decides what it takes, and whether it asks a URL. */
   constructor(host: SimulatedHost, deeds: Deeds, config: SimulationOptions['config'] = {}) {
     this.#host = host;
@@ -45,6 +48,7 @@ export class Users {
     const full = staticPodName(pod);
     if (!this.#deeds.wanted.has(full)) this.#want(pod);
     this.#begun.set(full, pod);
+    this.#spoiled.delete(full);
     const [file = ''] = this.#deeds.filesOf(full);
     const text = textOf(pod);
     this.#host.manifests.write(file, text.slice(0, Math.floor(share * text.length)));
@@ -58,6 +62,31 @@ export class Users {
     }, restMs);
   }
 
+  /**
+   * Spoils the file of a pod for a while, unless something else is done to it by then. What was there before goes on, also
+   * with the next agent.
+   */
+  spoil(pod: string, how: Spoiling, forMs: number): void {
+    const [manifest, [file]] = [this.#pods.get(pod), this.#deeds.filesOf(pod)];
+    if (manifest === undefined || file === undefined || this.#begun.has(pod)) return;
+    const spoiled = { isLost: false };
+    this.#spoiled.set(pod, spoiled);
+    this.#host.manifests.write(file, spoiledText(manifest, how));
+    this.#host.clock.setTimeout(() => {
+      if (this.#spoiled.get(pod) === spoiled) this.#heal(pod);
+    }, forMs);
+  }
+
+  /** Puts whole manifests there again. */
+  healAll(): void {
+    for (const pod of [...this.#spoiled.keys()]) this.#heal(pod);
+  }
+
+  /** Writes something that is no manifest, unless a manifest is there. */
+  scribble(file: string, text: string): void {
+    if (!this.#isTaken(file)) this.#host.manifests.write(file, text);
+  }
+
   /** Takes the manifest of a pod away, given its full name. */
   remove(pod: string): void {
     if (!this.#deeds.wanted.has(pod)) return;
@@ -65,6 +94,7 @@ export class Users {
     this.#deeds.unwant(pod, this.#host.clock.elapsed);
     this.#pods.delete(pod);
     this.#begun.delete(pod);
+    this.#spoiled.delete(pod);
     this.#touch(pod);
     this.#host.manifests.unlist(pod);
     for (const file of files) this.#host.manifests.remove(file);
@@ -73,7 +103,8 @@ export class Users {
   /** Gives the manifest of a pod another file: as another static pod of the same name it begins anew. */
   rename(pod: string, file: string): void {
     const [from] = this.#deeds.filesOf(pod);
-    if (from === undefined || this.#isTaken(file)) return;
+    // What is spoiled would be lost under another name.
+    if (from === undefined || this.#isTaken(file) || this.#spoiled.has(pod)) return;
     this.#host.manifests.rename(from, file);
     this.#deeds.moveFile(pod, from, file);
     this.#begunAnew(pod);
@@ -116,6 +147,7 @@ export class Users {
   /** The agent is to end all pods: they begin anew when it starts again. */
   drain(): void {
     for (const pod of this.#deeds.wanted.keys()) this.#begunAnew(pod);
+    this.#loseSpoiled();
   }
 
   /** The whole directory is gone for a while. */
@@ -123,12 +155,26 @@ export class Users {
     const until = this.#host.clock.elapsed + forMs;
     for (const pod of this.#deeds.wanted.keys()) if (this.#deeds.filesOf(pod).length > 0) this.#begunAnew(pod, until);
     this.#host.loseManifests(forMs);
+    this.#loseSpoiled();
+  }
+
+  #loseSpoiled(): void {
+    for (const spoiled of this.#spoiled.values()) spoiled.isLost = true;
+  }
+
+  #heal(pod: string): void {
+    const manifest = this.#pods.get(pod);
+    if (this.#spoiled.get(pod)?.isLost) this.#begunAnew(pod);
+    this.#spoiled.delete(pod);
+    const [file] = this.#deeds.filesOf(pod);
+    if (manifest !== undefined && file !== undefined) this.#host.manifests.put(file, textOf(manifest));
   }
 
   #want(pod: Manifest, by?: 'url'): string {
     const full = staticPodName(pod);
     this.#pods.set(full, pod);
     this.#begun.delete(full);
+    this.#spoiled.delete(full);
     const file = by === 'url' ? {} : { file: this.#freeFile(pod.metadata.name) };
     this.#deeds.want(full, { ...file, uid: pod.metadata.uid, manifest: pod });
     this.#touch(full);
@@ -165,6 +211,18 @@ export class Users {
     const { namespace, name } = fact.pod.metadata;
     return `${namespace}/${name}` === pod;
   }
+}
+
+/** What is wrong with a file: it is empty, cut off, no text at all, or a manifest that is refused. */
+export type Spoiling = 'empty' | 'cut' | 'noise' | 'refused';
+
+function spoiledText(pod: Manifest, how: Spoiling): string {
+  const whole = textOf(pod);
+  const texts: Readonly<Record<Spoiling, string>> = {
+    ...{ empty: '', cut: whole.slice(0, Math.floor(whole.length / 2)), noise: '\u0000: [' },
+    refused: textOf({ ...pod, spec: { ...pod.spec, containers: [] } }),
+  };
+  return texts[how];
 }
 
 const textOf = (pod: Manifest): string => JSON.stringify(pod);

@@ -40,6 +40,7 @@ const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: 
   copyManifest: manifestAs,
   renameListed: { pod, name: text },
   scribble: { file, text },
+  spoil: { ...span, pod, how: z.enum(['empty', 'cut', 'noise', 'refused']) },
   manifestsGone: span,
   url: { ...span, trouble: z.enum(['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow']) },
   exit: { which, exitCode, reason: z.optional(text) },

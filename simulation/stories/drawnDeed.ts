@@ -32,7 +32,11 @@ export interface Drawing {
 
 type Draw<K extends Deed['kind']> = (drawing: Drawing) => Deed & { readonly kind: K };
 
-const ODD_FILES = ['odd.yaml', 'constructor', '.hidden', 'a b.json', '__proto__.json', '\u00e4\u00f6.yaml'] as const;
+const HIDDEN = '.hidden';
+const LONG_FILE = `${'x'.repeat(250)}.json`;
+const ODD_FILES = [
+  ...(['odd.yaml', 'constructor', HIDDEN, 'a b.json', '__proto__.json', '\u00e4\u00f6.yaml', LONG_FILE] as const),
+] as const;
 const TEXTS = [
   '',
   '{',
@@ -47,7 +51,9 @@ const some = (random: Random, longest = 60): number => random.between(0, longest
 const which = (random: Random): number => random.between(0, 50);
 const fullName = ({ names, random }: Drawing): string => `default/${random.pick(names)}-${NODE_NAME}`;
 const downMs = (random: Random): number => random.pick([0, 100, SECOND, 20 * SECOND]);
-const file = (random: Random): string => `other-${random.between(0, 4)}.json`;
+/** A file that a node reads: what is hidden is none. */
+const file = (random: Random): string =>
+  random.chance(0.5) ? `other-${random.between(0, 4)}.json` : random.pick(ODD_FILES.filter((each) => each !== HIDDEN));
 
 /** Remembers what a manifest is changed from. */
 function noted({ last }: Drawing, pod: Manifest): Manifest {
@@ -94,6 +100,13 @@ const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Dra
     },
   ],
   scribble: [2, ({ random }) => ({ kind: 'scribble', file: random.pick(ODD_FILES), text: random.pick(TEXTS) })],
+  spoil: [
+    3,
+    (drawing) => {
+      const how = drawing.random.pick(['empty', 'cut', 'noise', 'refused'] as const);
+      return { kind: 'spoil', pod: fullName(drawing), how, forMs: some(drawing.random, 300) };
+    },
+  ],
   manifestsGone: [1, ({ random }) => ({ kind: 'manifestsGone', forMs: some(random) })],
   url: [
     1,

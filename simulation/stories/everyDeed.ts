@@ -1,4 +1,5 @@
 /** What can happen to the host of a story: each deed of a list at each moment at which the story's node asks for something. */
+import { VISITORS } from '../otherPods.ts';
 import type { Random } from '../random.ts';
 import type { Manifest } from './manifests.ts';
 import { staticPodName } from './manifests.ts';
@@ -31,6 +32,9 @@ const DEEDS: readonly Deed[] = [
   { kind: 'scribble', file: 'invalid.json', text: '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"UPPER"}}' },
   { kind: 'manifestsGone', forMs: FOR_MS },
   ...(['dropped', 'exhausted'] as const).map((trouble): Deed => ({ kind: 'watches', trouble, forMs: FOR_MS })),
+  { kind: 'visit', uid: VISITORS[0] ?? '', forMs: FOR_MS },
+  { kind: 'addresses', ips: ['192.0.2.7'] },
+  { kind: 'cgroupsReadOnly', forMs: FOR_MS },
   { kind: 'powerCut', downMs: SECOND },
   { kind: 'killAgent', downMs: SECOND },
 ];
@@ -49,7 +53,9 @@ function manifestAt({ moments }: Story, at: number): Manifest | undefined {
 /** The deeds that can be done to the host of a story at a time. */
 function deedsAt(story: Story, at: number): readonly Deed[] {
   const pod = manifestAt(story, at);
-  return pod === undefined ? DEEDS : [...DEEDS, { kind: 'writeInParts', pod, share: 0.5, restMs: SECOND }];
+  if (pod === undefined) return DEEDS;
+  const spoil: Deed = { kind: 'spoil', pod: staticPodName(pod), how: 'refused', forMs: FOR_MS };
+  return [...DEEDS, { kind: 'writeInParts', pod, share: 0.5, restMs: SECOND }, spoil];
 }
 
 /** The story with each of these deeds at each of some times, which are milliseconds of node time; each time counts once. */

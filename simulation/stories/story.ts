@@ -3,6 +3,7 @@ import type { CgroupsHere } from '../hostCgroups.ts';
 import type { Fate, Room } from '../outside.ts';
 import type { EventTrouble, RuntimeRestart } from '../runtimeTroubles.ts';
 import type { DiskTrouble, UrlTrouble } from '../troubles.ts';
+import type { Spoiling } from '../users.ts';
 import type { WatchTrouble } from '../watches.ts';
 import type { Manifest } from './manifests.ts';
 
@@ -20,6 +21,8 @@ type UserDeed =
   | { readonly kind: 'renameListed'; readonly pod: string; readonly name: string }
   /** Writes something into the directory of manifests that is none. */
   | { readonly kind: 'scribble'; readonly file: string; readonly text: string }
+  /** Spoils the file of a pod for a while: what it held goes on. */
+  | { readonly kind: 'spoil'; readonly pod: string; readonly how: Spoiling; readonly forMs: number }
   | { readonly kind: 'manifestsGone'; readonly forMs: number }
   | { readonly kind: 'url'; readonly trouble: UrlTrouble; readonly forMs: number };
 

@@ -29,7 +29,8 @@ test('containers, the runtime, its lists and events, the clock, the disk, manife
   expect([...kinds].toSorted()).toEqual(
     [
       ...['exit', 'oom', 'killSandbox', 'removeSandbox', 'events', 'runtimeDown', 'stall', 'lists', 'jump', 'disk'],
-      ...['scribble', 'manifestsGone', 'watches', 'writeInParts', 'powerCut', 'killAgent'],
+      ...['scribble', 'spoil', 'manifestsGone', 'watches', 'writeInParts', 'powerCut', 'killAgent'],
+      ...['visit', 'addresses', 'cgroupsReadOnly'],
     ].toSorted(),
   );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { PRESENT_IMAGE } from '../../../simulation/host.ts';
+import { PLACES, PRESENT_IMAGE } from '../../../simulation/host.ts';
 import { invariants } from '../../../simulation/invariants/all.ts';
 import { MANIFEST_URL } from '../../../simulation/manifestPlace.ts';
 import { ROOMS, type Room } from '../../../simulation/outside.ts';
@@ -34,6 +34,50 @@ test('a manifest that is half-written changes nothing until the rest is there', 
   expect(uids(node)).toEqual([uid]);
   await node.advance(20 * SECOND);
   expect(node.pods().map(({ metadata }) => metadata.labels)).toEqual([{ changed: 'yes' }]);
+  node.kill();
+});
+
+test.each(['empty', 'cut', 'noise', 'refused'] as const)(
+  'a pod whose file is %s for minutes goes on as it was, also with the next agent, and is the same when it is whole',
+  async (how) => {
+    const node = await running();
+    const before = node.host.running().map(({ id }) => id);
+    const [uid] = uids(node);
+    perform(node, { kind: 'spoil', pod: WEB, how, forMs: 200 * SECOND });
+    const text = () => node.host.files.readFileSync(`${PLACES.manifests}/web.json`);
+    for (const isNew of [false, true]) {
+      if (isNew) node.kill();
+      await node.startAgent();
+      await node.advance(60 * SECOND);
+      expect(() => JSON.parse(text()).spec.containers[0].name).toThrow();
+      expect(node.host.running().map(({ id }) => id)).toEqual(before);
+      expect(uids(node)).toEqual([uid]);
+    }
+    await node.advance(120 * SECOND);
+    expect(JSON.parse(text())).toEqual(web);
+    expect(node.host.running().map(({ id }) => id)).toEqual(before);
+    node.kill();
+  },
+);
+
+test('what is spoiled is whole again when faults end, and stays away where its pod is not wanted', async () => {
+  const node = await running();
+  perform(node, { kind: 'spoil', pod: WEB, how: 'cut', forMs: 200 * SECOND });
+  node.endFaults();
+  expect(JSON.parse(node.host.files.readFileSync(`${PLACES.manifests}/web.json`))).toEqual(web);
+  perform(node, { kind: 'spoil', pod: WEB, how: 'cut', forMs: 10 * SECOND });
+  perform(node, { kind: 'remove', pod: WEB });
+  await node.advance(30 * SECOND);
+  expect(node.host.files.readdirSync(PLACES.manifests)).toEqual([]);
+  expect(phases(node)).toEqual([]);
+  node.kill();
+});
+
+test('nothing is scribbled into the file of a manifest', async () => {
+  const node = await running();
+  perform(node, { kind: 'renameManifest', pod: WEB, file: 'a b.json' });
+  perform(node, { kind: 'scribble', file: 'a b.json', text: '{' });
+  expect(JSON.parse(node.host.files.readFileSync(`${PLACES.manifests}/a b.json`))).toEqual(web);
   node.kill();
 });
 
