@@ -1,4 +1,5 @@
 /** The disk as one agent reaches it. */
+import { dirname } from 'node:path';
 import type { FileSystem, OpenFile } from '../host/files/fileSystem.ts';
 import { failureOf } from './failures.ts';
 import type { Gate, OutsideCall } from './outside.ts';
@@ -12,18 +13,26 @@ const READS: ReadonlySet<string> = new Set<keyof FileSystem | keyof OpenFile>([
 
 type Method = (...args: readonly unknown[]) => unknown;
 
-/** How much of what can be done in part is done when the agent dies with it. */
+/** How much of what can be done in part is done when the agent dies with it, or the disk has no more room. */
 const PART = 0.5;
 
 const half = <T>(all: readonly T[]): readonly T[] => all.slice(0, Math.ceil(all.length * PART));
 const part = (text: unknown): string => String(text).slice(0, Math.floor(String(text).length * PART));
 
+const isRecursive = (options: unknown): boolean =>
+  typeof options === 'object' && options !== null && Reflect.get(options, 'recursive') === true;
+
 /** Begins what can be done in part, where that is so. */
 function partlyOf(files: FileSystem, name: string, args: readonly unknown[]): (() => Promise<unknown>) | undefined {
   const path = String(args[0]);
   if (name === 'writeFile') return () => files.writeFile(path, part(args[1]));
+  if (name === 'gzip') return async () => files.writeFile(String(args[1]), part(await files.readFile(path)));
+  if (name === 'mkdir' && isRecursive(args[1])) return () => files.mkdir(dirname(path), { recursive: true });
   if (name !== 'removeTree' && name !== 'rm') return undefined;
   return async () => {
+    // Nothing is removed that has something mounted in it.
+    const mounts = name === 'removeTree' ? await files.mountsUnder(path, new AbortController().signal) : [];
+    if (mounts.length > 0) return;
     const names = await files.readdir(path).catch(() => []);
     for (const each of half(names)) await files.rm(`${path}/${each}`, { recursive: true, force: true });
   };

@@ -48,6 +48,7 @@ export const fullName = ({ namespace, podName }: Pick<SimulatedSandbox, 'namespa
   `${namespace}/${podName}`;
 
 interface HostParts {
+  /** Told what happens at the runtime, but to what is somebody else's. */
   readonly onEffect: (effect: RuntimeEffect) => void;
   /** Absent: writable. */
   readonly cgroups?: CgroupsHere | undefined;
@@ -66,7 +67,7 @@ export class SimulatedHost {
   /** The host's own, the primary first. */
   addresses: readonly string[] = [HOST_IP];
   /** What the disk suffers from, if anything. */
-  #diskTrouble: DiskTrouble | undefined;
+  #diskFate: ((call: OutsideCall) => Fate | undefined) | undefined;
   #flaky: FlakyRoom | undefined;
   readonly #cgroups: HostCgroups;
   readonly #spells: Spells;
@@ -91,7 +92,7 @@ export class SimulatedHost {
         this.#log(effect);
         this.troubles.noteEffect(effect);
         this.#others.noteEffect(effect);
-        onEffect(effect);
+        if (!this.#others.runs((effect.container ?? effect.sandbox).id)) onEffect(effect);
       },
     });
     this.#cgroups = new HostCgroups(this.runtime, cgroups);
@@ -219,7 +220,7 @@ export class SimulatedHost {
 
   /** What becomes of a call for what the host suffers from. */
   fateOf(call: OutsideCall): Fate | undefined {
-    return (this.#diskTrouble && sufferedBy(this.#diskTrouble, call)) ?? this.#flaky?.fateOf(call);
+    return this.#diskFate?.(call) ?? this.#flaky?.fateOf(call);
   }
 
   /** So many of the calls to a room fail, from 0 to 1. */
@@ -231,9 +232,10 @@ export class SimulatedHost {
   }
 
   sufferFrom(trouble: DiskTrouble, forMs: number): void {
-    this.#diskTrouble = trouble;
+    const random = new Random(this.clock.elapsed);
+    this.#diskFate = (call) => sufferedBy(trouble, call, random);
     this.#spells.begin('disk', forMs, () => {
-      this.#diskTrouble = undefined;
+      this.#diskFate = undefined;
     });
   }
 

@@ -285,5 +285,8 @@ const apiServer =
 /** A room whose calls are answered on the spot. */
 const gatedRoom =
   (room: 'mounts' | 'cgroups' | 'network', gate: Gate): RoomGate =>
-  (call, act) =>
-    gate.pass({ room, ...call }, { act, failure: (code) => failureOf({ room, ...call }, code) });
+  (call, act, partly) =>
+    gate.pass(
+      { room, ...call },
+      { act, failure: (code) => failureOf({ room, ...call }, code), partly: partly && (async () => partly()) },
+    );

@@ -22,9 +22,9 @@ export interface OutsideCall {
 export type Fate =
   /**
    * It fails, and nothing was done; `code` is how, where its room knows several ways: one of another room stands for one of
-   * these, and one that no room knows is a `TypeError`.
+   * these, and one that no room knows is a `TypeError`. `inPart`: of what can be done in part a part was done.
    */
-  | { readonly kind: 'fail'; readonly code?: string }
+  | { readonly kind: 'fail'; readonly code?: string; readonly inPart?: boolean }
   /** It is done, and fails all the same. */
   | { readonly kind: 'lostReply'; readonly code?: string }
   /** It is not done before the faults end, or the caller gives up. */
@@ -155,8 +155,8 @@ export class Gate {
   }
 
   async #before(fate: Fate, { failure, signal, partly }: Passing<unknown>): Promise<void> {
+    if ((fate.kind === 'fail' && fate.inPart) || (fate.kind === 'death' && fate.when === 'during')) await partly?.();
     if (fate.kind === 'fail') throw failure(fate.code);
-    if (fate.kind === 'death' && fate.when === 'during') await partly?.();
     if (fate.kind === 'death' && fate.when !== 'after') this.#die();
     if (fate.kind === 'hang') await untilAborted(this.#parts.faultsEnded(), signal);
     if (fate.kind === 'late') await untilAborted(this.#wait(fate.ms), signal);

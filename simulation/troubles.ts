@@ -27,12 +27,15 @@ const SUFFERS: Readonly<Record<DiskTrouble, (call: OutsideCall) => string | unde
   tableFull: ({ name }) => (OPENING.has(name) ? 'ENFILE' : undefined),
 };
 
-/** What becomes of a call in such a trouble; undefined where it does not suffer from it. */
-export function sufferedBy(trouble: DiskTrouble, call: OutsideCall): Fate | undefined {
+/** What becomes of a call in such a trouble, of which `random` draws a part; undefined where it does not suffer from it. */
+export function sufferedBy(trouble: DiskTrouble, call: OutsideCall, random: Random): Fate | undefined {
   const isConcerned =
     call.room === 'disk' || call.room === 'mounts' || trouble === 'noDescriptors' || trouble === 'tableFull';
   const code = isConcerned && call.room !== 'runtime' ? SUFFERS[trouble](call) : undefined;
-  return code === undefined ? undefined : { kind: 'fail', code };
+  if (code === undefined) return undefined;
+  // A little room is left at times: for a name, or the beginning of what is written.
+  if (trouble !== 'full' || random.chance(0.5)) return { kind: 'fail', code };
+  return call.name === 'open' ? undefined : { kind: 'fail', code, inPart: true };
 }
 
 /** A lost reply is one of so many faults of a room that is flaky. */

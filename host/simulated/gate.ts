@@ -8,8 +8,11 @@ interface GatedCall {
   readonly writes: boolean;
 }
 
-/** What each call passes through: it decides when `act` takes effect, if at all, and what the call comes to. */
-export type Gate = <T>(call: GatedCall, act: () => T) => Promise<T>;
+/**
+ * What each call passes through: it decides when `act` takes effect, if at all, and what the call comes to; `partly` does a
+ * part of what can be done in part.
+ */
+export type Gate = <T>(call: GatedCall, act: () => T, partly?: () => void) => Promise<T>;
 
 /** Lets every call take effect at once. */
 export const openGate: Gate = async (_call, act) => act();

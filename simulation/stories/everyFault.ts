@@ -6,9 +6,10 @@ import { play } from './play.ts';
 import type { Fault, Story } from './story.ts';
 
 /** What can be done in part. */
-const IN_PARTS: ReadonlySet<string> = new Set(['writeFile', 'removeTree', 'rm']);
+const IN_PARTS: ReadonlySet<string> = new Set(['writeFile', 'removeTree', 'rm', 'gzip', 'mkdir', 'setOwnership']);
 const LATE_MS = 3_000;
 const BEFORE: Fate = { kind: 'death', when: 'before' };
+const AFTER: Fate = { kind: 'death', when: 'after' };
 
 /** What is answered on the spot neither hangs nor is late. */
 const AT_ONCE: ReadonlySet<string> = new Set([
@@ -27,8 +28,16 @@ export function fatesOf(call: OutsideCall): readonly Fate[] {
   const slow: readonly Fate[] = AT_ONCE.has(call.name) ? [] : [{ kind: 'hang' }, { kind: 'late', ms: LATE_MS }];
   if (!call.writes) return [...fails, ...slow, BEFORE];
   const lost: Fate = { kind: 'lostReply', ...(codes[0] === undefined ? {} : { code: codes[0] }) };
-  const during: readonly Fate[] = IN_PARTS.has(call.name) ? [{ kind: 'death', when: 'during' }] : [];
-  return [...fails, lost, ...slow, BEFORE, ...during, { kind: 'death', when: 'after' }];
+  return [...fails, lost, ...slow, BEFORE, ...(IN_PARTS.has(call.name) ? inPartOf(codes) : []), AFTER];
+}
+
+/** What is done in part where the agent dies with it, or where there is no more room. */
+function inPartOf(codes: readonly string[]): readonly Fate[] {
+  const code = codes.find((each) => each === 'ENOSPC') ?? codes[0];
+  return [
+    { kind: 'fail', inPart: true, ...(code === undefined ? {} : { code }) },
+    { kind: 'death', when: 'during' },
+  ];
 }
 
 /** A call of a story, with when it is made. */
@@ -72,7 +81,8 @@ export function* withEveryKindOfFault(story: Story, calls: readonly CallOfStory[
     const isLate = (call + turn) % LATE_EVERY === 0;
     const diesLater = leavesWhatTheNextDoes(each, calls[call + 1]);
     for (const fate of fatesOf(each)) {
-      if ((fate.kind === 'late' && !isLate) || (fate.kind === 'fail' && fate.code !== code)) continue;
+      if (fate.kind === 'late' && !isLate) continue;
+      if (fate.kind === 'fail' && !fate.inPart && fate.code !== code) continue;
       if (fate.kind === 'death' && diesLater) continue;
       yield { ...story, faults: [{ call, fate }] };
     }

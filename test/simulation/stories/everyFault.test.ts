@@ -20,7 +20,7 @@ test('each call fails as its room does, and only what changes something can lose
   expect(kinds('readFile', false)).toEqual(['EIO', 'EMFILE', 'ENFILE', 'hang', 'late', 'death']);
   expect(kinds('readFileSync', false)).toEqual(['EIO', 'EMFILE', 'ENFILE', 'death']);
   const lost = ['EIO', 'hang', 'late'];
-  expect(kinds('mkdir', true)).toEqual(['EIO', 'ENOSPC', 'EROFS', 'EMFILE', 'ENFILE', ...lost, 'death', 'death']);
+  expect(kinds('symlink', true)).toEqual(['EIO', 'ENOSPC', 'EROFS', 'EMFILE', 'ENFILE', ...lost, 'death', 'death']);
   expect(kinds('removeTree', true)).toEqual([
     'EIO',
     'ENOSPC',
@@ -29,16 +29,22 @@ test('each call fails as its room does, and only what changes something can lose
     'ENFILE',
     ...lost,
     'death',
+    'ENOSPC',
     'death',
     'death',
   ]);
+  expect(fatesOf({ ...at, name: 'removeTree', writes: true })).toContainEqual({
+    kind: 'fail',
+    code: 'ENOSPC',
+    inPart: true,
+  });
   const unmount = fatesOf({ room: 'mounts', name: 'unmount', about: '/a', writes: true });
   expect(unmount).toContainEqual({ kind: 'fail', code: 'EBUSY' });
 });
 
 const story: Story = { seed: 1, moments: [], faults: [], lastsMs: 0 };
 const calls = [
-  { room: 'disk', name: 'mkdir', about: '/a', writes: true, at: 1 },
+  { room: 'disk', name: 'symlink', about: '/a', writes: true, at: 1 },
   { room: 'disk', name: 'stat', about: '/a', writes: false, at: 2 },
   { room: 'runtime', name: 'version', about: '', writes: false, at: 3 },
 ] as const;
