@@ -5,15 +5,20 @@ import { drawnStory } from './stories/drawnStory.ts';
 import { manyKinds } from './stories/manyKinds.ts';
 import { play } from './stories/play.ts';
 import { adoptions } from './stories/pointed/adoptions.ts';
+import { spoiled } from './stories/pointed/files.ts';
 import { longLives } from './stories/pointed/longLives.ts';
+import { visits } from './stories/pointed/others.ts';
 import type { PointedStory } from './stories/pointed/pointedStory.ts';
 import { waits } from './stories/pointed/waits.ts';
 import { shortStories } from './stories/shortStories.ts';
 import type { Story } from './stories/story.ts';
 import { striking } from './stories/striking.ts';
 
-/** Those that lead to what a new agent has to leave as it is, to what a pod has to wait for, and to what it may not keep. */
-const pointed = Object.values({ ...adoptions, ...waits, ...longLives });
+/**
+ * Those that lead to what a new agent has to leave as it is, to what a pod has to wait for, to other agents' pods, and to
+ * what a pod that lives on may not keep.
+ */
+const pointed = Object.values({ ...adoptions, ...waits, ...spoiled, ...visits, ...longLives });
 
 /** A story by its number: the short ones first, one of many pods, some that are pointed, and then those that are drawn. */
 function storyOf(number: number): Story & Partial<PointedStory> {

@@ -1,7 +1,7 @@
 /** What calls to the simulated runtime take. */
 import { lookUp } from '../pod/lookUp.ts';
 
-/** So many times what it usually takes a call takes at most. */
+/** The slowest call takes this many times its usual time. */
 const SLOWEST = 4;
 
 /** About what a real runtime takes, in milliseconds; what is not here takes one. */

@@ -334,4 +334,18 @@ export const seededFaults: readonly SeededFault[] = [
     find: '? wish(context, event.pod) : {}',
     put: '? { ...wish(context, event.pod), all: [...(context.all ?? []), event.pod] } : {}',
   },
+  {
+    name: 'others-as-own',
+    breaks: 'what another agent has made of a pod counts as made here',
+    file: 'pod/lifecycle/observed.ts',
+    find: 'const others = all.sandboxes.filter(isTheirs);',
+    put: 'const others = all.sandboxes.filter(isTheirs).slice(all.sandboxes.length);',
+  },
+  {
+    name: 'last-good-lost',
+    breaks: 'a manifest that is invalid when an agent starts takes the place of the last good one',
+    file: 'actors/sources/manifestSet.ts',
+    find: '{ ...before, read: digest, refusedBy: classes, problems }',
+    put: '{ ...(before?.read === undefined ? {} : before), read: digest, refusedBy: classes, problems }',
+  },
 ];

@@ -254,3 +254,18 @@ test('C26: what is bound already is not bound anew', async () => {
   expect(disk.mounts).toHaveLength(1);
   expect(disk.mounts[0]).toBe(before[0]);
 });
+
+test('a group gets a part of a volume first, and its root last', async () => {
+  const disk = new MemoryDisk(() => 0);
+  const files = new MemoryFiles(disk);
+  await files.mkdir('/volume', { recursive: true });
+  for (const name of ['a', 'b']) await files.writeFile(`/volume/${name}`, '');
+  const inPart: Gate = async (_call, _act, partly) => {
+    partly?.();
+    throw fileError('ENOSPC', 'chown', '/volume');
+  };
+  const owned = new SimulatedMounter(disk, inPart).setOwnership('/volume', { fsGroup: 4711, readOnly: false, signal });
+  await expect(owned).rejects.toThrow('ENOSPC');
+  const groups = await Promise.all(['', '/a', '/b'].map(async (name) => (await files.stat(`/volume${name}`)).gid));
+  expect(groups).toEqual([0, 4711, 0]);
+});
