@@ -71,8 +71,8 @@ export class SimulatedHost {
   #flaky: FlakyRoom | undefined;
   readonly #cgroups: HostCgroups;
   readonly #spells: Spells;
-  /** Draws which calls of a flaky room fail. */
-  readonly #flakes: Random;
+  /** Draws which calls of a flaky room fail, and what a disk in trouble leaves of what was asked for. */
+  readonly #fates: Random;
   readonly #others: Others;
   /** Whether calls to the runtime take their time; what is there from the start was made at once. */
   #isOpen = false;
@@ -105,7 +105,7 @@ export class SimulatedHost {
     this.watches = new Watches(clock, this.#spells);
     this.troubles = new RuntimeTroubles(this.runtime, { clock, spells: this.#spells, random: random.fork() });
     const others = { ...PLACES, sharesCgroups: random.chance(0.5) };
-    this.#flakes = random.fork();
+    this.#fates = random.fork();
     this.#others = new Others(others, this.disk, this.files, this.runtime);
   }
 
@@ -225,14 +225,14 @@ export class SimulatedHost {
 
   /** So many of the calls to a room fail, from 0 to 1. */
   failCalls(room: Room, share: number, forMs: number): void {
-    this.#flaky = new FlakyRoom(room, share, this.#flakes.fork());
+    this.#flaky = new FlakyRoom(room, share, this.#fates.fork());
     this.#spells.begin('flaky', forMs, () => {
       this.#flaky = undefined;
     });
   }
 
   sufferFrom(trouble: DiskTrouble, forMs: number): void {
-    const random = new Random(this.clock.elapsed);
+    const random = this.#fates.fork();
     this.#diskFate = (call) => sufferedBy(trouble, call, random);
     this.#spells.begin('disk', forMs, () => {
       this.#diskFate = undefined;

@@ -1,4 +1,5 @@
-import type { Invariant } from './invariant.ts';
+import type { AnyActorRef } from 'xstate';
+import type { Invariant, Watched } from './invariant.ts';
 import { isBeginning, type Taken, takenBy } from './taken.ts';
 
 /** A call that is just under way has a time limit: an agent without pods makes one now and then, seldom two at once. */
