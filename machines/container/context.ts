@@ -79,9 +79,10 @@ export interface ContainerContext
   readonly madeFrom?: string | undefined;
   /** The size of the container under `id`. */
   readonly size?: ContainerSize | undefined;
-  /** The last run that ended, and the one before it. */
+  /** The run of the present attempt, once it has ended; the last one before it, and the one before that. */
   readonly run?: TerminatedRun | undefined;
   readonly earlierRun?: TerminatedRun | undefined;
+  readonly runBefore?: TerminatedRun | undefined;
   /** What an end of the process leads to: the restart rules decide unless somebody asked for more, or a probe for it. */
   readonly onEnd: 'byPolicy' | 'asFailed' | 'recreate' | 'reset' | 'stay';
   /** What the probe said that wants the present run to end. */
@@ -170,7 +171,7 @@ export function specOf(context: { readonly pod: Pod; readonly name: string }): C
   return found.container;
 }
 
-/** Makes room for the next attempt; the run that just ended is kept for the status. */
+/** Makes room for the next attempt; the run that just ended is kept for the status, with what that tells beside it. */
 export const nextAttempt = (context: ContainerContext): Partial<ContainerContext> => ({
   ...(context.id === undefined ? {} : { attempt: context.attempt + 1, isCounted: undefined, unstarted: undefined }),
   id: undefined,
@@ -180,6 +181,7 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   condemnedFor: undefined,
   run: undefined,
   earlierRun: context.run ?? context.earlierRun,
+  runBefore: context.run ? context.earlierRun : context.runBefore,
   onEnd: 'byPolicy',
 });
 

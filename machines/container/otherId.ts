@@ -33,11 +33,12 @@ export const isPresent = (context: ContainerContext, shown: ObservedContainer): 
 
 /** What is known of it again in what is shown: the present container, or one of its runs that have ended. */
 export function knownAgain(context: ContainerContext, shown: ObservedContainer): Partial<ContainerContext> {
-  const { unstarted, earlierRun } = context;
+  const { unstarted, earlierRun, runBefore } = context;
   return {
     ...(isPresentUnderOtherId(context, shown) ? underId(context, shown.id) : {}),
     ...(isUnderOther(context, unstarted, shown) ? { unstarted: shown.id } : {}),
     ...(earlierRun && isEnd(earlierRun, shown) ? { earlierRun: { ...earlierRun, containerId: shown.id } } : {}),
+    ...(runBefore && isEnd(runBefore, shown) ? { runBefore: { ...runBefore, containerId: shown.id } } : {}),
   };
 }
 

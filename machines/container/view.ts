@@ -30,7 +30,8 @@ export function containerView(
   const held = snapshot.hasTag('awaitingVolumes') ? volumeReason : undefined;
   const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, restartsAll);
   const shown = now.kind === 'terminated' ? now.run : undefined;
-  const last = [reportedEnd(snapshot), context.earlierRun].find((run) => run !== undefined && run !== shown);
+  const runs = [reportedEnd(snapshot), context.earlierRun, context.runBefore];
+  const last = runs.find((run) => run !== undefined && run !== shown);
   const containerId = context.id ?? context.unstarted;
   return {
     name: context.name,

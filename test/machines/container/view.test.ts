@@ -23,6 +23,21 @@ test('a container is of the kind of its role, and shows whether it is ready, its
   expect(story.node()).toMatchObject({ facts: ['1 restart'], lastRun: { exitCode: 4 } });
 });
 
+test('beside the end of its last run it shows that of the run before, also where the next one is already due', () => {
+  const story = begun({}, ['findImage']);
+  const run = (exitCode: number) => {
+    story.ports.answer('findImage', { imageRef: 'sha', at: story.ports.now });
+    // So long that the next one waits for nothing.
+    story.ports.advance(700_000);
+    story.die(exitCode);
+  };
+  run(3);
+  expect(story.view()).toMatchObject({ now: { kind: 'terminated', run: { exitCode: 3 } } });
+  expect(story.view().last).toBeUndefined();
+  run(4);
+  expect(story.view()).toMatchObject({ now: { run: { exitCode: 4 } }, last: { exitCode: 3 } });
+});
+
 test('an init container is never said to be ready or not', () => {
   expect(begun({}, [], true).node()).toMatchObject({ kind: 'init', state: 'running.steady', facts: [] });
 });
