@@ -1,7 +1,7 @@
 /** What a status takes back of the one before, although an API server would take it. */
 import { containersOf } from '../../pod/api/containers.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
-import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
+import type { ContainerState, ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { statusesOf } from './apiRules.ts';
 
@@ -52,18 +52,80 @@ function containersBack(before: PodStatus, now: PodStatus, between: Between): st
   const { isOneLife, knownRestarts } = between;
   const next = new Map(statusesOf(now).map((each) => [each.name, each]));
   return statusesOf(before).flatMap((old) => {
-    const { name, restartCount, containerID, state } = old;
+    const { name, restartCount } = old;
     const status = next.get(name);
     if (status === undefined) return mayGo(old, now, between) ? [] : [`container ${name} is gone from the status`];
     const known = isOneLife ? restartCount : Math.min(restartCount, knownRestarts(old));
-    const [began, begins] = [state?.running?.startedAt, status.state?.running?.startedAt];
-    const isSameRun = began && begins && status.containerID === containerID;
     return [
       ...(status.restartCount < known ? [`${name}: restartCount ${restartCount} became ${status.restartCount}`] : []),
-      ...(isSameRun && began !== begins ? [`${name}: its start ${began} became ${begins}`] : []),
+      ...runBack(old, status),
+      ...endsBack(old, status, isOneLife),
+      ...(isOneLife ? endsForgotten(old, status, between) : []),
     ];
   });
 }
+
+type End = NonNullable<ContainerState['terminated']>;
+
+/** How runs of a container have ended, as its status tells: the last one first. */
+const endsOf = ({ state, lastState }: ContainerStatus): End[] =>
+  [state?.terminated, lastState?.terminated].filter((end) => end !== undefined);
+
+const endOf = (status: ContainerStatus, id: string): End | undefined =>
+  endsOf(status).find(({ containerID }) => containerID === id);
+
+/** A run that goes on, or has ended since, began when it did. */
+function runBack({ name, state, containerID = '' }: ContainerStatus, now: ContainerStatus): string[] {
+  const began = state?.running?.startedAt;
+  const running = now.containerID === containerID ? now.state?.running : undefined;
+  const begins = running?.startedAt ?? endOf(now, containerID)?.startedAt;
+  return began && begins && began !== begins ? [`${name}: its start ${began} became ${begins}`] : [];
+}
+
+/** What a run has come to does not change: what a kubelet tells of it is what the runtime does (`toKubeContainerStatus`). */
+const resultOf = ({ exitCode, signal, reason, startedAt, finishedAt }: End): string =>
+  JSON.stringify({ exitCode, signal, reason, startedAt, finishedAt });
+
+/** Ends that no runtime tells: what a later agent finds is another (C13). */
+const OF_THE_AGENT: readonly (string | undefined)[] = ['ContainerStatusUnknown', 'StartError'];
+
+function endsBack(before: ContainerStatus, now: ContainerStatus, isOneLife: boolean): string[] {
+  const { name } = before;
+  return endsOf(before).flatMap((end) => {
+    const { containerID: id, reason } = end;
+    if (!id || (!isOneLife && OF_THE_AGENT.includes(reason))) return [];
+    const next = endOf(now, id);
+    return [
+      ...(now.containerID === id && now.state?.running ? [`${name}: ${id} had ended and runs`] : []),
+      ...(next && resultOf(next) !== resultOf(end)
+        ? [`${name}: the end of ${id}, ${resultOf(end)}, became ${resultOf(next)}`]
+        : []),
+    ];
+  });
+}
+
+/**
+ * An agent goes on telling how the last run ended, until the next has: a kubelet takes that from its own last status,
+ * whatever the runtime has left of it (`convertToAPIContainerStatuses` in pkg/kubelet/kubelet_pods.go).
+ */
+function endsForgotten(before: ContainerStatus, now: ContainerStatus, { mayComeInTurn }: Between): string[] {
+  const { name } = now;
+  const [last, earlier] = endsOf(before);
+  const [next, further] = endsOf(now);
+  if (last === undefined || (next && isSameEnd(last, next))) return [];
+  // A container that is removed for a restart of all has ended in these words alone (C5).
+  if (next?.reason === 'RestartingAllContainers') return [];
+  if (next === undefined) return [`${name}: it is not told any more how it ended`];
+  if (now.state?.terminated && further === undefined) return [`${name}: its lastState is gone`];
+  const isEarlier = earlier !== undefined && isSameEnd(earlier, next);
+  const [ended, ends] = [last, next].map(({ finishedAt }) => Date.parse(finishedAt ?? ''));
+  const isTurned = Boolean(ended && ends && !mayComeInTurn(ended, ends));
+  return isEarlier || isTurned ? [`${name}: its last end, ${resultOf(last)}, became ${resultOf(next)}`] : [];
+}
+
+/** A runtime may come back with another id for what has ended. */
+const isSameEnd = (one: End, other: End): boolean =>
+  (one.containerID !== undefined && one.containerID === other.containerID) || resultOf(one) === resultOf(other);
 
 /**
  * A manifest may be edited so that its pod goes on without a container: a kubelet takes that (`checkAndUpdatePod` in

@@ -60,3 +60,89 @@ test('a later agent need not tell what nobody knows any more, nor over a clock t
   const conditions = [{ type: 'Ready', status: 'False' as const, lastTransitionTime: AT }];
   expect(goneBack(before, { ...before, conditions }, { ...inOneLife, mayComeInTurn: () => true })).toEqual([]);
 });
+
+type End = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;
+const end = (containerID: string, over: Partial<End> = {}): End => ({
+  ...{ containerID, exitCode: 1, reason: 'Error', startedAt: AT, finishedAt: LATER },
+  ...over,
+});
+const [first, second] = [end('containerd://0', { finishedAt: AT }), end('containerd://1')];
+const running = { running: { startedAt: LATER } };
+const status = (over: Partial<ContainerStatus>): PodStatus => ({ ...before, ...of(over) });
+const ended = status({ state: { terminated: second }, lastState: { terminated: first } });
+const waiting = { waiting: { reason: 'CrashLoopBackOff' } };
+
+test('what has ended does not run again, under any agent', () => {
+  const again = status({ state: running, lastState: { terminated: second } });
+  for (const between of [inOneLife, overRestart])
+    expect(goneBack(ended, again, between)).toEqual(['main: containerd://1 had ended and runs']);
+  expect(
+    goneBack(ended, { ...again, ...of({ ...again.containerStatuses?.[0], containerID: '2' }) }, inOneLife),
+  ).toEqual([]);
+});
+
+test.each<Partial<End>>([{ exitCode: 137 }, { finishedAt: AT }, { startedAt: LATER }, { reason: 'OOMKilled' }])(
+  'how a run ended stays as it was: not %j',
+  (over) => {
+    const other = end('containerd://1', over);
+    const [told] = goneBack(
+      ended,
+      status({ state: { terminated: other }, lastState: { terminated: first } }),
+      inOneLife,
+    );
+    expect(told).toMatch(/^main: the end of containerd:..1, .* became /);
+    expect(goneBack(ended, status({ state: waiting, lastState: { terminated: other } }), overRestart)).toEqual([told]);
+  },
+);
+
+test('what an agent only took for the end a later one may know better', () => {
+  const unknown = end('containerd://1', { exitCode: 137, reason: 'ContainerStatusUnknown', finishedAt: null });
+  const before = status({ state: { terminated: unknown } });
+  expect(goneBack(before, ended, inOneLife)).toHaveLength(1);
+  expect(goneBack(before, ended, overRestart)).toEqual([]);
+});
+
+test('a run that has ended began when it did', () => {
+  const begun = status({ state: { running: { startedAt: AT } } });
+  expect(goneBack(begun, status({ state: { terminated: second } }), inOneLife)).toEqual([]);
+  const other = end('containerd://1', { startedAt: LATER });
+  expect(goneBack(begun, status({ state: { terminated: other } }), inOneLife)).toEqual([
+    `main: its start ${AT} became ${LATER}`,
+  ]);
+});
+
+test('the last end is told until there is a later one, by one agent', () => {
+  const next = { state: running, containerID: 'containerd://2' };
+  const gone = ['main: it is not told any more how it ended'];
+  expect(goneBack(ended, status({ ...next, lastState: {} }), inOneLife)).toEqual(gone);
+  expect(goneBack(ended, status({ ...next, lastState: {} }), overRestart)).toEqual([]);
+  expect(goneBack(ended, status({ ...next, lastState: { terminated: second } }), inOneLife)).toEqual([]);
+  expect(goneBack(ended, status({ ...next, lastState: { terminated: first } }), inOneLife)).toHaveLength(1);
+  const third = end('containerd://2', { exitCode: 2 });
+  expect(goneBack(ended, status({ state: { terminated: third }, lastState: {} }), inOneLife)).toEqual([
+    'main: its lastState is gone',
+  ]);
+  expect(
+    goneBack(ended, status({ state: { terminated: third }, lastState: { terminated: second } }), inOneLife),
+  ).toEqual([]);
+});
+
+test('a later end is not one of before, unless the clock was set', () => {
+  const next = status({
+    state: waiting,
+    lastState: { terminated: end('containerd://2', { exitCode: 2, finishedAt: AT }) },
+  });
+  expect(goneBack(ended, next, inOneLife)).toHaveLength(1);
+  expect(goneBack(ended, next, { ...inOneLife, mayComeInTurn: () => true })).toEqual([]);
+});
+
+test('another id for the same run, and the removal for a restart of all, take back nothing', () => {
+  const renamed = status({ state: { terminated: end('containerd://8') }, lastState: {} });
+  expect(goneBack(status({ state: { terminated: second } }), renamed, inOneLife)).toEqual([]);
+  const { containerID: _, ...removed } = end('', { exitCode: 137, reason: 'RestartingAllContainers' });
+  const reset = status({
+    state: waiting,
+    lastState: { terminated: { ...removed, startedAt: null, finishedAt: null } },
+  });
+  expect(goneBack(ended, reset, inOneLife)).toEqual([]);
+});
