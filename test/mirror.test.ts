@@ -14,6 +14,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/invariants/asWanted.test.ts': { 'simulation/invariants': 'madeAsWanted' },
   'test/simulation/invariants/forwardOnly.test.ts': { 'simulation/invariants': 'toldStatus' },
   'test/simulation/invariants/startOrder.test.ts': { 'simulation/invariants': 'mountsAsked' },
+  'test/simulation/invariants/toldOnce.test.ts': { 'simulation/invariants': 'toldCauses' },
   'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {

@@ -3,6 +3,7 @@ import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/view
 import type { OutsideCall } from '../outside.ts';
 import type { Invariant } from './invariant.ts';
 import { nameIn } from './ownReasons.ts';
+import { ToldCauses, ToldNow } from './toldCauses.ts';
 
 type Heard = Parameters<EventSink>[0];
 
@@ -31,11 +32,11 @@ class Counts {
 }
 
 /**
- * What is told of a run: that it is to end, when that begins (`killContainer` in
+ * What is told of a run: that its hook has failed, which ends it, that it is to end, when that begins (`killContainer` in
  * pkg/kubelet/kuberuntime/kuberuntime_container.go), and that the next one has to wait. A kubelet tells of that wait each
  * time that it looks at the pod, and counts what it tells in one event; this agent looks when it begins.
  */
-const OF_A_RUN: ReadonlySet<string> = new Set(['Killing', 'BackOff']);
+const OF_A_RUN: ReadonlySet<string> = new Set(['Killing', 'BackOff', 'FailedPostStartHook']);
 
 /** What is told of each attempt to get an image (`EnsureImageExists` in pkg/kubelet/images/image_manager.go): by which call. */
 const OF_AN_IMAGE: readonly (readonly [words: RegExp, call: string])[] = [
@@ -57,6 +58,7 @@ class Telling {
   readonly #told = new Counts();
   readonly #happened = new Counts();
   readonly #failedMounts = new Map<string, number>();
+  readonly #now = new ToldNow();
 
   /** What an earlier agent had made, and no list shows, is taken for what this one asks for under its name. */
   constructor(containers: readonly Run[]) {
@@ -79,8 +81,11 @@ class Telling {
     if (room === 'runtime' && (name === 'imageStatus' || name === 'pullImage')) this.#happened.add(name, tagged(about));
   }
 
-  /** Whether it was told before, at the same time of a clock that no jump changes. */
-  isRepeated({ reason, message, involved: { uid, fieldPath } }: Heard, elapsed: number): boolean {
+  /** Whether it was told before; `elapsed` is when, by a clock that no jump changes. */
+  isRepeated(event: Heard, elapsed: number): boolean {
+    const { reason, message, involved } = event;
+    const { uid, fieldPath } = involved;
+    const isAlso = this.#now.isRepeated(event, elapsed);
     const key = [uid, nameIn(fieldPath)];
     const kind = ONCE.get(reason);
     if (kind !== undefined) return this.#told.add(kind, ...key) > this.#happened.of(kind, ...key);
@@ -93,7 +98,7 @@ class Telling {
       return this.#told.add(`${elapsed}`, ...key, message) > 1 || isMore;
     }
     if (OF_A_RUN.has(reason) && fieldPath !== undefined) return this.#told.add(reason, ...key) > 1;
-    if (reason !== 'FailedMount') return false;
+    if (reason !== 'FailedMount') return isAlso;
     const volume = `${uid} ${message.split(' : ')[0]}`;
     const before = this.#failedMounts.get(volume);
     this.#failedMounts.set(volume, elapsed);
@@ -106,19 +111,26 @@ export const toldOnce: Invariant = {
   says: 'Within one life of the agent, an event is told once for what happened once.',
   follow: ({ host }, violated) => {
     let telling = new Telling([]);
+    let causes = new ToldCauses();
     return {
       onLifeBegan: () => {
         telling = new Telling(host.containers());
+        causes = new ToldCauses();
       },
-      onEffect: (effect) =>
-        telling.noteEffect(
-          effect,
-          host.containers().filter(({ state }) => state === 'running'),
-        ),
-      onCall: (call) => telling.noteCall(call),
+      onEffect: (effect) => {
+        const running = host.containers().filter(({ state }) => state === 'running');
+        telling.noteEffect(effect, running);
+        causes.noteEffect(effect);
+      },
+      onStatus: (change) => causes.noteStatus(change),
+      onCall: (call) => {
+        telling.noteCall(call);
+        causes.noteCall(call, host);
+      },
       onEvent: (event) => {
         const { namespace, name } = event.involved;
-        if (!telling.isRepeated(event, host.clock.elapsed)) return;
+        const wasTold = causes.isRepeated(event, host.clock.elapsed);
+        if (!telling.isRepeated(event, host.clock.elapsed) && !wasTold) return;
         violated(`told twice: ${namespace}/${name} ${event.reason}: ${event.message}`);
       },
     };

@@ -195,6 +195,27 @@ export const seededFaults: readonly SeededFault[] = [
     put: "'container.stop': { target: 'stopping', actions: ['stopForGood', recordStopEvent, recordStopEvent] },",
   },
   {
+    name: 'probe-twice',
+    breaks: 'what a probe has found is told twice',
+    file: 'machines/probe/chart.ts',
+    find: 'if (message) enqueue.emit(recordedEvent(involvedPod(context.pod, context), message));',
+    put: 'for (const each of message ? [message, message] : []) enqueue.emit(recordedEvent(involvedPod(context.pod, context), each));',
+  },
+  {
+    name: 'deadline-twice',
+    breaks: 'the end of a pod for its deadline is told twice',
+    file: 'machines/pod/chart.ts',
+    find: "actions: ['exceedDeadline', recordDeadlineEvent] },",
+    put: "actions: ['exceedDeadline', recordDeadlineEvent, recordDeadlineEvent] },",
+  },
+  {
+    name: 'last-state',
+    breaks: 'how the run before the last one ended is not told beside the end of that',
+    file: 'machines/container/context.ts',
+    find: 'runBefore: context.run ? context.earlierRun : context.runBefore,',
+    put: 'runBefore: context.run ? undefined : context.runBefore,',
+  },
+  {
     name: 'explanation',
     breaks: 'an explanation says that each pod runs',
     file: 'pod/show/explain.ts',

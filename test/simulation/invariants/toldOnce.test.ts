@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 import { toldOnce } from '../../../simulation/invariants/toldOnce.ts';
@@ -7,28 +8,33 @@ import { toldOnce } from '../../../simulation/invariants/toldOnce.ts';
 /** What is violated by the events of one container, by what happens to it at the runtime. */
 function story() {
   const violations: string[] = [];
-  const main = { podUid: 'web-uid', containerName: 'main', state: 'running' };
+  const main = { id: 'main-id', podUid: 'web-uid', containerName: 'main', state: 'running' };
   const there: object[] = [];
+  const sandbox = { podUid: 'web-uid' };
   // As far as it is looked at.
   const clock = { elapsed: 0 };
-  const watched = { host: { clock, containers: () => there } } as unknown as Watched;
+  const sandboxes = () => [{ id: 'sandbox', podUid: 'web-uid' }];
+  const watched = { host: { clock, sandboxes, containers: () => there } } as unknown as Watched;
   const following = toldOnce.follow(watched, (message) => void violations.push(message));
   return {
     violations,
     begin: () => following.onLifeBegan?.(),
     make: () => {
       there.push(main);
-      following.onEffect?.({ kind: 'created', sandbox: {}, container: main } as unknown as RuntimeEffect);
+      following.onEffect?.({ kind: 'created', sandbox, container: main } as unknown as RuntimeEffect);
     },
     end: () => {
       there.pop();
-      following.onEffect?.({ kind: 'ended', sandbox: {}, container: main } as unknown as RuntimeEffect);
+      following.onEffect?.({ kind: 'ended', sandbox, container: main } as unknown as RuntimeEffect);
     },
     tell: (reason = 'Created', message = 'Container created') => {
       const involved = { uid: 'web-uid', namespace: 'default', name: 'web', fieldPath: 'spec.containers{main}' };
       following.onEvent?.({ reason, message, involved } as unknown as Parameters<EventSink>[0]);
     },
-    call: (name: string, about: string) => following.onCall?.({ room: 'runtime', name, about, writes: false }),
+    makeSandbox: () => following.onEffect?.({ kind: 'created', sandbox } as unknown as RuntimeEffect),
+    remove: () => following.onStatus?.({ uid: 'web-uid', removed: true } as unknown as PodChange),
+    call: (name: string, about: string, room: 'runtime' | 'network' = 'runtime') =>
+      following.onCall?.({ room, name, about, writes: false }),
     pass: (ms: number) => {
       clock.elapsed += ms;
     },
@@ -59,7 +65,7 @@ test('what an earlier agent had made the next one may tell once more', () => {
   expect(violations).toHaveLength(1);
 });
 
-test.each(['Killing', 'BackOff'])('of each run %s is told once', (reason) => {
+test.each(['Killing', 'BackOff', 'FailedPostStartHook'])('of each run %s is told once', (reason) => {
   const { begin, make, tell, violations } = story();
   begin();
   make();
@@ -129,5 +135,105 @@ test('of each attempt to mount a volume a failure is told once', () => {
   expect(violations).toEqual([]);
   pass(499);
   fail('a');
+  expect(violations).toHaveLength(1);
+});
+
+test('at one moment nothing is told twice in the same words of the same object', () => {
+  const { begin, tell, pass, violations } = story();
+  begin();
+  const fail = () => tell('Failed', 'Error: failed to create containerd task');
+  fail();
+  tell('Failed', 'Error: another');
+  pass(1);
+  fail();
+  expect(violations).toEqual([]);
+  fail();
+  expect(violations).toEqual(['told twice: default/web Failed: Error: failed to create containerd task']);
+});
+
+test('a container may wait for several images, and is told of each in the same words', () => {
+  const { begin, tell, call, violations } = story();
+  begin();
+  for (const image of ['a:1', 'b:1']) {
+    call('pullImage', image);
+    tell('BackOff', `Back-off pulling image "${image}"`);
+    tell('Failed', 'Error: ImagePullBackOff');
+  }
+  expect(violations).toEqual([]);
+  tell('Failed', 'Error: ImagePullBackOff');
+  expect(violations).toHaveLength(1);
+});
+
+test.each(['DeadlineExceeded', 'Preempting'])('of a pod %s is told once, until it is gone', (reason) => {
+  const { begin, remove, tell, pass, violations } = story();
+  begin();
+  tell(reason, 'why');
+  remove();
+  pass(1);
+  tell(reason, 'why');
+  expect(violations).toEqual([]);
+  pass(1);
+  tell(reason, 'why');
+  expect(violations).toHaveLength(1);
+});
+
+test('SandboxChanged is told once of each sandbox, and of each attempt to stop it', () => {
+  const { begin, makeSandbox, tell, call, pass, violations } = story();
+  const change = () => {
+    pass(1);
+    tell('SandboxChanged', 'changed');
+  };
+  begin();
+  change();
+  makeSandbox();
+  change();
+  call('stopPodSandbox', 'sandbox');
+  change();
+  expect(violations).toEqual([]);
+  change();
+  expect(violations).toHaveLength(1);
+});
+
+test('a resize is told once, and again when there was another', () => {
+  const { begin, tell, pass, violations } = story();
+  const resize = (words: string) => {
+    pass(1);
+    tell('ResizeStarted', words);
+  };
+  begin();
+  for (const words of ['to 1', 'to 2', 'to 1']) resize(words);
+  expect(violations).toEqual([]);
+  resize('to 1');
+  expect(violations).toHaveLength(1);
+});
+
+test.each(['failed', 'warning'])('what a probe has found (%s) is told once of each try, whatever it was', (word) => {
+  const { begin, make, tell, call, pass, violations } = story();
+  const told = (kind: string, found: string) => tell('Unhealthy', `${kind} probe ${word}: ${found}`);
+  begin();
+  make();
+  call('execSync', 'main-id');
+  told('Liveness', 'no');
+  told('Readiness', 'no');
+  call('execSync', 'main-id');
+  told('Liveness', 'no');
+  call('dial', '10.0.0.1:80', 'network');
+  told('Liveness', 'no');
+  expect(violations).toEqual([]);
+  call('execSync', 'another-id');
+  pass(10_000);
+  told('Liveness', 'not at all');
+  expect(violations).toHaveLength(1);
+});
+
+test('a probe that cannot be tried calls nobody, but has its time', () => {
+  const { begin, tell, pass, violations } = story();
+  const told = () => tell('Unhealthy', 'Liveness probe errored and resulted in unknown state: no such port');
+  begin();
+  told();
+  pass(1_000);
+  told();
+  expect(violations).toEqual([]);
+  told();
   expect(violations).toHaveLength(1);
 });

@@ -1,0 +1,132 @@
+/** What an event says has happened, where it is not a run of a container or an image: whether it can have happened again. */
+import type { EventSink } from '../../actors/events/eventSink.ts';
+import type { PodChange } from '../../actors/status/statusBoard.ts';
+import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../cri/simulated/views.ts';
+import type { OutsideCall } from '../outside.ts';
+import { nameIn } from './ownReasons.ts';
+
+type Heard = Parameters<EventSink>[0];
+
+/** Why a pod ends: until it is gone it does not end once more. */
+const OF_A_POD: ReadonlySet<string> = new Set(['DeadlineExceeded', 'Preempting']);
+
+/** Its message says what is to be: a resize to that, and none to anything else, lies between two that say the same. */
+const OF_A_RESIZE: ReadonlySet<string> = new Set(['ResizeStarted', 'ResizeCompleted']);
+
+/** What a try has come to, and of which probe. */
+const OF_A_TRY = /^(Startup|Liveness|Readiness) probe (failed|warning|errored)/;
+
+/** The container that a try was of, and when that was told. */
+interface Tried {
+  readonly uid: string;
+  readonly container: string;
+  readonly elapsed: number;
+}
+
+/** What was told since it can have happened last. */
+export class ToldCauses {
+  readonly #ends = new Set<string>();
+  readonly #resizes = new Map<string, string>();
+  readonly #sandboxes = new Set<string>();
+  readonly #tries = new Map<string, Tried>();
+
+  /** Whether it was told before, and nothing has happened since that it could tell of. */
+  isRepeated(event: Heard, elapsed: number): boolean {
+    const { reason, message, involved } = event;
+    const { uid } = involved;
+    if (OF_A_POD.has(reason)) return isIn(this.#ends, `${reason} ${uid}`);
+    if (OF_A_RESIZE.has(reason)) {
+      const before = this.#resizes.get(uid);
+      this.#resizes.set(uid, message);
+      return before === message;
+    }
+    if (reason === 'SandboxChanged') return isIn(this.#sandboxes, uid);
+    return this.#isTriedBefore(event, elapsed);
+  }
+
+  /** The next try may come at once after one that took long; only one that could not be made has called nobody. */
+  #isTriedBefore({ message, involved: { uid, fieldPath } }: Heard, elapsed: number): boolean {
+    const [, probe, verdict] = OF_A_TRY.exec(message) ?? [];
+    if (probe === undefined) return false;
+    const container = nameIn(fieldPath);
+    const key = `${uid} ${container} ${probe}`;
+    const before = this.#tries.get(key);
+    this.#tries.set(key, { uid, container, elapsed });
+    return before !== undefined && (verdict !== 'errored' || before.elapsed === elapsed);
+  }
+
+  noteStatus({ uid, removed }: PodChange): void {
+    if (!removed) return;
+    for (const reason of OF_A_POD) this.#ends.delete(`${reason} ${uid}`);
+    this.#resizes.delete(uid);
+    this.#sandboxes.delete(uid);
+  }
+
+  noteEffect({ kind, container, sandbox: { podUid } }: RuntimeEffect): void {
+    if (kind === 'created' && container === undefined) this.#sandboxes.delete(podUid);
+  }
+
+  /** What is asked for may come to nothing, and is told again when it is asked for once more, as a kubelet does. */
+  noteCall({ room, name, about }: OutsideCall, there: There): void {
+    if (room === 'network') this.#forgetTries(() => true);
+    if (room !== 'runtime') return;
+    if (name === 'execSync') {
+      const found = there.containers().find(({ id }) => id === about);
+      this.#forgetTries((tried) => found?.podUid === tried.uid && found.containerName === tried.container);
+    }
+    if (name !== 'stopPodSandbox') return;
+    const uid = there.sandboxes().find(({ id }) => id === about)?.podUid;
+    if (uid !== undefined) this.#sandboxes.delete(uid);
+  }
+
+  #forgetTries(isOf: (tried: Tried) => boolean): void {
+    for (const [key, tried] of this.#tries) if (isOf(tried)) this.#tries.delete(key);
+  }
+}
+
+/** What the runtime has, as calls name it. */
+interface There {
+  containers(): readonly SimulatedContainer[];
+  sandboxes(): readonly SimulatedSandbox[];
+}
+
+/** Whether it was there before; it is there from now on. */
+function isIn(told: Set<string>, key: string): boolean {
+  const wasThere = told.has(key);
+  told.add(key);
+  return wasThere;
+}
+
+/** What is told at one moment: nothing that happens happens twice then, with the same words about the same object. */
+export class ToldNow {
+  #moment = -1;
+  readonly #told = new Set<string>();
+  /** How many images could not be had, by their pods; how often a container was told of that. */
+  readonly #counts = new Map<string, number>();
+
+  isRepeated({ reason, message, involved: { uid, fieldPath = '' } }: Heard, elapsed: number): boolean {
+    if (elapsed !== this.#moment) {
+      this.#moment = elapsed;
+      this.#told.clear();
+      this.#counts.clear();
+    }
+    // Whoever counts these knows more.
+    if (OF_A_TRY.test(message)) return false;
+    if (OF_AN_IMAGE.test(message)) this.#count(uid);
+    const key = JSON.stringify([uid, fieldPath, reason, message]);
+    // A container may wait for its own image and for those that it mounts: of each it is told in the same words.
+    if (OF_ANY_IMAGE.test(message)) return this.#count(key) > Math.max(1, this.#counts.get(uid) ?? 0);
+    return isIn(this.#told, key);
+  }
+
+  #count(key: string): number {
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
+    return count;
+  }
+}
+
+/** Which image could not be had, and that one could not (`EnsureImageExists` in pkg/kubelet/images/image_manager.go). */
+const OF_AN_IMAGE =
+  /^(Failed to (pull|inspect) image|Back-off pulling image|Container image) "|^Failed to apply default image tag /;
+const OF_ANY_IMAGE = /^Error: \w+$/;
