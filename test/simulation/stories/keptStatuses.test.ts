@@ -22,6 +22,8 @@ const web = (resources: object, spec: Partial<ManifestSpec> = {}) => {
   const { metadata, ...rest } = manifest('web', { ...spec, containers: [main] });
   return { ...rest, metadata: { ...metadata, uid: '00000000-0000-4000-8000-000000000001' } };
 };
+const livenessProbe = { exec: { command: ['false'] }, periodSeconds: 1, failureThreshold: 15 };
+const ill = manifest('ill', { containers: [container('main', { livenessProbe })] });
 
 /** Where what is told of a pod, or what it is given to end in, seemed to go back. */
 const kept: Readonly<Record<string, readonly Moment[]>> = {
@@ -46,6 +48,10 @@ const kept: Readonly<Record<string, readonly Moment[]>> = {
     { at: 22 * SECOND, deed: { kind: 'removeSandbox', which: 1 } },
     { at: 23 * SECOND, deed: { kind: 'killAgent', downMs: 5 * SECOND } },
     { at: 45 * SECOND, deed: { kind: 'stopAgent', drains: true, downMs: SECOND } },
+  ],
+  'how the run before the last one ended is told until that has another after it': [
+    { at: 0, deed: { kind: 'apply', pod: ill } },
+    { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
   ],
   'which version of a pod ran the next agent does not know where the disk has not taken that': [
     { at: 0, deed: { kind: 'disk', trouble: 'readOnly', forMs: 15 * SECOND } },
