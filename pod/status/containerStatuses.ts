@@ -12,6 +12,7 @@ import { containerSize } from '../resources/resources.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from '../status/view.ts';
 import { firstBytes } from '../utf8.ts';
 import { containerDetails } from './containerDetails.ts';
+import { isTerminalPhase } from './phase.ts';
 import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';
 
 /**
@@ -38,7 +39,9 @@ export function containerStatuses(
     ephemeral: of('ephemeral').sort(byName),
   };
   if (view.refused) return onlyWhatRan(statuses);
-  return withinBudget(view.ended ? containersAtEnd(view, statuses) : statuses);
+  // Once a pod was told to have ended so were its containers, also while it is being removed.
+  const hasEnded = view.ended || isTerminalPhase(previous?.phase);
+  return withinBudget(hasEnded ? containersAtEnd(view, statuses) : statuses);
 }
 
 /** What all termination messages of a pod may take together (C22): each container has an equal share for each end. */

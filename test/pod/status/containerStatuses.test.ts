@@ -278,6 +278,12 @@ describe('C13: at the end of a pod', () => {
     });
   });
 
+  test('what was told to have ended stays so while its pod is removed', () => {
+    const view = podView({ main: { a: waiting('ContainerCreating') }, view: ending() });
+    expect(main(view, { phase: 'Running' }).state).toHaveProperty('waiting');
+    expect(main(view, { phase: 'Failed' }).state).toEqual({ terminated: unknownEnd });
+  });
+
   test('one that never ran in a pod that was not initialized still waits', () => {
     const view = podView({ init: { i: exited(1) }, main: { a: waiting('PodInitializing') }, view: atEnd });
     expect(main(view).state).toEqual({ waiting: { reason: 'PodInitializing' } });

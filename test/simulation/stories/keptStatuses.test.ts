@@ -24,6 +24,10 @@ const web = (resources: object, spec: Partial<ManifestSpec> = {}) => {
 };
 const livenessProbe = { exec: { command: ['false'] }, periodSeconds: 1, failureThreshold: 15 };
 const ill = manifest('ill', { containers: [container('main', { livenessProbe })] });
+const imageless = manifest('imageless', {
+  activeDeadlineSeconds: 5,
+  containers: [container('main', { imagePullPolicy: 'Never', image: 'registry.local/absent:1' })],
+});
 
 /** Where what is told of a pod, or what it is given to end in, seemed to go back. */
 const kept: Readonly<Record<string, readonly Moment[]>> = {
@@ -52,6 +56,10 @@ const kept: Readonly<Record<string, readonly Moment[]>> = {
   'how the run before the last one ended is told until that has another after it': [
     { at: 0, deed: { kind: 'apply', pod: ill } },
     { at: 20 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
+  ],
+  'C13: what was told to have ended without ever having run stays so while its pod is removed': [
+    { at: 0, deed: { kind: 'apply', pod: imageless } },
+    { at: 20 * SECOND, deed: { kind: 'remove', pod: 'default/imageless-node-1' } },
   ],
   'which version of a pod ran the next agent does not know where the disk has not taken that': [
     { at: 0, deed: { kind: 'disk', trouble: 'readOnly', forMs: 15 * SECOND } },
