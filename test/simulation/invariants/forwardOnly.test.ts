@@ -4,8 +4,12 @@ import type { ContainerStatus, PodStatus } from '../../../pod/api/schema/status.
 import { PLACES } from '../../../simulation/host.ts';
 import { watchedNode } from './watchedNode.ts';
 
+/** Another run of what has ended. */
 const again = ({ initContainerStatuses = [] }: PodStatus): Partial<PodStatus> => ({
-  initContainerStatuses: initContainerStatuses.map((each) => ({ ...each, state: { running: {} } })),
+  initContainerStatuses: initContainerStatuses.map(({ state = {}, ...each }) => ({
+    ...{ ...each, containerID: 'simulated://another' },
+    ...{ state: { running: {} }, lastState: state },
+  })),
 });
 const counted = ({ containerStatuses = [] }: PodStatus, restartCount: number): Partial<PodStatus> => ({
   containerStatuses: containerStatuses.map((each): ContainerStatus => ({ ...each, restartCount })),
@@ -20,7 +24,7 @@ test('a pod that was ended before its containers were made may begin anew under 
   const afterEnd = (phase: 'Pending' | 'Failed', then: () => void) => {
     report({ phase, initContainerStatuses: unmade ?? [] });
     then();
-    report({ ...again(status), phase });
+    report({ ...again({ ...status, initContainerStatuses: unmade ?? [] }), phase });
     return said();
   };
   expect(afterEnd('Pending', () => {})).toEqual(['setup: left the terminated state']);
