@@ -119,7 +119,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     madeFrom: newest?.hash || undefined,
     imageRef: newest?.imageRef,
     size: newest && (input.size ?? unknownSize(input)),
-    earlierRun: previous ? terminatedRun(previous) : newest ? undefined : lostRun(input),
+    earlierRun: previous ? readRun(previous) : newest ? undefined : lostRun(input),
     onEnd: 'byPolicy',
     awaitsOthers: false,
     leavesNothing: false,
@@ -127,6 +127,10 @@ export function initialContext(input: ContainerInput): ContainerContext {
     retryAt: 0,
   };
 }
+
+/** Of an end that could not be read yet nothing is told: it is as soon as a later list shows how it was. */
+const readRun = (shown: ObservedContainer): TerminatedRun | undefined =>
+  shown.state === 'exited' && shown.exitCode === undefined ? undefined : terminatedRun(shown);
 
 /** The container of the present attempt, as the runtime is asked about it. */
 export const knownContainer = ({ pod, name, id = '', attempt, createdAt }: ContainerContext): KnownContainer => ({

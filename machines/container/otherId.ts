@@ -3,6 +3,7 @@ import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
 import type { TerminatedRun } from '../../pod/status/view.ts';
 import type { ContainerContext } from './context.ts';
+import { terminatedRun } from './terminatedRun.ts';
 
 /** The container of the present attempt goes on under this id, if one was found: what is known of it holds for that. */
 export function underId(context: ContainerContext, id: string | undefined): Partial<ContainerContext> {
@@ -31,16 +32,23 @@ export const isPresentUnderOtherId = (context: ContainerContext, shown: Observed
 export const isPresent = (context: ContainerContext, shown: ObservedContainer): boolean =>
   shown.id === context.id || isPresentUnderOtherId(context, shown);
 
-/** What is known of it again in what is shown: the present container, or one of its runs that have ended. */
+/**
+ * What is known of it again in what is shown: the present container, or one of its runs that have ended. The one before the
+ * present may not have been known until now, as its end could not be read when the agent started.
+ */
 export function knownAgain(context: ContainerContext, shown: ObservedContainer): Partial<ContainerContext> {
   const { unstarted, earlierRun, runBefore } = context;
   return {
     ...(isPresentUnderOtherId(context, shown) ? underId(context, shown.id) : {}),
     ...(isUnderOther(context, unstarted, shown) ? { unstarted: shown.id } : {}),
     ...(earlierRun && isEnd(earlierRun, shown) ? { earlierRun: { ...earlierRun, containerId: shown.id } } : {}),
+    ...(earlierRun === undefined && isReadAtLast(context, shown) ? { earlierRun: terminatedRun(shown) } : {}),
     ...(runBefore && isEnd(runBefore, shown) ? { runBefore: { ...runBefore, containerId: shown.id } } : {}),
   };
 }
+
+const isReadAtLast = ({ attempt }: ContainerContext, shown: ObservedContainer): boolean =>
+  shown.attempt === attempt - 1 && shown.state === 'exited' && shown.exitCode !== undefined;
 
 /** Whether it is a run that is known under another id: one that began and ended when that did. */
 const isEnd = ({ containerId, exitCode, startedAt, finishedAt }: TerminatedRun, shown: ObservedContainer): boolean =>

@@ -3,6 +3,7 @@ import type { PortName } from '../../../machines/shared/ports.ts';
 import type { Container } from '../../../pod/api/schema/container.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { containerStory } from '../support/containerStory.ts';
+import { podStory } from '../support/podStory.ts';
 
 function begun(over: Partial<Container> = {}, hold: readonly PortName[] = [], init = false) {
   const container = aContainer(over);
@@ -99,4 +100,22 @@ describe('C5: one that is to run again although its pod runs each container once
     story.die(0);
     expect(story.view().now).toMatchObject({ kind: 'terminated', run: { exitCode: 0 } });
   });
+});
+
+test('the end of the run before is told as soon as it could be read, and nothing that it was not until then', () => {
+  const pod = aPod();
+  const story = podStory({
+    pod,
+    before: (world) => {
+      world.sandbox(pod);
+      world.run(pod, 'main', { id: 'dead', attempt: 0, state: 'exited', createdAt: 1 });
+      world.run(pod, 'main', { id: 'alive', attempt: 1, createdAt: 2 });
+    },
+  });
+  const last = () => story.view().containers[0]?.last;
+  story.observe();
+  expect([story.state(), last()]).toEqual(['active.running.steady', undefined]);
+  story.world.change('dead', { exitCode: 3, finishedAt: 2 });
+  story.observe();
+  expect(last()).toMatchObject({ containerId: 'dead', exitCode: 3, finishedAt: 2 });
 });
