@@ -20,6 +20,7 @@ import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
+import { isOurs, isOursAlone } from './ownCgroup.ts';
 import { podTurns } from './podTurns.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
 import { withinLimit } from './timeLimit.ts';
@@ -30,7 +31,7 @@ type DiskServices = Pick<
 >;
 
 export interface DiskParts {
-  readonly cri: Pick<Cri, 'version'>;
+  readonly cri: Pick<Cri, 'version' | 'listPodSandbox'>;
   readonly node: () => NodeDescription;
   readonly clock: Clock;
   readonly layout: Layout;
@@ -78,7 +79,7 @@ type Filled<Input, Output> = (input: Input, options: { readonly signal: AbortSig
 type VolumeInput = Input<'mountVolume'>;
 type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
 
-function podServices({ layout, mounter, ownership, cgroups }: DiskParts) {
+function podServices({ cri, layout, mounter, ownership, cgroups }: DiskParts) {
   const { maker } = ownership;
   return {
     prepareCgroup: async ({ pod }: Input<'prepareCgroup'>) => {
@@ -93,7 +94,7 @@ function podServices({ layout, mounter, ownership, cgroups }: DiskParts) {
       return null;
     },
     removeCgroup: async ({ pod, ran }: Input<'removeCgroup'>, signal: AbortSignal) => {
-      if (await isOurs(ownership, { pod, ran })) await cgroups?.remove(pod, signal);
+      if (await isOursAlone({ cri, ownership, cgroups }, { pod, ran }, { signal })) await cgroups?.remove(pod, signal);
       else await cgroups?.forget(pod.metadata.uid);
       return null;
     },
@@ -135,18 +136,6 @@ function volumeServices({ cri, node, clock, layout, mounter, ownership }: DiskPa
       return null;
     },
   };
-}
-
-/**
- * Whether the cgroup of this pod's name is one that this agent had made for it, or has adopted: the pod's directory is
- * made before it and removed after it, and who has a sandbox here has had one. Beside a sandbox of another agent it is not.
- */
-export async function isOurs(
-  ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone'>,
-  { pod, ran }: { readonly pod: Pod; readonly ran: readonly string[] },
-): Promise<boolean> {
-  if (!ownership.hasCgroupAlone(pod.metadata.uid)) return false;
-  return ran.length > 0 || (await ownership.owns(pod.metadata));
 }
 
 /** In one that somebody else made nothing is started, for at the end of a pod all that is in its cgroup is killed. */

@@ -16,8 +16,8 @@ import { waitOnce } from '../alarm.ts';
 import type { Services } from '../boundary.ts';
 import { type Clock, steadyClock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
-import { isOurs } from './disk.ts';
 import { type RestartRuntime, withHelp } from './lostTasks.ts';
+import { isOursAlone } from './ownCgroup.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { requireUserNamespaces } from './runtimeFeatures.ts';
 
@@ -46,7 +46,7 @@ interface SandboxParts {
 }
 
 export function sandboxServices(parts: SandboxParts): SandboxServices {
-  const { cri, ownership, cgroups, restartRuntime } = parts;
+  const { cri, cgroups, restartRuntime } = parts;
   const remove = async (podSandboxId: string, options: CallOptions): Promise<void> => {
     await cri
       .removePodSandbox({ podSandboxId }, options)
@@ -72,7 +72,7 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
     },
     stopSandboxes: async ({ pod, ids }, options) => {
       await Promise.all(ids.map((podSandboxId) => cri.stopPodSandbox({ podSandboxId }, options).catch(unlessGone)));
-      if (await isOurs(ownership, { pod, ran: ids })) await cgroups?.kill(pod, options.signal);
+      if (await isOursAlone(parts, { pod, ran: ids }, options)) await cgroups?.kill(pod, options.signal);
       return null;
     },
     removeSandboxes: async ({ ids }, options) => {

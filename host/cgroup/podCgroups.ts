@@ -17,7 +17,7 @@ import type { Cgroups } from './cgroups.ts';
 import { allDone, hasCgroup, makeCgroup, missingControllers, notPassedOn, raiseLimits, writeLimits } from './files.ts';
 import { sharedCgroups } from './others.ts';
 import { PodsTree, type PodsTreeParts } from './podsTree.ts';
-import { killCgroup } from './processes.ts';
+import { holdsProcesses, killCgroup } from './processes.ts';
 import { removeCgroupTree } from './remove.ts';
 
 export interface PodCgroupsParts extends Omit<PodsTreeParts, 'cgroupfs'> {
@@ -116,6 +116,14 @@ export class PodCgroups implements Cgroups {
 
   has(pod: Pod): boolean {
     return hasCgroup(this.#tree.cgroupOf(podCgroupNames(pod)));
+  }
+
+  async holdsProcesses(pod: Pod): Promise<boolean> {
+    const { cgroupfs, hierarchies } = this.#parts;
+    const held = this.#namesOf(pod).map((names) =>
+      holdsProcesses({ cgroupfs, hierarchies, path: this.#tree.nameOf(names) }),
+    );
+    return (await Promise.all(held)).some(Boolean);
   }
 
   async kill(pod: Pod, signal: AbortSignal): Promise<void> {

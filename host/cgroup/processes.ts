@@ -25,6 +25,24 @@ export async function killCgroup({ cgroupfs, hierarchies, path: cgroup, signal, 
   }
 }
 
+/** Whether there is a process in a cgroup or in one below it, in any hierarchy. */
+export async function holdsProcesses({
+  cgroupfs,
+  hierarchies,
+  path: cgroup,
+}: Pick<CgroupWork, 'cgroupfs' | 'hierarchies' | 'path'>): Promise<boolean> {
+  const relative = relativePath(cgroup);
+  const held = await Promise.all(hierarchies.map(({ root }) => isBusy(cgroupfs, path.join(root, relative))));
+  return held.some(Boolean);
+}
+
+async function isBusy(cgroupfs: Cgroupfs, directory: string): Promise<boolean> {
+  const processes = cgroupfs.read(path.join(directory, 'cgroup.procs')) ?? '';
+  if (processes.trim() !== '') return true;
+  const children = await cgroupfs.children(directory).catch(() => []);
+  return (await Promise.all(children.map((child) => isBusy(cgroupfs, child)))).some(Boolean);
+}
+
 /** Gives the processes that there were in it. */
 async function killBelow(cgroupfs: Cgroupfs, directory: string): Promise<number[]> {
   const children = await cgroupfs.children(directory).catch(() => undefined);

@@ -51,7 +51,16 @@ export function stranded(context: NodeContext): PodInput[] {
   return [...again, ...unmet];
 }
 
-/** Those of these pods, or of all, that no source wants and that must end: at the runtime with our mark, or with nothing left but files of ours. */
+/** Whether the runtime has a pod of this UID that another agent has made, and no source wants one of it here. */
+export function isOfOthersAlone(context: NodeContext, uid: string): boolean {
+  const { others = [] } = lookUp(context.observed ?? {}, uid) ?? {};
+  return others.length > 0 && !Object.hasOwn(context.pods, uid) && !isWanted(context, uid);
+}
+
+/**
+ * Those of these pods, or of all, that no source wants and that must end: at the runtime with our mark, or with nothing left
+ * but files of ours.
+ */
 export function orphans(context: NodeContext, uids?: readonly string[]): PodInput[] {
   const isKnown = (uid: string) => Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid);
   const onDisk = context.left.filter(({ uid }) => !isKnown(uid) && uids?.includes(uid) !== false);

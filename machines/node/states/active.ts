@@ -3,7 +3,7 @@ import { enqueueActions } from 'xstate';
 import type { NodeEvent } from '../../shared/events.ts';
 import { garbageOf } from '../context.ts';
 import { entryOfEnding, podOfOrphan, terminationOf } from '../endings.ts';
-import { markedPods, orphans } from '../own.ts';
+import { isOfOthersAlone, markedPods, orphans } from '../own.ts';
 import { type NodeActs, nodeSetup, podId } from '../setup.ts';
 import { concerned, edited, isWanted, newPodInputs, tellUpdate, unwanted } from '../wanted.ts';
 
@@ -17,9 +17,15 @@ const actions = {
     enqueue({ type: 'beginPods', params: { inputs: newPodInputs(context, scope?.uids), ending: false } });
   }),
   endOrphans: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
-    enqueue({ type: 'beginPods', params: { inputs: orphans(context, scope?.uids), ending: true } });
-    if (context.left.length === 0) return;
-    enqueue.assign({ left: context.left.filter(({ uid }) => scope?.uids?.includes(uid) === false) });
+    const inputs = orphans(context, scope?.uids);
+    enqueue({ type: 'beginPods', params: { inputs, ending: true } });
+    const begun = new Set(inputs.map(({ pod }) => pod.metadata.uid));
+    const left = context.left.filter(({ uid }) => {
+      if (scope?.uids?.includes(uid) === false) return true;
+      // What this agent has of it is removed when the other agent's is gone.
+      return isOfOthersAlone(context, uid) && !begun.has(uid);
+    });
+    if (left.length < context.left.length) enqueue.assign({ left });
   }),
   /** What runs and may yet be wanted keeps its room and its name (C24). */
   holdPlaces: nodeSetup.enqueueActions(({ context, enqueue }) => {

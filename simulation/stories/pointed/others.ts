@@ -50,6 +50,13 @@ export const visits: Readonly<Record<string, PointedStory>> = {
     ...long(apply(0, manifest('other')), visit(11, 60), apply(11.5, named()), remove(40, 'web')),
     seed: SHARED_SEED,
   },
+  'a pod ends before a list has shown that another agent runs one of its UID': {
+    ...long(
+      ...[apply(0, manifest('other')), at(10.5, { kind: 'events', delivery: 'dropped', forMs: 10 * SECOND })],
+      ...[visit(11, 60), apply(11.5, named()), remove(14, 'web')],
+    ),
+    seed: SHARED_SEED,
+  },
 };
 
 /** The host is, or becomes, another than most. */

@@ -26,7 +26,8 @@ function withHungVolume(name: string, story: (place: Place) => Promise<void>): v
       const hanging = await hangingVolume(path.join(folder, 'hanging'));
       const { clock, elapse } = manualClock();
       const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir: folder, owner: 'us' });
-      const cri = { version: () => Promise.reject(new Error('nobody asks')) };
+      const unasked = () => Promise.reject(new Error('nobody asks'));
+      const cri = { version: unasked, listPodSandbox: unasked };
       const ports = diskServices({ cri, node: () => node(), clock, layout, mounter, ownership });
       const hostPath = { path: hanging.directory, type: 'Directory' as const };
       const pod = aPod({

@@ -5,10 +5,13 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, jest, test } from '@jest/globals';
 import { createNode } from '../../../actors/createNode.ts';
-import { isOurs } from '../../../actors/services/disk.ts';
+import { isOurs, isOursAlone } from '../../../actors/services/ownCgroup.ts';
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { makerOf, ownedByFact, podsLeftOnDisk } from '../../../actors/store/leftOnDisk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
+import type { Cri } from '../../../cri/calls.ts';
+import { ListPodSandboxResponse } from '../../../cri/generated/runtime.ts';
+import { OWNER } from '../../../cri/labels.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
@@ -174,6 +177,36 @@ test('the cgroup of a pod is not ours to kill while another agent has a sandbox 
   await mkdir(layout.podDir(uid), { recursive: true });
   await adoptPod({ layout, maker, pod: web.metadata, isTaken: true });
   expect(await isCgroupOurs()).toBe(true);
+});
+
+test('where something is left in the cgroup of a pod, the runtime is asked again whose it is', async () => {
+  const node = await simulatedNode();
+  const [layout, maker] = [layoutIn(node), makerOf(node.facts)];
+  const { podLogsDir, owner } = node.facts;
+  const ownership = createOwnership({ layout, maker, podLogsDir, owner });
+  const { namespace, name } = web.metadata;
+  const asked: unknown[] = [];
+  const isAlone = (holds: boolean, mark: string) => {
+    const listPodSandbox: Cri['listPodSandbox'] = async (request) => {
+      asked.push(request.filter?.labelSelector);
+      const labels = {
+        'io.kubernetes.pod.uid': uid,
+        'io.kubernetes.pod.namespace': namespace,
+        'io.kubernetes.pod.name': name,
+      };
+      const metadata = { uid, namespace, name, attempt: 0 };
+      const annotations = { [OWNER]: mark };
+      return ListPodSandboxResponse.create({ items: [{ id: 'another', metadata, labels, annotations }] });
+    };
+    const cgroups = { holdsProcesses: async () => holds };
+    const signal = AbortSignal.timeout(10_000);
+    return isOursAlone({ cri: { listPodSandbox }, ownership, cgroups }, { pod: web, ran: ['ours'] }, { signal });
+  };
+  expect(await isAlone(false, '/other/root@node-9')).toBe(true);
+  expect(asked).toEqual([]);
+  expect(await isAlone(true, owner)).toBe(true);
+  expect(await isAlone(true, '/other/root@node-9')).toBe(false);
+  expect(asked).toEqual([{ 'io.kubernetes.pod.uid': uid }, { 'io.kubernetes.pod.uid': uid }]);
 });
 
 test('what cannot be read whose it is fails to be removed, and is not left behind as if it were of others', async () => {

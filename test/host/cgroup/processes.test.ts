@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { hostCgroupfs as cgroupfs } from '../../../host/cgroup/cgroupfs.ts';
 import { hierarchyOf, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
-import { killCgroup } from '../../../host/cgroup/processes.ts';
+import { holdsProcesses, killCgroup } from '../../../host/cgroup/processes.ts';
 import { removeCgroupTree } from '../../../host/cgroup/remove.ts';
 import { signal, withRoot } from '../../volume/onDisk.ts';
 
@@ -54,7 +54,9 @@ describe('on the cgroups of this host', () => {
     const own = newCgroup();
     const beside = processIn(newCgroup());
     const left = [processIn(own), processIn(`${own}/container/inner`)];
+    expect(await holdsProcesses({ cgroupfs, hierarchies, path: own })).toBe(true);
     await killCgroup({ cgroupfs, hierarchies, path: own, signal, wait });
+    expect(await holdsProcesses({ cgroupfs, hierarchies, path: own })).toBe(false);
     expect(await Promise.all(left.map(endOf))).toEqual(['SIGKILL', 'SIGKILL']);
     expect(beside.signalCode).toBeNull();
   });

@@ -39,6 +39,16 @@ describe('a pod that nobody wants', () => {
   });
 });
 
+test('what is left of a pod on disk goes once another agent has no sandbox of its UID any more', () => {
+  const story = nodeStory({ before: sandboxOf('/other@node'), left: [identity] });
+  story.list(story.world.observed(db));
+  story.want([]);
+  expect(story.ports.asked('removePodData')).toEqual([]);
+  story.world.sandboxes.clear();
+  story.list(story.world.observed(db));
+  expect(story.ports.asked('removePodData')).toHaveLength(1);
+});
+
 test('a pod that was taken over keeps the sandbox that its former agent has marked, also after a restart', () => {
   const story = nodeStory({ before: sandboxOf('/other@node'), left: [{ ...identity, isMarked: true, isTaken: true }] });
   story.list(story.world.observed(db));

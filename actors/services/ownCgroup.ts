@@ -1,0 +1,45 @@
+/** Whose the cgroup of a pod is: at the end of the pod all that is in it is killed. */
+import type { CallOptions, Cri } from '../../cri/calls.ts';
+import { POD_UID_LABEL } from '../../cri/labels.ts';
+import { observedPods } from '../../cri/observe.ts';
+import type { Cgroups } from '../../host/cgroup/cgroups.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Ownership } from '../store/ownership.ts';
+
+/** A pod, with the sandboxes that the runtime has run of it. */
+interface RanPod {
+  readonly pod: Pod;
+  readonly ran: readonly string[];
+}
+
+/**
+ * Whether the cgroup of this pod's name is one that this agent had made for it, or has adopted: the pod's directory is
+ * made before it and removed after it, and who has a sandbox here has had one. Beside a sandbox of another agent it is not.
+ */
+export async function isOurs(
+  ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone'>,
+  { pod, ran }: RanPod,
+): Promise<boolean> {
+  if (!ownership.hasCgroupAlone(pod.metadata.uid)) return false;
+  return ran.length > 0 || (await ownership.owns(pod.metadata));
+}
+
+interface CgroupOwners {
+  readonly cri: Pick<Cri, 'listPodSandbox'>;
+  readonly ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone' | 'see'>;
+  readonly cgroups?: Pick<Cgroups, 'holdsProcesses'> | undefined;
+}
+
+/** The same as it is now: where there is anything to kill, the runtime is asked again, as its last list may be older than that. */
+export async function isOursAlone(
+  { cri, ownership, cgroups }: CgroupOwners,
+  { pod, ran }: RanPod,
+  options: CallOptions,
+): Promise<boolean> {
+  if (!(await isOurs(ownership, { pod, ran }))) return false;
+  if (!(await cgroups?.holdsProcesses(pod))) return true;
+  const labelSelector = { [POD_UID_LABEL]: pod.metadata.uid };
+  const { items } = await cri.listPodSandbox({ filter: { id: '', state: undefined, labelSelector } }, options);
+  ownership.see([...observedPods(items, []).values()]);
+  return ownership.hasCgroupAlone(pod.metadata.uid);
+}
