@@ -18,7 +18,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
-    simulation: 'deeds faults host latencies leftOnHost life onDisk outside random schedule touches trace users',
+    simulation: 'deeds faults host latencies leftOnHost life onDisk random schedule touches trace users',
     'simulation/invariants': 'all askedStops invariant notOurs oneLiveContainer watch',
     'simulation/stories': 'drawnStory manifests play shortStories',
   },
@@ -39,7 +39,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/invariants/steady.test.ts': { 'simulation/stories/pointed': 'longLives' },
   'test/simulation/invariants/untouched.test.ts': { 'simulation/invariants': 'ownReasons' },
   'test/simulation/misuse.test.ts': { simulation: 'checkOptions' },
-  'test/simulation/soak.test.ts': { simulation: 'keepFound' },
+  'test/simulation/soak.test.ts': { simulation: 'keepFound showFound' },
   'test/actors/otherIds.test.ts': { 'actors/services': 'knownContainer', 'pod/lifecycle': 'otherId' },
   'test/simulation/endings.test.ts': { simulation: 'renamed' },
   'test/simulation/replayed.test.ts': { simulation: 'pastLives' },
@@ -49,6 +49,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/events/eventRecorder.test.ts': { 'actors/events': 'eventSink' },
   'test/actors/garbage.test.ts': { 'actors/store': 'leftOnDisk', 'host/pods': 'takePodDirectory' },
   'test/actors/status/heldChanges.test.ts': { 'actors/store': 'factWriter' },
+  'test/actors/store/ownership.test.ts': { 'actors/services': 'ownCgroup' },
   'test/actors/store/hangingDisk.test.ts': { 'actors/store': 'diskCalls folderWriter' },
   'test/actors/store/store.test.ts': { 'actors/store': 'factChange storeBatches storeFiles unwrittenFacts' },
   'test/actors/services/hooks.test.ts': { 'actors/services': 'httpExchange timeLimit' },
