@@ -57,13 +57,15 @@ const guards = {
 
 const actions = {
   forgetCrashes: containerSetup.assign({ crashDelayMs: undefined }),
-  forgetFailedStart: containerSetup.assign({
+  /** It stays as it was told: what was reported as the last end is not taken back. */
+  forgetFailedStart: containerSetup.assign(({ context: { run, earlierRun, runBefore } }) => ({
     isCounted: true,
     run: undefined,
+    ...(run ? { earlierRun: run, runBefore: earlierRun } : { earlierRun, runBefore }),
     waitingReason: undefined,
     failure: undefined,
     crashDelayMs: undefined,
-  }),
+  })),
   /** The runtime knows only how it ended, not who wanted it to. */
   recordCause: containerSetup.assign(({ context: { run, condemnedFor: because } }) =>
     run && because ? { run: { ...run, because } } : {},

@@ -152,10 +152,11 @@ describe('start', () => {
       story.ports.advance(ms);
       story.send({ type: 'sandbox.lost' });
       expect(story.state()).toBe('launching.readyToCreate');
-      const ran = { run: undefined, earlierRun: { exitCode: 1 }, waitingReason: undefined, failure: undefined };
+      const ran = { run: undefined, waitingReason: undefined, failure: undefined };
       expect(story.context()).toMatchObject({ attempt: 1, id: undefined, ...ran });
-      // It was told with the refused start.
-      expect(story.view().restartCount).toBe(1);
+      // It was told with the refused start, and with how that and the run before have ended.
+      const now = { kind: 'terminated', run: { reason: 'StartError' } };
+      expect(story.view()).toMatchObject({ restartCount: 1, now, last: { exitCode: 1 } });
       story.begin(1);
       expect(story.state()).toBe('running.steady');
       expect(story.context()).toMatchObject({ attempt: 1, id: 'main-1-1' });
