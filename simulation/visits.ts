@@ -47,8 +47,10 @@ export class Visits {
     this.#pods.delete(uid);
     this.#sweep(uid);
     const isUsed = [...this.#runtime.sandboxes()].some(({ podUid }) => podUid === uid);
-    // As kubelets do with a UID that they do not know any more: what another agent has left of it goes as well.
-    for (const path of cgroups.paths) if (path.endsWith(`/pod${uid}`) && !isUsed) cgroups.drop(path);
+    // As kubelets do with a UID that they do not know any more: what another agent has left of it goes as well. Where an
+    // agent of here may not change cgroups, only its own agent can have made its own.
+    const isToGo = (path: string) => !isUsed || (cgroups.isReadOnly && path === pod.cgroup);
+    for (const path of cgroups.paths) if (path.endsWith(`/pod${uid}`) && isToGo(path)) cgroups.drop(path);
   }
 
   /** What of them has come to be is theirs from then on, also while they wait for an answer. */

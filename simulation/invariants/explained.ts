@@ -50,9 +50,10 @@ class Deadlines {
   overdue(node: ActorNode, until: number): number {
     const { elapsed, now } = this.#clock;
     if (goesByClock(node)) return Math.min(now() - until, elapsed - this.#jumpedAt) - LOOK_MS;
-    const { path, state, since } = node;
+    const { path, state, since, lastFailure } = node;
     const offset = now() - elapsed;
-    const key = `${path} ${state} ${since} ${until}`;
+    // The store goes on retrying over several waits: a clock that was set back may have shown this end of one before.
+    const key = `${path} ${state} ${since} ${until} ${lastFailure?.at}`;
     const known = this.#ends.get(key);
     // One of the same length that began when a clock that was set back showed the same once more.
     const isAnother = since - offset >= this.#jumpedAt && since - offset <= elapsed;

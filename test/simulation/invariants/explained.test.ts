@@ -82,6 +82,22 @@ test.each([0, 3_600_000, -3_600_000, 10_000])(
   },
 );
 
+test('a wait of what has failed once more is another one, although a clock that was set back shows its end again', async () => {
+  const { show, pass, jump, said } = waiting();
+  const retry = (at: number) =>
+    show({ since: START, until: START + 25_000, lastFailure: { at, reason: 'ENOSPC', message: 'full' } });
+  jump(10_000);
+  await pass(10_000);
+  retry(START + 20_000);
+  expect(said()).toEqual([]);
+  jump(-10_000);
+  await pass(10_000);
+  retry(START + 20_001);
+  expect(said()).toEqual([]);
+  await pass(5_100);
+  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
+});
+
 test('a wait for what the clock shows is over a second later at most, wherever that was set meanwhile', async () => {
   const { show, pass, jump, said } = waiting();
   show({ tags: ['waiting', 'byWallClock'], since: START, until: START + 10_000 });
