@@ -86,14 +86,16 @@ function runBack({ name, state, containerID = '' }: ContainerStatus, now: Contai
 const resultOf = ({ exitCode, signal, reason, startedAt, finishedAt }: End): string =>
   JSON.stringify({ exitCode, signal, reason, startedAt, finishedAt });
 
-/** Ends that no runtime tells: what a later agent finds is another (C13). */
-const OF_THE_AGENT: readonly (string | undefined)[] = ['ContainerStatusUnknown', 'StartError'];
+/** An end that nobody has seen is a guess: a later list may show that the container runs, or how it has ended (C13, C23). */
+const NOT_SEEN = 'ContainerStatusUnknown';
+/** Ends that no runtime tells: what a later agent finds is another. */
+const OF_THE_AGENT: readonly (string | undefined)[] = [NOT_SEEN, 'StartError'];
 
 function endsBack(before: ContainerStatus, now: ContainerStatus, isOneLife: boolean): string[] {
   const { name } = before;
   return endsOf(before).flatMap((end) => {
     const { containerID: id, reason } = end;
-    if (!id || (!isOneLife && OF_THE_AGENT.includes(reason))) return [];
+    if (!id || reason === NOT_SEEN || (!isOneLife && OF_THE_AGENT.includes(reason))) return [];
     const next = endOf(now, id);
     return [
       ...(now.containerID === id && now.state?.running ? [`${name}: ${id} had ended and runs`] : []),
@@ -112,7 +114,7 @@ function endsForgotten(before: ContainerStatus, now: ContainerStatus, { mayComeI
   const { name } = now;
   const [last, earlier] = endsOf(before);
   const [next, further] = endsOf(now);
-  if (last === undefined || (next && isSameEnd(last, next))) return [];
+  if (last === undefined || last.reason === NOT_SEEN || (next && isSameEnd(last, next))) return [];
   // A container that is removed for a restart of all has ended in these words alone (C5).
   if (next?.reason === 'RestartingAllContainers') return [];
   if (next === undefined) return [`${name}: it is not told any more how it ended`];

@@ -142,12 +142,11 @@ function noteUp({ host }: Watched, { pod: { status } }: PodChange, seen: Seen): 
   }
 }
 
-/** The same of those whose status is told later, for what it rests on is not on disk: their actors say it. */
-function noteUntold({ agent, host }: Watched, seen: Seen): void {
-  const untold = agent?.untold() ?? [];
-  if (untold.length === 0) return;
+/** The same of pods of which nothing has been told since: their actors say it. */
+function noteRunning({ agent, host }: Watched, uids: readonly string[], seen: Seen): void {
+  if (uids.length === 0) return;
   const trees = agent?.trees();
-  for (const uid of untold) {
+  for (const uid of uids) {
     const up = (trees?.get(uid)?.children ?? []).filter(
       ({ tags, children }) => tags.includes('running') && children.every(({ id }) => id !== 'probe/startup'),
     );
@@ -181,6 +180,8 @@ function wronglyStarted(watched: Watched, container: SimulatedContainer, seen: S
   const unmounted = missingVolumes(watched, container).map((path) => `started without its volume at ${path}`);
   const pod = watched.podOf(container.podUid);
   if (pod === undefined) return unmounted;
+  // All of it may have come in one step.
+  if (missingBefore(container, pod, seen).length > 0) noteRunning(watched, [container.podUid], seen);
   const mounts = wrongMounts(watched.host, pod, container).map((wrong) => `started ${wrong}`);
   const missing = [...missingBefore(container, pod, seen), ...turns.passedBy(container, pod)];
   return [...unmounted, ...mounts, ...(missing.length > 0 ? [`started before ${missing.join(', ')}`] : [])];
@@ -217,7 +218,8 @@ export const startOrder: Invariant = {
         noteUp(watched, change, seen);
         turns.noteStatus(change);
       },
-      afterStep: () => noteUntold(watched, seen),
+      // What their statuses rest on is not on disk.
+      afterStep: () => noteRunning(watched, watched.agent?.untold() ?? [], seen),
       onLifeBegan: () => {
         stopped.forgetAll();
         turns.forgetAll();

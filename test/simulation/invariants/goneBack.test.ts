@@ -96,10 +96,12 @@ test.each<Partial<End>>([{ exitCode: 137 }, { finishedAt: AT }, { startedAt: LAT
 );
 
 test('what an agent only took for the end a later one may know better', () => {
+  const refused = status({ state: { terminated: end('containerd://1', { exitCode: 128, reason: 'StartError' }) } });
+  expect(goneBack(refused, ended, inOneLife)).toHaveLength(1);
+  expect(goneBack(refused, ended, overRestart)).toEqual([]);
+  // A later list may as well.
   const unknown = end('containerd://1', { exitCode: 137, reason: 'ContainerStatusUnknown', finishedAt: null });
-  const before = status({ state: { terminated: unknown } });
-  expect(goneBack(before, ended, inOneLife)).toHaveLength(1);
-  expect(goneBack(before, ended, overRestart)).toEqual([]);
+  expect(goneBack(status({ state: { terminated: unknown } }), ended, inOneLife)).toEqual([]);
 });
 
 test('a run that has ended began when it did', () => {
