@@ -27,17 +27,17 @@ export async function isOurs(
 interface CgroupOwners {
   readonly cri: Pick<Cri, 'listPodSandbox'>;
   readonly ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone' | 'see'>;
-  readonly cgroups?: Pick<Cgroups, 'holdsProcesses'> | undefined;
+  readonly cgroups?: Pick<Cgroups, 'mayBeShared'> | undefined;
 }
 
-/** The same as it is now: where there is anything to kill, the runtime is asked again, as its last list may be older than that. */
+/** The same as it is now: where there is anything to kill, the runtime is asked again, as its last list may be older. */
 export async function isOursAlone(
   { cri, ownership, cgroups }: CgroupOwners,
   { pod, ran }: RanPod,
   options: CallOptions,
 ): Promise<boolean> {
   if (!(await isOurs(ownership, { pod, ran }))) return false;
-  if (!(await cgroups?.holdsProcesses(pod))) return true;
+  if (!(await cgroups?.mayBeShared(pod))) return true;
   const labelSelector = { [POD_UID_LABEL]: pod.metadata.uid };
   const { items } = await cri.listPodSandbox({ filter: { id: '', state: undefined, labelSelector } }, options);
   ownership.see([...observedPods(items, []).values()]);

@@ -19,8 +19,8 @@ export interface Cgroups {
   trim(pod: Pod): Promise<void>;
   /** Whether anybody has made it. */
   has(pod: Pod): boolean;
-  /** Whether anything runs in it: something that the runtime does not know, or another agent's. */
-  holdsProcesses(pod: Pod): Promise<boolean>;
+  /** Whether something of another agent may be in it: anything runs there, or there are more of its name than were made here. */
+  mayBeShared(pod: Pod): Promise<boolean>;
   /** Kills what is left in it, whatever the runtime knows of that. */
   kill(pod: Pod, signal: AbortSignal): Promise<void>;
   /** Kills what is left in it, and removes it, unless the host forbids that: from then on it is forgotten. */

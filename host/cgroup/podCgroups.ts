@@ -118,8 +118,11 @@ export class PodCgroups implements Cgroups {
     return hasCgroup(this.#tree.cgroupOf(podCgroupNames(pod)));
   }
 
-  async holdsProcesses(pod: Pod): Promise<boolean> {
+  async mayBeShared(pod: Pod): Promise<boolean> {
     const { cgroupfs, hierarchies } = this.#parts;
+    const { uid } = pod.metadata;
+    const own = this.#present.has(uid) || this.#prepared.has(uid) ? 1 : 0;
+    if (this.#namesOf(pod).filter((names) => hasCgroup(this.#tree.cgroupOf(names))).length > own) return true;
     const held = this.#namesOf(pod).map((names) =>
       holdsProcesses({ cgroupfs, hierarchies, path: this.#tree.nameOf(names) }),
     );

@@ -141,11 +141,14 @@ function isHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boo
   return mayLeave ? isUnstarted(snapshot) : context.role !== 'init';
 }
 
-/** A container counts as running once its postStart hook is done; one whose hook failed does not while it is killed. */
+/**
+ * A container counts as running once its postStart hook is done; one whose hook failed does not while it is killed, nor one
+ * that is stopped before anybody knows since when it runs, if it does: the answer to its start was lost.
+ */
 function isShownRunning(snapshot: ContainerSnapshot): boolean {
   if (snapshot.hasTag('running')) return true;
-  const { waitingReason, onEnd } = snapshot.context;
-  return snapshot.hasTag('stopping') && (waitingReason === undefined || onEnd === 'stay');
+  const { waitingReason, onEnd, startedAt } = snapshot.context;
+  return snapshot.hasTag('stopping') && startedAt !== undefined && (waitingReason === undefined || onEnd === 'stay');
 }
 
 function creating({ pod }: ContainerContext): ContainerView['now'] {

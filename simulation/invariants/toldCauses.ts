@@ -29,6 +29,8 @@ export class ToldCauses {
   readonly #resizes = new Map<string, string>();
   readonly #sandboxes = new Set<string>();
   readonly #tries = new Map<string, Tried>();
+  /** Containers that the runtime has no more, by their ids: they may be asked for all the same. */
+  readonly #gone = new Map<string, SimulatedContainer>();
 
   /** Whether it was told before, and nothing has happened since that it could tell of. */
   isRepeated(event: Heard, elapsed: number): boolean {
@@ -63,6 +65,7 @@ export class ToldCauses {
   }
 
   noteEffect({ kind, container, sandbox: { podUid } }: RuntimeEffect): void {
+    if (kind === 'removed' && container !== undefined) this.#gone.set(container.id, container);
     if (kind === 'created' && container === undefined) this.#sandboxes.delete(podUid);
   }
 
@@ -71,8 +74,8 @@ export class ToldCauses {
     if (room === 'network') this.#forgetTries(() => true);
     if (room !== 'runtime') return;
     if (name === 'execSync') {
-      const found = there.containers().find(({ id }) => id === about);
-      this.#forgetTries((tried) => found?.podUid === tried.uid && found.containerName === tried.container);
+      const found = there.containers().find(({ id }) => id === about) ?? this.#gone.get(about);
+      this.#forgetTries(({ uid, container }) => found?.podUid === uid && found.containerName === container);
     }
     if (name !== 'stopPodSandbox') return;
     const uid = there.sandboxes().find(({ id }) => id === about)?.podUid;
@@ -112,6 +115,8 @@ export class ToldNow {
     }
     // Whoever counts these knows more.
     if (OF_A_TRY.test(message)) return false;
+    // Of each of its containers that the runtime cannot be asked about a pod is told in the same words.
+    if (reason === 'FailedSync') return false;
     if (OF_AN_IMAGE.test(message)) this.#count(uid);
     const key = JSON.stringify([uid, fieldPath, reason, message]);
     // A container may wait for its own image and for those that it mounts: of each it is told in the same words.

@@ -198,7 +198,7 @@ test('where something is left in the cgroup of a pod, the runtime is asked again
       const annotations = { [OWNER]: mark };
       return ListPodSandboxResponse.create({ items: [{ id: 'another', metadata, labels, annotations }] });
     };
-    const cgroups = { holdsProcesses: async () => holds };
+    const cgroups = { mayBeShared: async () => holds };
     const signal = AbortSignal.timeout(10_000);
     return isOursAlone({ cri: { listPodSandbox }, ownership, cgroups }, { pod: web, ran: ['ours'] }, { signal });
   };
