@@ -16,8 +16,13 @@ export class Visits {
     this.#runs = runs;
   }
 
+  /** Of those that the runtime has: as long as it has nothing of a pod, nobody can know whose its cgroup is. */
   get cgroups(): readonly string[] {
-    return Array.from(this.#pods.values(), ({ cgroup }) => cgroup);
+    if (this.#pods.size === 0) return [];
+    const shown = new Set(
+      [...this.#runtime.sandboxes()].flatMap((each) => (each.namespace === VISITING ? each.podUid : [])),
+    );
+    return [...this.#pods].flatMap(([uid, { cgroup }]) => (shown.has(uid) ? [cgroup] : []));
   }
 
   /** Its agent makes it, as far as the runtime lets it; one of a UID that runs here already does not come. */
