@@ -137,25 +137,25 @@ async function soundStories() {
 
 /** What a simulation of the node with this fault broke, in one line; undefined where it broke nothing that the node keeps. */
 function findIn(copy, fault, isSound) {
+  const others = Array.from({ length: STORIES }, (_, number) => number).filter((number) => number !== fault.story);
   return whileMutated(copy, fault, async () => {
-    for (let from = 0; from < STORIES; ) {
-      const broken = await firstBroken(copy, from);
+    for (let numbers = fault.story === undefined ? others : [fault.story, ...others]; numbers.length > 0; ) {
+      const broken = await firstBroken(copy, numbers);
       if (broken === undefined) return undefined;
       const [message] = broken.message.split('\n');
       if (await isSound(broken.number)) return `story ${broken.number}, invariant ${broken.rule}: ${message}`;
-      from = broken.number + 1;
+      numbers = numbers.slice(numbers.indexOf(broken.number) + 1);
     }
     return undefined;
   });
 }
 
-/** The first story from a number on that the copy breaks an invariant in. */
-function firstBroken(copy, from) {
+/** The first of the stories of these numbers that the copy breaks an invariant in. */
+function firstBroken(copy, numbers) {
   const hunted = pathToFileURL(join(copy, 'simulation/hunt.ts')).href;
   const code = `
     import { hunt } from ${JSON.stringify(hunted)};
-    const numbers = Array.from({ length: ${STORIES - from} }, (_, index) => ${from} + index);
-    for await (const { number, violation } of hunt(numbers)) {
+    for await (const { number, violation } of hunt(${JSON.stringify(numbers)})) {
       if (violation === undefined) continue;
       console.log(JSON.stringify({ number, rule: violation.number, message: violation.message }));
       break;

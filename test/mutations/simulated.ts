@@ -9,6 +9,8 @@ export interface SeededFault {
   readonly file: string;
   readonly find: string;
   readonly put: string;
+  /** The number of the story that has found it, which is told first: many have to be told before it otherwise. */
+  readonly story?: number;
 }
 
 export const seededFaults: readonly SeededFault[] = [
@@ -60,6 +62,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/container/states/running.ts',
     find: "type: 'report', params: { lifecycle: 'live' }",
     put: "type: 'report', params: { lifecycle: 'running' }",
+    story: 27,
   },
   {
     name: 'event',
@@ -340,6 +343,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/container/context.ts',
     find: 'attempt: context.attempt + 1, isCounted: undefined,',
     put: 'attempt: context.attempt + 1, all: [...(context.all ?? []), context.attempt], isCounted: undefined,',
+    story: 23,
   },
   {
     name: 'answers-kept',
@@ -347,6 +351,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/probe/context.ts',
     find: 'inARow: countWith(context, verdict) }',
     put: 'inARow: countWith(context, verdict), all: [...(context.all ?? []), verdict] }',
+    story: 23,
   },
   {
     name: 'manifests-kept',
@@ -354,6 +359,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/pod/setup.ts',
     find: '? wish(context, event.pod) : {}',
     put: '? { ...wish(context, event.pod), all: [...(context.all ?? []), event.pod] } : {}',
+    story: 23,
   },
   {
     name: 'others-as-own',
