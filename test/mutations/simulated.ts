@@ -217,6 +217,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/container/context.ts',
     find: 'runBefore: context.run ? context.earlierRun : context.runBefore,',
     put: 'runBefore: context.run ? undefined : context.runBefore,',
+    story: 32,
   },
   {
     name: 'explanation',
@@ -336,6 +337,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/pod/activeDeadline.ts',
     find: 'params: ({ event }) => event.output.at',
     put: 'params: ({ context }) => context.deadline',
+    story: 33,
   },
   {
     name: 'restarts-kept',
