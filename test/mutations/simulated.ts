@@ -20,6 +20,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/limiter/chart.ts',
     find: "event.type === 'slot.release' ? key === event.key : key.startsWith(",
     put: "event.type === 'slot.forget' && key.startsWith(",
+    story: 6,
   },
   {
     name: 'guard',
@@ -27,6 +28,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/container/states/ended.ts',
     find: 'run !== undefined && !hasFailed(role, run)',
     put: 'run !== undefined && hasFailed(role, run)',
+    story: 26,
   },
   {
     name: 'unmount',
@@ -34,6 +36,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'volume/memory.ts',
     find: "?.type ?? '')) await mounter.unmount(hostPath, signal);",
     put: "?.type ?? '')) break;",
+    story: 7,
   },
   {
     name: 'early-removal',
@@ -55,6 +58,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/pod/launchOrder.ts',
     find: "lookUp(context.containers, first) === 'readyToCreate' && launching(context) === undefined;",
     put: "lookUp(context.containers, first) === 'readyToCreate';",
+    story: 23,
   },
   {
     name: 'sidecar',
@@ -147,6 +151,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'actors/store/storeFiles.ts',
     find: '    await handle.writeFile(text);\n    await handle.sync();',
     put: '    await handle.writeFile(text);',
+    story: 28,
   },
   {
     name: 'adoption',
