@@ -122,10 +122,9 @@ export class PodCgroups implements Cgroups {
     const { cgroupfs, hierarchies } = this.#parts;
     const { uid } = pod.metadata;
     const own = this.#present.has(uid) || this.#prepared.has(uid) ? 1 : 0;
-    if (this.#namesOf(pod).filter((names) => hasCgroup(this.#tree.cgroupOf(names))).length > own) return true;
-    const held = this.#namesOf(pod).map((names) =>
-      holdsProcesses({ cgroupfs, hierarchies, path: this.#tree.nameOf(names) }),
-    );
+    const all = this.#namesOf(pod);
+    if (all.filter((names) => hasCgroup(this.#tree.cgroupOf(names))).length > own) return true;
+    const held = all.map((names) => holdsProcesses({ cgroupfs, hierarchies, path: this.#tree.nameOf(names) }));
     return (await Promise.all(held)).some(Boolean);
   }
 

@@ -183,11 +183,13 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   madeFrom: undefined,
   startedAt: undefined,
   condemnedFor: undefined,
-  run: undefined,
-  earlierRun: context.run ?? context.earlierRun,
-  runBefore: context.run ? context.earlierRun : context.runBefore,
+  ...pastRuns(context),
   onEnd: 'byPolicy',
 });
+
+/** The run of the present attempt, if it has ended, is the last one before the next. */
+export const pastRuns = ({ run, earlierRun, runBefore }: ContainerContext): Partial<ContainerContext> =>
+  run ? { run: undefined, earlierRun: run, runBefore: earlierRun } : { run, earlierRun, runBefore };
 
 /** What a hook of the container is run with; `deadline` is when it must have ended, in milliseconds since the epoch. */
 export const hookRequest = (

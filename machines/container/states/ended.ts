@@ -4,7 +4,7 @@ import { crashLoopBackOff } from '../../../pod/lifecycle/backoff.ts';
 import { hasFailed, isEndedFor, shouldRestart } from '../../../pod/lifecycle/restart.ts';
 import type { TerminatedRun } from '../../../pod/status/view.ts';
 import { SHOWN_FAILED_MS } from '../../shared/waitingReason.ts';
-import { backOffKey, type ContainerContext, specOf } from '../context.ts';
+import { backOffKey, type ContainerContext, pastRuns, specOf } from '../context.ts';
 import { recordBackOffEvent } from '../recordedEvents.ts';
 import { isRestartOfAll } from '../restartAll.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
@@ -58,10 +58,9 @@ const guards = {
 const actions = {
   forgetCrashes: containerSetup.assign({ crashDelayMs: undefined }),
   /** It stays as it was told: what was reported as the last end is not taken back. */
-  forgetFailedStart: containerSetup.assign(({ context: { run, earlierRun, runBefore } }) => ({
+  forgetFailedStart: containerSetup.assign(({ context }) => ({
     isCounted: true,
-    run: undefined,
-    ...(run ? { earlierRun: run, runBefore: earlierRun } : { earlierRun, runBefore }),
+    ...pastRuns(context),
     waitingReason: undefined,
     failure: undefined,
     crashDelayMs: undefined,
