@@ -20,7 +20,7 @@ import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
-import { isOurs, isOursAlone } from './ownCgroup.ts';
+import { isOursAlone, mayHave } from './ownCgroup.ts';
 import { podTurns } from './podTurns.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
 import { withinLimit } from './timeLimit.ts';
@@ -88,7 +88,7 @@ function podServices({ cri, layout, mounter, ownership, cgroups }: DiskParts) {
     },
     preparePod: async ({ pod, ran }: Input<'preparePod'>, signal: AbortSignal) => {
       signal.throwIfAborted();
-      if (cgroups?.has(pod) && !(await isOurs(ownership, { pod, ran }))) throw foreignCgroup(pod);
+      if (!(await mayHave({ cri, ownership, cgroups }, { pod, ran }, { signal }))) throw foreignCgroup(pod);
       await ownership.take(pod.metadata, ran);
       await preparePodDirectory({ pod, layout, signal });
       return null;

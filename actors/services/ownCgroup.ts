@@ -24,22 +24,45 @@ export async function isOurs(
   return ran.length > 0 || (await ownership.owns(pod.metadata));
 }
 
-interface CgroupOwners {
+interface CgroupOwners<Asked extends keyof Cgroups> {
   readonly cri: Pick<Cri, 'listPodSandbox'>;
   readonly ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone' | 'see'>;
-  readonly cgroups?: Pick<Cgroups, 'mayBeShared'> | undefined;
+  readonly cgroups?: Pick<Cgroups, Asked> | undefined;
+}
+
+/**
+ * Whether the pod may have the cgroup of its name: there is none yet, or it is ours, or nobody's. One in which nothing
+ * runs, of a pod that the runtime knows nothing of, is what an agent left that could not remove it.
+ */
+export async function mayHave(
+  owners: CgroupOwners<'has' | 'isPopulated'>,
+  { pod, ran }: RanPod,
+  options: CallOptions,
+): Promise<boolean> {
+  const { ownership, cgroups } = owners;
+  if (!cgroups?.has(pod) || (await isOurs(ownership, { pod, ran }))) return true;
+  return !(await cgroups.isPopulated(pod)) && (await hasItAlone(owners, pod, options));
 }
 
 /** The same as it is now: where there is anything to kill, the runtime is asked again, as its last list may be older. */
 export async function isOursAlone(
-  { cri, ownership, cgroups }: CgroupOwners,
+  owners: CgroupOwners<'mayBeShared'>,
   { pod, ran }: RanPod,
   options: CallOptions,
 ): Promise<boolean> {
-  if (!(await isOurs(ownership, { pod, ran }))) return false;
-  if (!(await cgroups?.mayBeShared(pod))) return true;
-  const labelSelector = { [POD_UID_LABEL]: pod.metadata.uid };
+  if (!(await isOurs(owners.ownership, { pod, ran }))) return false;
+  return !(await owners.cgroups?.mayBeShared(pod)) || hasItAlone(owners, pod, options);
+}
+
+async function hasItAlone(
+  { cri, ownership }: Pick<CgroupOwners<never>, 'cri' | 'ownership'>,
+  pod: Pod,
+  options: CallOptions,
+): Promise<boolean> {
+  const { uid, namespace, name } = pod.metadata;
+  const labelSelector = { [POD_UID_LABEL]: uid };
   const { items } = await cri.listPodSandbox({ filter: { id: '', state: undefined, labelSelector } }, options);
-  ownership.see([...observedPods(items, []).values()]);
-  return ownership.hasCgroupAlone(pod.metadata.uid);
+  const none = { uid, namespace, name, sandboxes: [], containers: [] };
+  ownership.see([none, ...observedPods(items, []).values()]);
+  return ownership.hasCgroupAlone(uid);
 }

@@ -19,6 +19,8 @@ export interface Cgroups {
   trim(pod: Pod): Promise<void>;
   /** Whether anybody has made it. */
   has(pod: Pod): boolean;
+  /** Whether anything runs in one of its name, be it made for another class. */
+  isPopulated(pod: Pod): Promise<boolean>;
   /** Whether something of another agent may be in it: anything runs there, or there are more of its name than were made here. */
   mayBeShared(pod: Pod): Promise<boolean>;
   /** Kills what is left in it, whatever the runtime knows of that. */

@@ -118,14 +118,17 @@ export class PodCgroups implements Cgroups {
     return hasCgroup(this.#tree.cgroupOf(podCgroupNames(pod)));
   }
 
-  async mayBeShared(pod: Pod): Promise<boolean> {
+  async isPopulated(pod: Pod): Promise<boolean> {
     const { cgroupfs, hierarchies } = this.#parts;
+    const paths = this.#namesOf(pod).map((names) => this.#tree.nameOf(names));
+    return (await Promise.all(paths.map((path) => holdsProcesses({ cgroupfs, hierarchies, path })))).some(Boolean);
+  }
+
+  async mayBeShared(pod: Pod): Promise<boolean> {
     const { uid } = pod.metadata;
     const own = this.#present.has(uid) || this.#prepared.has(uid) ? 1 : 0;
-    const all = this.#namesOf(pod);
-    if (all.filter((names) => hasCgroup(this.#tree.cgroupOf(names))).length > own) return true;
-    const held = all.map((names) => holdsProcesses({ cgroupfs, hierarchies, path: this.#tree.nameOf(names) }));
-    return (await Promise.all(held)).some(Boolean);
+    const made = this.#namesOf(pod).filter((names) => hasCgroup(this.#tree.cgroupOf(names)));
+    return made.length > own || this.isPopulated(pod);
   }
 
   async kill(pod: Pod, signal: AbortSignal): Promise<void> {

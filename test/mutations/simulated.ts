@@ -220,8 +220,8 @@ export const seededFaults: readonly SeededFault[] = [
     name: 'last-state',
     breaks: 'how the run before the last one ended is not told beside the end of that',
     file: 'machines/container/context.ts',
-    find: 'runBefore: context.run ? context.earlierRun : context.runBefore,',
-    put: 'runBefore: context.run ? undefined : context.runBefore,',
+    find: 'run ? { run: undefined, earlierRun: run, runBefore: earlierRun } : { run, earlierRun, runBefore };',
+    put: 'run ? { run: undefined, earlierRun: run } : { run, earlierRun, runBefore };',
     story: 32,
   },
   {

@@ -73,6 +73,9 @@ export const hosts: Readonly<Record<string, PointedStory>> = {
   'a host lets nobody change cgroups for a while': long(
     ...[apply(0, manifest('web')), cgroupsReadOnly(30, 100), apply(40, manifest('late')), remove(45, 'web')],
   ),
+  'a pod comes again whose cgroup an agent could not remove': long(
+    ...[apply(0, named()), cgroupsReadOnly(30, 40), killAgent(35, 5), remove(50, 'web'), apply(90, named())],
+  ),
   'a host lets nobody change cgroups that others share': long(
     ...[visit(10, 200), cgroupsReadOnly(80, 100), apply(90, manifest('late'))],
   ),
