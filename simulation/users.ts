@@ -7,14 +7,17 @@ import type { SimulationOptions } from './options.ts';
 import { type Manifest, staticPodName } from './stories/manifests.ts';
 import { validManifest } from './validManifest.ts';
 
+/** A list of manifests may be older than a change, by as long as what it was read from can hang. */
+const OLDEST_LIST_MS = 10 * 60_000;
+
 export class Users {
   readonly #host: SimulatedHost;
   readonly #deeds: Deeds;
   readonly #config: NonNullable<SimulationOptions['config']>;
   /** The manifests that are there now, by the full names of their pods. */
   readonly #pods = new Map<string, Manifest>();
-  /** The full names of the pods of whose last change no source has told the agent yet. */
-  readonly #unheard = new Set<string>();
+  /** When the pods were changed of whose last change no source has told the agent yet, by their full names. */
+  readonly #unheard = new Map<string, number>();
   /** Those of which a part is there: what they are to replace stands until they are whole. */
   readonly #begun = new Map<string, Manifest>();
 
@@ -136,11 +139,11 @@ export class Users {
     // What enters from a feed is what that has sent.
     const fact = value as NodeFact;
     const isList = fact.type === 'config.podsListed';
-    for (const pod of this.#unheard) {
+    const { elapsed } = this.#host.clock;
+    for (const [pod, changedAt] of this.#unheard) {
       if (!isList && !this.#isOf(pod, fact)) continue;
-      this.#deeds.touch(pod, this.#host.clock.elapsed);
-      // A list may be older than the change.
-      if (!isList) this.#unheard.delete(pod);
+      this.#deeds.touch(pod, elapsed);
+      if (!isList || elapsed - changedAt > OLDEST_LIST_MS) this.#unheard.delete(pod);
     }
   }
 
@@ -201,7 +204,7 @@ export class Users {
 
   #touch(pod: string, at = this.#host.clock.elapsed): void {
     this.#deeds.touch(pod, at);
-    this.#unheard.add(pod);
+    this.#unheard.set(pod, at);
   }
 
   /** Whether a source tells of this pod; of one that is gone it tells the UID alone. */
