@@ -49,7 +49,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/events/eventRecorder.test.ts': { 'actors/events': 'eventSink' },
   'test/actors/garbage.test.ts': { 'actors/store': 'leftOnDisk', 'host/pods': 'takePodDirectory' },
   'test/actors/status/heldChanges.test.ts': { 'actors/store': 'factWriter' },
-  'test/actors/store/ownership.test.ts': { 'actors/services': 'ownCgroup' },
+  'test/actors/store/ownership.test.ts': { 'actors/services': 'ownCgroup podSandboxes' },
   'test/actors/store/hangingDisk.test.ts': { 'actors/store': 'diskCalls folderWriter' },
   'test/actors/store/store.test.ts': { 'actors/store': 'factChange storeBatches storeFiles unwrittenFacts' },
   'test/actors/services/hooks.test.ts': { 'actors/services': 'httpExchange timeLimit' },

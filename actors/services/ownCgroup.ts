@@ -1,10 +1,9 @@
 /** Whose the cgroup of a pod is: at the end of the pod all that is in it is killed. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
-import { POD_UID_LABEL } from '../../cri/labels.ts';
-import { observedPods } from '../../cri/observe.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Ownership } from '../store/ownership.ts';
+import { podSandboxes } from './podSandboxes.ts';
 
 /** A pod, with the sandboxes that the runtime has run of it. */
 interface RanPod {
@@ -60,9 +59,7 @@ async function hasItAlone(
   options: CallOptions,
 ): Promise<boolean> {
   const { uid, namespace, name } = pod.metadata;
-  const labelSelector = { [POD_UID_LABEL]: uid };
-  const { items } = await cri.listPodSandbox({ filter: { id: '', state: undefined, labelSelector } }, options);
-  const none = { uid, namespace, name, sandboxes: [], containers: [] };
-  ownership.see([none, ...observedPods(items, []).values()]);
+  const sandboxes = await podSandboxes(cri, uid, options);
+  ownership.see([{ uid, namespace, name, sandboxes, containers: [] }]);
   return ownership.hasCgroupAlone(uid);
 }

@@ -2,9 +2,8 @@
 
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { dnsWarnings } from '../../cri/dns.ts';
-import { POD_UID_LABEL } from '../../cri/labels.ts';
 import { type NodeDescription, withResolver } from '../../cri/nodeDescription.ts';
-import { observedSandbox, observedSandboxStatus } from '../../cri/observe.ts';
+import { observedSandboxStatus } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
@@ -18,6 +17,7 @@ import { type Clock, steadyClock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { type RestartRuntime, withHelp } from './lostTasks.ts';
 import { isOursAlone } from './ownCgroup.ts';
+import { podSandboxes } from './podSandboxes.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { requireUserNamespaces } from './runtimeFeatures.ts';
 
@@ -147,9 +147,7 @@ async function findAttempt(
   { podUid, attempt }: Pick<ObservedSandbox, 'podUid' | 'attempt'>,
   options: CallOptions,
 ) {
-  const labelSelector = { [POD_UID_LABEL]: podUid };
-  const { items } = await cri.listPodSandbox({ filter: { id: '', state: undefined, labelSelector } }, options);
-  return items.map(observedSandbox).find((sandbox) => sandbox?.attempt === attempt);
+  return (await podSandboxes(cri, podUid, options)).find((sandbox) => sandbox.attempt === attempt);
 }
 
 /** What is in a sandbox has to be known to be adopted with it: as on a kubelet, once a list has shown it. */
