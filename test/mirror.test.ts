@@ -128,7 +128,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cri/simulated/command.test.ts': { 'cri/simulated': 'shell shellScript shellTokens' },
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },
   // The host.
-  'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'cgroupfs files podsTree' },
+  'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'cgroupfs files inTurn podsTree' },
   'test/host/simulated/cgroups.test.ts': { 'host/simulated': 'gate' },
   'test/host/pods/logRotation.test.ts': { 'host/files': 'gzipFile' },
   'test/host/files/removeTree.test.ts': { 'host/files': 'entries fileErrors' },

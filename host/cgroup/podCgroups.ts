@@ -15,6 +15,7 @@ import { isForbidden } from '../files/fileErrors.ts';
 import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
 import type { Cgroups } from './cgroups.ts';
 import { allDone, hasCgroup, makeCgroup, missingControllers, notPassedOn, raiseLimits, writeLimits } from './files.ts';
+import { inTurn } from './inTurn.ts';
 import { sharedCgroups } from './others.ts';
 import { PodsTree, type PodsTreeParts } from './podsTree.ts';
 import { holdsProcesses, killCgroup } from './processes.ts';
@@ -275,21 +276,6 @@ export class PodCgroups implements Cgroups {
     const present = podCgroupNames(pod).join('/');
     return all.filter((names) => names.join('/') === present || hasCgroup(this.#tree.cgroupOf(names)));
   }
-}
-
-/** One after the other, so that the last word stands; who comes while one is at work shares the next. */
-function inTurn(act: () => Promise<void>): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
-  const actNext = () => {
-    next = undefined;
-    return act();
-  };
-  return () => {
-    next ??= last.then(actNext, actNext);
-    last = next;
-    return last;
-  };
 }
 
 /** The kubelet's words for a limit of all pods that is not in force. */

@@ -18,6 +18,12 @@ const goesByClock = ({ tags }: ActorNode): boolean => tags.includes('byWallClock
 /** Whether the actor, or one below it, waits for the answer to a call. */
 const isCalling = ({ kind, children }: ActorNode): boolean => kind === 'call' || children.some(isCalling);
 
+/** When a wait ends, and what had failed last when that was worked out. */
+interface WaitEnd {
+  readonly at: number;
+  readonly failedAt: number | undefined;
+}
+
 /**
  * When the waits that are shown end, by the time that no jump of the clock changes: what is shown is what the wall clock
  * was to show then as the wait began, and the timer goes on as it was set, but for one that goes by that clock.
@@ -25,8 +31,8 @@ const isCalling = ({ kind, children }: ActorNode): boolean => kind === 'call' ||
 class Deadlines {
   readonly #clock: Schedule;
   /** Those of the last look. */
-  #ends: ReadonlyMap<string, number> = new Map();
-  #looked = new Map<string, number>();
+  #ends: ReadonlyMap<string, WaitEnd> = new Map();
+  #looked = new Map<string, WaitEnd>();
   #jumpedAt = Number.NEGATIVE_INFINITY;
   /** How far the wall clock was ahead, when it was the least. */
   #leastOffset = Number.POSITIVE_INFINITY;
@@ -52,16 +58,21 @@ class Deadlines {
     if (goesByClock(node)) return Math.min(now() - until, elapsed - this.#jumpedAt) - LOOK_MS;
     const { path, state, since, lastFailure } = node;
     const offset = now() - elapsed;
-    // The store goes on retrying over several waits: a clock that was set back may have shown this end of one before.
-    const key = `${path} ${state} ${since} ${until} ${lastFailure?.at}`;
+    const key = `${path} ${state} ${since} ${until}`;
     const known = this.#ends.get(key);
     // One of the same length that began when a clock that was set back showed the same once more.
     const isAnother = since - offset >= this.#jumpedAt && since - offset <= elapsed;
     // A timer that was set by another state, before the clock went ahead: it is over as this state begins to wait for it.
     const began = until < since ? Math.min(offset, this.#leastOffset) : offset;
-    const end = known === undefined || isAnother ? until - began : known;
-    this.#looked.set(key, end);
-    return elapsed - end;
+    const shown = until - began;
+    const failedAt = lastFailure?.at;
+    const isKnown = known !== undefined && !isAnother;
+    // The store goes on retrying over several waits: a clock that was set back may have shown this end of one before; and
+    // what fails meanwhile moves none.
+    const isSame = isKnown && known.failedAt === failedAt;
+    const at = isSame ? known.at : Math.max(shown, isKnown ? known.at : shown);
+    this.#looked.set(key, { at, failedAt });
+    return elapsed - at;
   }
 }
 

@@ -112,6 +112,19 @@ test('a wait for what the clock shows is over a second later at most, wherever t
   expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
 });
 
+test('what fails once more while the store waits moves no wait, also where the clock went ahead meanwhile', async () => {
+  const { show, pass, jump, said } = waiting();
+  const failed = (at: number) =>
+    show({ since: START, until: START + 5_000, lastFailure: { at, reason: 'ENOSPC', message: 'full' } });
+  failed(START);
+  expect(said()).toEqual([]);
+  jump(10_000);
+  failed(START + 10_000);
+  expect(said()).toEqual([]);
+  await pass(5_100);
+  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
+});
+
 test('a wait that looks like one from before the clock was set back has its own time', async () => {
   const { wait, pass, jump, said } = waiting();
   wait(10_000);
