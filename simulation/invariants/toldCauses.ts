@@ -2,6 +2,7 @@
 import type { EventSink } from '../../actors/events/eventSink.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../cri/simulated/views.ts';
+import { containersOf } from '../../pod/api/containers.ts';
 import type { OutsideCall } from '../outside.ts';
 import { nameIn } from './ownReasons.ts';
 
@@ -106,6 +107,13 @@ export class ToldNow {
   readonly #told = new Set<string>();
   /** How many images could not be had, by their pods; how often a container was told of that. */
   readonly #counts = new Map<string, number>();
+  /** Of how many things of each pod the runtime can be asked. */
+  readonly #asked = new Map<string, number>();
+
+  noteStatus({ uid, pod, removed }: PodChange): void {
+    if (removed) this.#asked.delete(uid);
+    else this.#asked.set(uid, containersOf(pod.spec).length + 1);
+  }
 
   isRepeated({ reason, message, involved: { uid, fieldPath = '' } }: Heard, elapsed: number): boolean {
     if (elapsed !== this.#moment) {
@@ -115,10 +123,10 @@ export class ToldNow {
     }
     // Whoever counts these knows more.
     if (OF_A_TRY.test(message)) return false;
-    // Of each of its containers that the runtime cannot be asked about a pod is told in the same words.
-    if (reason === 'FailedSync') return false;
     if (OF_AN_IMAGE.test(message)) this.#count(uid);
     const key = JSON.stringify([uid, fieldPath, reason, message]);
+    // Of each of its containers that the runtime does not answer for a pod is told in the same words.
+    if (reason === 'FailedSync') return this.#count(key) > (this.#asked.get(uid) ?? Number.POSITIVE_INFINITY);
     // A container may wait for its own image and for those that it mounts: of each it is told in the same words.
     if (OF_ANY_IMAGE.test(message)) return this.#count(key) > Math.max(1, this.#counts.get(uid) ?? 0);
     return isIn(this.#told, key);

@@ -1,4 +1,5 @@
 import type { EventSink } from '../../actors/events/eventSink.ts';
+import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/views.ts';
 import type { OutsideCall } from '../outside.ts';
 import type { Invariant } from './invariant.ts';
@@ -77,6 +78,10 @@ class Telling {
     if (begins) for (const reason of OF_A_RUN) this.#told.forget(reason, ...key);
   }
 
+  noteStatus(change: PodChange): void {
+    this.#now.noteStatus(change);
+  }
+
   noteCall({ room, name, about }: OutsideCall): void {
     if (room === 'runtime' && (name === 'imageStatus' || name === 'pullImage')) this.#happened.add(name, tagged(about));
   }
@@ -122,7 +127,10 @@ export const toldOnce: Invariant = {
         telling.noteEffect(effect, running);
         causes.noteEffect(effect);
       },
-      onStatus: (change) => causes.noteStatus(change),
+      onStatus: (change) => {
+        telling.noteStatus(change);
+        causes.noteStatus(change);
+      },
       onCall: (call) => {
         telling.noteCall(call);
         causes.noteCall(call, host);

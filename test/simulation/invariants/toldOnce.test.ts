@@ -31,6 +31,10 @@ function story() {
       const involved = { uid: 'web-uid', namespace: 'default', name: 'web', fieldPath: 'spec.containers{main}' };
       following.onEvent?.({ reason, message, involved } as unknown as Parameters<EventSink>[0]);
     },
+    show: (...containers: string[]) => {
+      const pod = { spec: { containers: containers.map((name) => ({ name })) } };
+      following.onStatus?.({ uid: 'web-uid', removed: false, pod } as unknown as PodChange);
+    },
     makeSandbox: () => following.onEffect?.({ kind: 'created', sandbox } as unknown as RuntimeEffect),
     remove: () => following.onStatus?.({ uid: 'web-uid', removed: true } as unknown as PodChange),
     call: (name: string, about: string, room: 'runtime' | 'network' = 'runtime') =>
@@ -161,6 +165,19 @@ test('a container may wait for several images, and is told of each in the same w
   }
   expect(violations).toEqual([]);
   tell('Failed', 'Error: ImagePullBackOff');
+  expect(violations).toHaveLength(1);
+});
+
+test('that the runtime does not answer is told at most once of each container of a pod, and of its sandbox', () => {
+  const { begin, show, tell, pass, violations } = story();
+  begin();
+  show('main', 'helper');
+  const fail = () => tell('FailedSync', 'error determining status: too busy');
+  for (let asked = 0; asked < 3; asked += 1) fail();
+  pass(1);
+  fail();
+  expect(violations).toEqual([]);
+  for (let asked = 0; asked < 3; asked += 1) fail();
   expect(violations).toHaveLength(1);
 });
 
