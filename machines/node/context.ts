@@ -247,6 +247,11 @@ function foreignAfter(
   return [...foreign.filter(({ uid }) => !others.has(uid)), ...changed];
 }
 
+/** What is left of pods, where these were found now: of each there is one, however often it is found. */
+export function withLeft(left: readonly LeftPod[], found: readonly LeftPod[]): readonly LeftPod[] {
+  return [...new Map([...left, ...found].map((each) => [each.uid, each])).values()];
+}
+
 /** What the node keeps of a fact about itself. */
 export function recordedFact(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   switch (event.type) {
@@ -265,7 +270,7 @@ export function recordedFact(context: NodeContext, event: NodeEvent): Partial<No
       return event.failure ? { brokenFeeds: { ...context.brokenFeeds, [event.feed]: event.failure } } : {};
     // They end like any pod that nobody wants: by an actor, which removes what is left of them.
     case 'garbage.podsFound':
-      return { left: [...context.left, ...event.left], foreign: foreignAfter(context, event) };
+      return { left: withLeft(context.left, event.left), foreign: foreignAfter(context, event) };
     default:
       return {};
   }

@@ -20,6 +20,7 @@ import {
   ownPartOf,
   recordedFact,
   uidOf,
+  withLeft,
   withObserved,
   withoutRestored,
   withoutSeen,
@@ -123,7 +124,7 @@ export const nodeSetup = setup({
     /** Of a pod that nobody wants and whose actor broke there may be nothing at the runtime that shows that it is left. */
     keepBroken: assign(({ context, event }) => {
       const broken = brokenPod(context, uidOf(event));
-      return broken ? { left: [...context.left, { ...broken, isMarked: true }] } : {};
+      return broken ? { left: withLeft(context.left, [{ ...broken, isMarked: true }]) } : {};
     }),
     /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
     forgetSeen: assign(({ context, event }) => ({

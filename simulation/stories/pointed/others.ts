@@ -46,6 +46,14 @@ export const visits: Readonly<Record<string, PointedStory>> = {
     ...[apply(0, named()), killAgent(8, 12), at(9, { kind: 'killSandbox', which: 0 }), visit(10, 60)],
     at(30, { kind: 'exit', which: 0, exitCode: 0 }),
   ),
+  'what is left of a pod waits for long, as another agent runs one of its UID': told(
+    [
+      ...[apply(0, named()), apply(5, manifest('other')), killAgent(20, 12)],
+      ...[at(21, { kind: 'removeSandbox', which: 0 }), remove(22, 'web'), visit(23, 1_800)],
+    ],
+    [],
+    2_400 * SECOND,
+  ),
   'another agent runs a pod of the UID of one that has just begun': {
     ...long(apply(0, manifest('other')), visit(11, 60), apply(11.5, named()), remove(40, 'web')),
     seed: SHARED_SEED,

@@ -49,6 +49,21 @@ test('what is left of a pod on disk goes once another agent has no sandbox of it
   expect(story.ports.asked('removePodData')).toHaveLength(1);
 });
 
+test('what is left of a pod is one thing, however often it is found while another agent has a sandbox of its UID', () => {
+  const left = [{ ...identity, isMarked: true }];
+  const story = nodeStory({ before: sandboxOf('/other@node'), left, held: ['surveyDisk', 'removePodData'] });
+  story.list(story.world.observed(db));
+  story.want([]);
+  for (let minute = 0; minute < 3; minute += 1) {
+    story.ports.answer('surveyDisk', { left, foreign: [] });
+    story.ports.advance(60_000);
+  }
+  expect(story.context().left).toEqual(left);
+  story.world.sandboxes.clear();
+  story.list(story.world.observed(db));
+  expect(story.ports.asked('removePodData')).toHaveLength(1);
+});
+
 test('a pod that was taken over keeps the sandbox that its former agent has marked, also after a restart', () => {
   const story = nodeStory({ before: sandboxOf('/other@node'), left: [{ ...identity, isMarked: true, isTaken: true }] });
   story.list(story.world.observed(db));
