@@ -107,6 +107,8 @@ export class ToldNow {
   readonly #told = new Set<string>();
   /** How many images could not be had, by their pods; how often a container was told of that. */
   readonly #counts = new Map<string, number>();
+  /** Why the store has failed last. */
+  #failed = '';
   /** Of how many things of each pod the runtime can be asked. */
   readonly #asked = new Map<string, number>();
 
@@ -124,7 +126,10 @@ export class ToldNow {
     // Whoever counts these knows more.
     if (OF_A_TRY.test(message)) return false;
     if (OF_AN_IMAGE.test(message)) this.#count(uid);
-    const key = JSON.stringify([uid, fieldPath, reason, message]);
+    if (reason === 'StoreFailed') this.#failed = message;
+    // What has failed once more can recover once more: the time of a call to each of several folders may be over.
+    const after = reason === 'StoreRecovered' ? this.#failed : '';
+    const key = JSON.stringify([uid, fieldPath, reason, message, after]);
     // Of each of its containers that the runtime does not answer for a pod is told in the same words.
     if (reason === 'FailedSync') return this.#count(key) > (this.#asked.get(uid) ?? Number.POSITIVE_INFINITY);
     // A container may wait for its own image and for those that it mounts: of each it is told in the same words.

@@ -155,6 +155,19 @@ test('at one moment nothing is told twice in the same words of the same object',
   expect(violations).toEqual(['told twice: default/web Failed: Error: failed to create containerd task']);
 });
 
+test('the store may recover twice at one moment, from two failures', () => {
+  const { begin, tell, violations } = story();
+  begin();
+  const recover = () => tell('StoreRecovered', 'The state of the node is being saved again');
+  for (const folder of ['allocations', 'statuses']) {
+    tell('StoreFailed', `${folder} was not synced within 2s`);
+    recover();
+  }
+  expect(violations).toEqual([]);
+  recover();
+  expect(violations).toHaveLength(1);
+});
+
 test('a container may wait for several images, and is told of each in the same words', () => {
   const { begin, tell, call, violations } = story();
   begin();
