@@ -5,13 +5,14 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { otherwise } from '../files/fileErrors.ts';
 
 /** The kernel's cgroupfs, or a model of it. Paths are absolute; what it refuses fails with the errors of system calls. */
 export interface Cgroupfs {
   exists(path: string): boolean;
-  /** What a file has; undefined when it cannot be read. */
+  /** What a file has; undefined when it cannot be read. Throws where too many files are open to say. */
   read(file: string): string | undefined;
-  /** The names in a directory; none when it cannot be read. */
+  /** The names in a directory; none when it cannot be read. Throws where too many files are open to say. */
   names(directory: string): readonly string[];
   /** Makes a cgroup and those above it that are missing. */
   mkdir(directory: string): Promise<unknown>;
@@ -19,7 +20,10 @@ export interface Cgroupfs {
   rmdir(directory: string): Promise<void>;
   /** The directories of the cgroups right below one. */
   children(directory: string): Promise<readonly string[]>;
-  /** Kills the processes of one cgroup, without those below it; gives their numbers, also of those that cannot be killed. */
+  /**
+   * Kills the processes of one cgroup, without those below it; gives their numbers, also of those that cannot be killed.
+   * Throws where too many files are open to look.
+   */
   kill(directory: string): readonly number[];
   /** The name of a process, for messages. */
   processName(pid: number): string;
@@ -37,7 +41,7 @@ export const hostCgroupfs: Cgroupfs = {
     return entries.flatMap((entry) => (entry.isDirectory() ? [join(directory, entry.name)] : []));
   },
   kill: killIn,
-  processName: (pid) => orUndefined(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim()) ?? 'just exited',
+  processName: (pid) => attempt(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim()) ?? 'just exited',
 };
 
 /** Read and killed on the spot: in between no other process could come by one of these numbers. */
@@ -45,12 +49,12 @@ function killIn(directory: string): number[] {
   const processes = processesIn(directory);
   for (const pid of processes) {
     // If not, it has ended, or cannot be killed: then it shows in the next look.
-    orUndefined(() => process.kill(pid, 'SIGKILL'));
+    attempt(() => process.kill(pid, 'SIGKILL'));
   }
   // On v1 what is frozen dies only when it is thawed. Another controller's hierarchy, v2, and a cgroup that is gone have
   // no such file, and none is made.
   if (processes.length > 0) {
-    orUndefined(() => writeFileSync(join(directory, 'freezer.state'), 'THAWED', { flag: 'r+' }));
+    attempt(() => writeFileSync(join(directory, 'freezer.state'), 'THAWED', { flag: 'r+' }));
   }
   return processes;
 }
@@ -64,6 +68,15 @@ function processesIn(directory: string): number[] {
 function orUndefined<T>(look: () => T): T | undefined {
   try {
     return look();
+  } catch (error) {
+    return otherwise(undefined)(error);
+  }
+}
+
+/** What it gives, or undefined where it fails. */
+function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act();
   } catch {
     return undefined;
   }

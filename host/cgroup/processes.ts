@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
-import { type CgroupWork, relativePath } from './remove.ts';
+import { type CgroupWork, childCgroups, relativePath } from './remove.ts';
 
 const TRIES = 40;
 const WAIT_MS = 25;
@@ -39,14 +39,13 @@ export async function holdsProcesses({
 async function isBusy(cgroupfs: Cgroupfs, directory: string): Promise<boolean> {
   const processes = cgroupfs.read(path.join(directory, 'cgroup.procs')) ?? '';
   if (processes.trim() !== '') return true;
-  const children = await cgroupfs.children(directory).catch(() => []);
+  const children = await childCgroups(cgroupfs, directory);
   return (await Promise.all(children.map((child) => isBusy(cgroupfs, child)))).some(Boolean);
 }
 
 /** Gives the processes that there were in it. */
 async function killBelow(cgroupfs: Cgroupfs, directory: string): Promise<number[]> {
-  const children = await cgroupfs.children(directory).catch(() => undefined);
-  if (children === undefined) return [];
+  const children = await childCgroups(cgroupfs, directory);
   const own = cgroupfs.kill(directory);
   const below = children.map((child) => killBelow(cgroupfs, child));
   return [own, ...(await Promise.all(below))].flat();

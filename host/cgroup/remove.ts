@@ -63,7 +63,8 @@ async function removeOne(cgroupfs: Cgroupfs, directory: string): Promise<boolean
   }
 }
 
-async function childCgroups(cgroupfs: Cgroupfs, directory: string): Promise<readonly string[]> {
+/** None of one that is not there; what cannot be read for another reason may well have some. */
+export async function childCgroups(cgroupfs: Cgroupfs, directory: string): Promise<readonly string[]> {
   try {
     return await cgroupfs.children(directory);
   } catch (error) {

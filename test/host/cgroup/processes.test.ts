@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { hostCgroupfs as cgroupfs } from '../../../host/cgroup/cgroupfs.ts';
 import { hierarchyOf, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
@@ -92,4 +93,29 @@ test('a process that lives on is named, and a cgroup that is not there has none'
   await killCgroup({ ...plain, path: 'none' });
   await expect(killCgroup({ ...plain, path: '/' })).rejects.toMatchObject({ reason: 'FailedValidation' });
   await rm(root, { recursive: true });
+});
+
+describe('where too many files are open nobody takes a cgroup for empty', () => {
+  const full = async () => {
+    throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+  };
+
+  test('that cannot be looked through', async () => {
+    const own = { cgroupfs: { ...cgroupfs, children: full }, hierarchies, path: 'pod' };
+    await expect(holdsProcesses(own)).rejects.toMatchObject({ code: 'EMFILE' });
+    await expect(killCgroup({ ...own, signal, wait })).rejects.toMatchObject({ code: 'EMFILE' });
+  });
+
+  test('whose files cannot be read', async () => {
+    const script = `
+      import { openSync } from 'node:fs';
+      const { hostCgroupfs: { read, names, kill } } = await import(process.env.CGROUPFS);
+      for (;;) try { openSync('/dev/null'); } catch { break; }
+      for (const look of [read, names, kill]) try { look('/proc/self'); } catch ({ code }) { console.log(code); }`;
+    const node = [process.execPath, '--input-type=module', '-e', script];
+    const limited = ['-c', 'ulimit -n 256; exec "$@"', 'sh', ...node];
+    const CGROUPFS = path.resolve('host/cgroup/cgroupfs.ts');
+    const { stdout } = await promisify(execFile)('/bin/sh', limited, { env: { ...process.env, CGROUPFS } });
+    expect(stdout).toBe('EMFILE\nEMFILE\nEMFILE\n');
+  });
 });
