@@ -20,10 +20,11 @@ import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
-import { isOursAlone, mayHave } from './ownCgroup.ts';
+import { isSafeToKill } from './ownCgroup.ts';
 import { podTurns } from './podTurns.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
 import { withinLimit } from './timeLimit.ts';
+import { UnusedCgroups } from './unusedCgroups.ts';
 
 type DiskServices = Pick<
   Services,
@@ -79,7 +80,8 @@ type Filled<Input, Output> = (input: Input, options: { readonly signal: AbortSig
 type VolumeInput = Input<'mountVolume'>;
 type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
 
-function podServices({ cri, layout, mounter, ownership, cgroups }: DiskParts) {
+function podServices({ cri, clock, layout, mounter, ownership, cgroups }: DiskParts) {
+  const unused = new UnusedCgroups({ cri, clock, ownership, cgroups });
   const { maker } = ownership;
   return {
     prepareCgroup: async ({ pod }: Input<'prepareCgroup'>) => {
@@ -88,18 +90,19 @@ function podServices({ cri, layout, mounter, ownership, cgroups }: DiskParts) {
     },
     preparePod: async ({ pod, ran }: Input<'preparePod'>, signal: AbortSignal) => {
       signal.throwIfAborted();
-      if (!(await mayHave({ cri, ownership, cgroups }, { pod, ran }, { signal }))) throw foreignCgroup(pod);
+      if (!(await unused.mayHave({ pod, ran }, { signal }))) throw foreignCgroup(pod);
       await ownership.take(pod.metadata, ran);
       await preparePodDirectory({ pod, layout, signal });
       return null;
     },
     removeCgroup: async ({ pod, ran }: Input<'removeCgroup'>, signal: AbortSignal) => {
-      if (await isOursAlone({ cri, ownership, cgroups }, { pod, ran }, { signal })) await cgroups?.remove(pod, signal);
+      if (await isSafeToKill({ cri, ownership, cgroups }, { pod, ran }, { signal })) await cgroups?.remove(pod, signal);
       else await cgroups?.forget(pod.metadata.uid);
       return null;
     },
     removePodData: async ({ pod }: Input<'removePodData'>, signal: AbortSignal) => {
       const { uid } = pod.metadata;
+      unused.forget(uid);
       const isOurs = await ownership.owns(pod.metadata);
       // After a power cut there may be logs without a pod directory.
       if (!isOurs && !hasOwnLogs({ layout, maker, pod: pod.metadata })) return null;

@@ -16,7 +16,7 @@ import type { Services } from '../boundary.ts';
 import { type Clock, steadyClock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { type RestartRuntime, withHelp } from './lostTasks.ts';
-import { isOursAlone } from './ownCgroup.ts';
+import { isSafeToKill } from './ownCgroup.ts';
 import { podSandboxes } from './podSandboxes.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { requireUserNamespaces } from './runtimeFeatures.ts';
@@ -72,7 +72,7 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
     },
     stopSandboxes: async ({ pod, ids }, options) => {
       await Promise.all(ids.map((podSandboxId) => cri.stopPodSandbox({ podSandboxId }, options).catch(unlessGone)));
-      if (await isOursAlone(parts, { pod, ran: ids }, options)) await cgroups?.kill(pod, options.signal);
+      if (await isSafeToKill(parts, { pod, ran: ids }, options)) await cgroups?.kill(pod, options.signal);
       return null;
     },
     removeSandboxes: async ({ ids }, options) => {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, jest, test } from '@jest/globals';
 import { createNode } from '../../../actors/createNode.ts';
-import { isOurs, isOursAlone, mayHave } from '../../../actors/services/ownCgroup.ts';
+import { isOwnCgroup, isSafeToKill } from '../../../actors/services/ownCgroup.ts';
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { makerOf, ownedByFact, podsLeftOnDisk } from '../../../actors/store/leftOnDisk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
@@ -168,7 +168,7 @@ test('the cgroup of a pod is not ours to kill while another agent has a sandbox 
     { ...of, id: 'theirs', owner: '/other/root@node-9' },
   ];
   const shown = (...sandboxes: (typeof ours)[]) => ownership.see([{ uid, namespace, name, sandboxes, containers: [] }]);
-  const isCgroupOurs = () => isOurs(ownership, { pod: web, ran: ['ours'] });
+  const isCgroupOurs = () => isOwnCgroup(ownership, { pod: web, ran: ['ours'] });
   shown(ours, theirs);
   expect(await isCgroupOurs()).toBe(false);
   shown(ours);
@@ -179,58 +179,34 @@ test('the cgroup of a pod is not ours to kill while another agent has a sandbox 
   expect(await isCgroupOurs()).toBe(true);
 });
 
-describe('a cgroup of the name of a pod', () => {
-  const OTHER = '/other/root@node-9';
+test('where something is left in the cgroup of a pod, the runtime is asked again whose it is', async () => {
+  const node = await simulatedNode();
+  const [layout, maker] = [layoutIn(node), makerOf(node.facts)];
+  const { podLogsDir, owner } = node.facts;
+  const ownership = createOwnership({ layout, maker, podLogsDir, owner });
   const { namespace, name } = web.metadata;
-  const labels = {
-    'io.kubernetes.pod.uid': uid,
-    'io.kubernetes.pod.namespace': namespace,
-    'io.kubernetes.pod.name': name,
+  const asked: unknown[] = [];
+  const isAlone = (holds: boolean, mark: string) => {
+    const listPodSandbox: Cri['listPodSandbox'] = async (request) => {
+      asked.push(request.filter?.labelSelector);
+      const labels = {
+        'io.kubernetes.pod.uid': uid,
+        'io.kubernetes.pod.namespace': namespace,
+        'io.kubernetes.pod.name': name,
+      };
+      const metadata = { uid, namespace, name, attempt: 0 };
+      const annotations = { [OWNER]: mark };
+      return ListPodSandboxResponse.create({ items: [{ id: 'another', metadata, labels, annotations }] });
+    };
+    const cgroups = { mayBeShared: async () => holds };
+    const signal = AbortSignal.timeout(10_000);
+    return isSafeToKill({ cri: { listPodSandbox }, ownership, cgroups }, { pod: web, ran: ['ours'] }, { signal });
   };
-
-  /** An agent beside a runtime that has a sandbox of the pod by the agent `by`, or none; `asked` are the selectors of lists. */
-  async function beside() {
-    const node = await simulatedNode();
-    const [layout, maker] = [layoutIn(node), makerOf(node.facts)];
-    const { podLogsDir, owner } = node.facts;
-    const asked: unknown[] = [];
-    const cri = (by?: string): Pick<Cri, 'listPodSandbox'> => ({
-      listPodSandbox: async (request) => {
-        asked.push(request.filter?.labelSelector);
-        const metadata = { uid, namespace, name, attempt: 0 };
-        const items = by === undefined ? [] : [{ id: 'another', metadata, labels, annotations: { [OWNER]: by } }];
-        return ListPodSandboxResponse.create({ items });
-      },
-    });
-    return { owner, cri, asked, ownership: createOwnership({ layout, maker, podLogsDir, owner }) };
-  }
-
-  test('is ours alone unless the runtime, asked where something is left in it, has one of another agent', async () => {
-    const { owner, cri, asked, ownership } = await beside();
-    const isAlone = (holds: boolean, by: string) => {
-      const owners = { cri: cri(by), ownership, cgroups: { mayBeShared: async () => holds } };
-      return isOursAlone(owners, { pod: web, ran: ['ours'] }, { signal: AbortSignal.timeout(10_000) });
-    };
-    expect(await isAlone(false, OTHER)).toBe(true);
-    expect(asked).toEqual([]);
-    expect(await isAlone(true, owner)).toBe(true);
-    expect(await isAlone(true, OTHER)).toBe(false);
-    expect(asked).toEqual([{ 'io.kubernetes.pod.uid': uid }, { 'io.kubernetes.pod.uid': uid }]);
-  });
-
-  test('may be had where it was left behind: nothing runs in it, and the runtime knows nothing of the pod', async () => {
-    const { cri, asked, ownership } = await beside();
-    const may = (has: boolean, runs: boolean, by?: string) => {
-      const owners = { cri: cri(by), ownership, cgroups: { has: () => has, isPopulated: async () => runs } };
-      return mayHave(owners, { pod: web, ran: [] }, { signal: AbortSignal.timeout(10_000) });
-    };
-    expect(await may(false, true)).toBe(true);
-    expect(await may(true, true)).toBe(false);
-    expect(asked).toEqual([]);
-    expect(await may(true, false, OTHER)).toBe(false);
-    expect(await may(true, false)).toBe(true);
-    expect(asked).toHaveLength(2);
-  });
+  expect(await isAlone(false, '/other/root@node-9')).toBe(true);
+  expect(asked).toEqual([]);
+  expect(await isAlone(true, owner)).toBe(true);
+  expect(await isAlone(true, '/other/root@node-9')).toBe(false);
+  expect(asked).toEqual([{ 'io.kubernetes.pod.uid': uid }, { 'io.kubernetes.pod.uid': uid }]);
 });
 
 test('what cannot be read whose it is fails to be removed, and is not left behind as if it were of others', async () => {
@@ -242,7 +218,7 @@ test('what cannot be read whose it is fails to be removed, and is not left behin
   const layout = createLayout(node.facts, { ...hostFiles, readFileSync: unreadable });
   const { podLogsDir, owner } = node.facts;
   const ownership = createOwnership({ layout, maker: makerOf(node.facts), podLogsDir, owner });
-  await expect(isOurs(ownership, { pod: web, ran: [] })).rejects.toThrow('EIO');
+  await expect(isOwnCgroup(ownership, { pod: web, ran: [] })).rejects.toThrow('EIO');
 });
 
 describe('what was found below a root', () => {
