@@ -43,7 +43,7 @@ export const preparing = podSetup.extend(preparingImplementations).createStateCo
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to create its directory and cgroup', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'directory' },
+      on: { 'timer.elapsed': 'directory', 'runtime.returned': { guard: 'failedForRuntime', target: 'directory' } },
     },
     volumes: {
       tags: ['working', 'withoutContainers'],

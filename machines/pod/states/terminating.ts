@@ -179,7 +179,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       tags: ['retrying', 'ended'],
       meta: { waitsFor: 'another attempt to remove its cgroup', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'cgroup' },
+      on: { 'timer.elapsed': 'cgroup', 'runtime.returned': { guard: 'failedForRuntime', target: 'cgroup' } },
     },
     /** The runtime's objects, then the pod's data: in this order nothing is left that still needs the other. */
     removing: {

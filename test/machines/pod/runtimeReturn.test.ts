@@ -1,4 +1,4 @@
-/** What a pod that ends makes of the runtime's return: what had failed for its absence is tried again at once, nothing else. */
+/** What a pod that begins or ends makes of the runtime's return: what had failed for its absence is tried again at once, nothing else. */
 import { expect, test } from '@jest/globals';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { podStory } from '../support/podStory.ts';
@@ -6,6 +6,7 @@ import { podStory } from '../support/podStory.ts';
 const waits: readonly (readonly [PortName, string])[] = [
   ['stopSandboxes', 'terminating.awaitingStopRetry'],
   ['removeSandboxes', 'terminating.awaitingRemoveRetry'],
+  ['removeCgroup', 'terminating.awaitingCgroupRetry'],
 ];
 
 test.each(waits)('%s that the runtime was away for is tried again on its return', (port, state) => {
@@ -27,4 +28,15 @@ test.each(waits)('%s that the runtime refused is tried again in its time', (port
   story.ports.advance(60_000);
   expect(story.state()).toBe('terminated');
   expect(story.ports.asked(port)).toHaveLength(2);
+});
+
+test.each([
+  ['RuntimeUnavailable', 'preparing.directory'],
+  ['FailedCreatePodContainer', 'preparing.awaitingRetry'],
+] as const)('on its return a pod whose directory failed with %s is in %s', (reason, state) => {
+  const story = podStory({ held: ['preparePod'] });
+  story.ports.fail('preparePod', reason);
+  expect(story.state()).toBe('preparing.awaitingRetry');
+  story.send({ type: 'runtime.returned' });
+  expect(story.state()).toBe(state);
 });
