@@ -149,10 +149,9 @@ export class PodCgroups implements Cgroups {
       if (hasCgroup(this.#tree.cgroupOf(names))) {
         await this.#tree.stop(names).catch((error) => onWarning(messageOf(error)));
       }
-      await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.nameOf(names), signal, wait }).catch((error) => {
-        // What the runtime made there, or an agent before this one, stays.
-        if (this.#forbidden === undefined || !isForbidden(error)) throw error;
-      });
+      const path = this.#tree.nameOf(names);
+      // Where the host forbids it, it stays, whoever made it: also if that has become so since this agent made it.
+      await removeCgroupTree({ cgroupfs, hierarchies, path, signal, wait }).catch(this.#noteForbidden);
     }
     await this.forget(uid);
   }
@@ -169,12 +168,16 @@ export class PodCgroups implements Cgroups {
     try {
       await act();
     } catch (error) {
-      if (!isForbidden(error)) throw error;
-      const isNews = this.#forbidden === undefined;
-      this.#forbidden = `pod cgroups are left to the runtime: ${messageOf(error)}`;
-      if (isNews) this.#parts.onWarning(this.#forbidden);
+      this.#noteForbidden(error);
     }
   }
+
+  readonly #noteForbidden = (error: unknown): void => {
+    if (!isForbidden(error)) throw error;
+    const isNews = this.#forbidden === undefined;
+    this.#forbidden = `pod cgroups are left to the runtime: ${messageOf(error)}`;
+    if (isNews) this.#parts.onWarning(this.#forbidden);
+  };
 
   #ofPod(act: () => Promise<void>): Promise<void> {
     return this.#unlessForbidden(act).catch((cause) => {
