@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import type { StartNode } from '../node/startNode.ts';
 import { printable } from '../pod/show/printable.ts';
+import { errorText } from './errorText.ts';
 import { exitNow } from './exitNow.ts';
-import { messageOf } from './messageOf.ts';
 import { createProgram } from './program.ts';
 import { whyUnwritten, writeWhole } from './standardOutput.ts';
 import type { UpParts } from './up.ts';
@@ -99,7 +99,7 @@ program.parseAsync().then(
   (error) => {
     // Help and mistakes on the command line were told already.
     if (error instanceof CommanderError) return end(error.exitCode);
-    process.stderr.write(printable(messageOf(error)));
+    process.stderr.write(printable(errorText(error)));
     end(1);
   },
 );

@@ -42,7 +42,7 @@ export interface PlegOptions {
   readonly takeTouched: () => readonly PodIdentity[];
   /**
    * Takes what the runtime was found to have since it was called last. A pod of which the list before had not shown that
-   * is told as well: it takes that for there, and the list may never show it, as where it was removed meanwhile.
+   * is told as well: it believes that to exist, but no list may ever show it, as where it was removed meanwhile.
    */
   readonly takeFound: () => readonly FoundOfPod[];
   /** Whether we are stopping the container or sandbox ourselves: events of its end are no news. */

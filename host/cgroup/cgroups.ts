@@ -25,8 +25,8 @@ export interface Cgroups {
   mayBeShared(pod: Pod): Promise<boolean>;
   /** Kills what is left in it, whatever the runtime knows of that. */
   kill(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** Kills what is left in it, and removes it, unless the host forbids that: from then on it is forgotten. */
+  /** Kills what is left in it, and removes it, unless the host forbids that; the pod no longer counts in its class. */
   remove(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** The pod of this UID does not count in its class any more, and nothing is made up for; what is there stays. */
+  /** The pod of this UID no longer counts in its class, and limits that it lacks are not retried; what is there stays. */
   forget(uid: string): Promise<void>;
 }

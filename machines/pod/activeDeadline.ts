@@ -50,7 +50,7 @@ export const activeDeadlineMachine = setup({
         'timer.elapsed': { target: 'exceeded', actions: { type: 'tell', params: ({ context }) => context.deadline } },
       },
     },
-    /** The deadline may have been set when it had passed, or the clock have been set since: neither says when it is noticed. */
+    /** The deadline may have been set when it had passed, or the clock have been set since: the grace counts from now. */
     dating: {
       tags: 'working',
       meta: { waitsFor: 'the grace of its pod to begin' },

@@ -1,16 +1,16 @@
 /** What the program says when it ends with an error. */
 import { expect, test } from '@jest/globals';
-import { messageOf } from '../../cli/messageOf.ts';
+import { errorText } from '../../cli/errorText.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 
 /** An error as Node.js makes it. */
 const coded = (message: string, fields: object): Error => Object.assign(new Error(message), fields);
 
 test("a user's mistake and what the system refuses are told by their message alone", () => {
-  expect(messageOf(new NodeFailure('BadRequest', '--port: 70000 is no port\nSee --help.'))).toBe(
+  expect(errorText(new NodeFailure('BadRequest', '--port: 70000 is no port\nSee --help.'))).toBe(
     'statelet: --port: 70000 is no port\nstatelet: See --help.\n',
   );
-  expect(messageOf(coded('EROFS: read-only file system', { code: 'EROFS', syscall: 'open' }))).toBe(
+  expect(errorText(coded('EROFS: read-only file system', { code: 'EROFS', syscall: 'open' }))).toBe(
     'statelet: EROFS: read-only file system\n',
   );
 });
@@ -18,19 +18,19 @@ test("a user's mistake and what the system refuses are told by their message alo
 test('where too many files are open, the sentence says what helps', () => {
   const refused = coded('EMFILE: too many open files, scandir', { code: 'EMFILE', syscall: 'scandir' });
   const helps = 'too many open files: raise the limit (ulimit -n)\n';
-  expect(messageOf(refused)).toBe(`statelet: EMFILE: too many open files, scandir: ${helps}`);
-  expect(messageOf(new NodeFailure('BadRequest', 'cannot list', { cause: refused }))).toBe(
+  expect(errorText(refused)).toBe(`statelet: EMFILE: too many open files, scandir: ${helps}`);
+  expect(errorText(new NodeFailure('BadRequest', 'cannot list', { cause: refused }))).toBe(
     `statelet: cannot list: ${helps}`,
   );
   // Node.js reads a package.json beside each module that it loads.
   const unread = { code: 'ERR_INVALID_PACKAGE_CONFIG' };
-  expect(messageOf(coded('Cannot read package config /x/package.json: too many open files.', unread))).toBe(
+  expect(errorText(coded('Cannot read package config /x/package.json: too many open files.', unread))).toBe(
     `statelet: Cannot read package config /x/package.json: ${helps}`,
   );
 });
 
 test('a mistake of the program is told with where it happened', () => {
   const error = coded('Invalid package config /x/package.json.', { code: 'ERR_INVALID_PACKAGE_CONFIG' });
-  expect(messageOf(error)).toMatch(/^statelet: Error: Invalid package config .*\nstatelet: {5}at /);
-  expect(messageOf('nothing')).toBe('statelet: nothing\n');
+  expect(errorText(error)).toMatch(/^statelet: Error: Invalid package config .*\nstatelet: {5}at /);
+  expect(errorText('nothing')).toBe('statelet: nothing\n');
 });

@@ -8,7 +8,7 @@ const LIMIT = 'raise the limit (ulimit -n)';
 const UNREAD_PACKAGE = /^(Cannot read package config .*: too many open files)\.$/;
 
 /** What went wrong, for the user: a mistake of theirs by its message alone, one of ours with where it happened. */
-export function messageOf(error: unknown): string {
+export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return lines(String(error));
   const [, unread] =
     errorCode(error) === 'ERR_INVALID_PACKAGE_CONFIG' ? (UNREAD_PACKAGE.exec(error.message) ?? []) : [];
