@@ -30,7 +30,7 @@ export class ToldCauses {
   readonly #resizes = new Map<string, string>();
   readonly #sandboxes = new Set<string>();
   readonly #tries = new Map<string, Tried>();
-  /** Containers that the runtime has no more, by their ids: they may be asked for all the same. */
+  /** Containers that the runtime has no more under these ids: they may be asked for all the same. */
   readonly #gone = new Map<string, SimulatedContainer>();
 
   /** Whether it was told before, and nothing has happened since that it could tell of. */
@@ -65,8 +65,11 @@ export class ToldCauses {
     this.#sandboxes.delete(uid);
   }
 
-  noteEffect({ kind, container, sandbox: { podUid } }: RuntimeEffect): void {
+  noteEffect(effect: RuntimeEffect): void {
+    const { kind, container, sandbox } = effect;
+    const { podUid } = sandbox;
     if (kind === 'removed' && container !== undefined) this.#gone.set(container.id, container);
+    if (kind === 'renamed' && container !== undefined) this.#gone.set(effect.formerId, container);
     if (kind === 'created' && container === undefined) this.#sandboxes.delete(podUid);
   }
 

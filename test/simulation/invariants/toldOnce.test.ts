@@ -27,6 +27,11 @@ function story() {
       there.pop();
       following.onEffect?.({ kind: 'ended', sandbox, container: main } as unknown as RuntimeEffect);
     },
+    rename: (id: string) => {
+      const container = { ...main, id };
+      there.splice(0, 1, container);
+      following.onEffect?.({ kind: 'renamed', sandbox, container, formerId: main.id } as unknown as RuntimeEffect);
+    },
     tell: (reason = 'Created', message = 'Container created') => {
       const involved = { uid: 'web-uid', namespace: 'default', name: 'web', fieldPath: 'spec.containers{main}' };
       following.onEvent?.({ reason, message, involved } as unknown as Parameters<EventSink>[0]);
@@ -266,4 +271,17 @@ test('a probe that cannot be tried calls nobody, but has its time', () => {
   expect(violations).toEqual([]);
   told();
   expect(violations).toHaveLength(1);
+});
+
+test('a container may be asked for under the id that a runtime gave it before', () => {
+  const { begin, make, rename, tell, call, violations } = story();
+  const told = () => tell('Unhealthy', 'Liveness probe errored and resulted in unknown state: not found');
+  begin();
+  make();
+  call('execSync', 'main-id');
+  told();
+  rename('new-id');
+  call('execSync', 'main-id');
+  told();
+  expect(violations).toEqual([]);
 });
