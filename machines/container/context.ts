@@ -62,6 +62,11 @@ export interface ContainerContext
   /** The container that an earlier agent made under that number and did not start: it is shown until the next is made. */
   readonly unstarted?: string | undefined;
   readonly imageRef?: string | undefined;
+  /**
+   * The runtime did not know its state when this agent first heard of it. As with a kubelet it is what is shown then, under
+   * its number, and waits: nobody can say that it runs (`convertToAPIContainerStatuses` in pkg/kubelet/kubelet_pods.go).
+   */
+  readonly foundUnknown?: boolean | undefined;
   /** What the runtime made of it last. */
   readonly made?: MadeContainer | undefined;
   /** The container of the present attempt at the runtime. */
@@ -182,6 +187,7 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   ranElsewhere: undefined,
   madeFrom: undefined,
   startedAt: undefined,
+  foundUnknown: undefined,
   condemnedFor: undefined,
   ...pastRuns(context),
   onEnd: 'byPolicy',

@@ -43,7 +43,7 @@ export function containerView(
     ready: isReady(snapshot),
     started: isStarted(snapshot),
     ...(containerId ? { containerId } : {}),
-    ...(now.kind === 'waiting' && isUnstarted(snapshot) ? { unstarted: true } : {}),
+    ...(now.kind === 'waiting' && isAtHand(snapshot) ? { atHand: true } : {}),
     ...(context.made ? { made: context.made } : {}),
     ...(context.size ? { size: context.size } : {}),
     ...(context.failure && snapshot.hasTag('awaitingResize') ? { resizeFailure: context.failure.message } : {}),
@@ -91,8 +91,8 @@ const removalOf = (snapshot: ContainerSnapshot) =>
 
 /** A number is counted once its container is shown: until then all that is told is of the one before. */
 function restartsOf(snapshot: ContainerSnapshot): number {
-  const { id, attempt, isCounted } = snapshot.context;
-  if (removalOf(snapshot) || isCounted) return attempt;
+  const { id, attempt, isCounted, foundUnknown } = snapshot.context;
+  if (removalOf(snapshot) || isCounted || foundUnknown) return attempt;
   const isNext = id === undefined || (!isShownRunning(snapshot) && reportedEnd(snapshot) === undefined);
   return isNext && attempt > 0 ? attempt - 1 : attempt;
 }
@@ -126,9 +126,15 @@ function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerV
   return { kind: 'terminated', run: end };
 }
 
-/** An earlier agent has made it and not started it: it waits, as with a kubelet, whatever was before it (C23). */
-const isUnstarted = (snapshot: ContainerSnapshot): boolean =>
-  snapshot.context.unstarted !== undefined && reportedEnd(snapshot) === undefined && !snapshot.hasTag('rests');
+/**
+ * An earlier agent has made it and not started it, or the runtime does not know its state: it waits, as with a kubelet,
+ * whatever was before it (C23).
+ */
+function isAtHand(snapshot: ContainerSnapshot): boolean {
+  const { unstarted, foundUnknown } = snapshot.context;
+  const isThere = unstarted !== undefined || foundUnknown === true;
+  return isThere && reportedEnd(snapshot) === undefined && !snapshot.hasTag('rests');
+}
 
 /**
  * Whether the end before the run to come is not shown: as that run comes against the restart policy, after a probe or an
@@ -138,17 +144,18 @@ const isUnstarted = (snapshot: ContainerSnapshot): boolean =>
 function isHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boolean {
   const { context } = snapshot;
   const mayLeave = mayLeaveTerminated({ ...context, container: specOf(context) }, exitCode);
-  return mayLeave ? isUnstarted(snapshot) : context.role !== 'init';
+  return mayLeave ? isAtHand(snapshot) : context.role !== 'init';
 }
 
 /**
  * A container counts as running once its postStart hook is done; one whose hook failed does not while it is killed, nor one
- * that is stopped before anybody knows since when it runs, if it does: the answer to its start was lost.
+ * that is stopped before the runtime has told that it runs, if it does: the answer to its start was lost.
  */
 function isShownRunning(snapshot: ContainerSnapshot): boolean {
   if (snapshot.hasTag('running')) return true;
-  const { waitingReason, onEnd, startedAt } = snapshot.context;
-  return snapshot.hasTag('stopping') && startedAt !== undefined && (waitingReason === undefined || onEnd === 'stay');
+  const { waitingReason, onEnd, startedAt, foundUnknown = false } = snapshot.context;
+  if (!snapshot.hasTag('stopping') || startedAt === undefined || foundUnknown) return false;
+  return waitingReason === undefined || onEnd === 'stay';
 }
 
 function creating({ pod }: ContainerContext): ContainerView['now'] {

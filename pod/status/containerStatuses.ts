@@ -120,8 +120,8 @@ function statusOf(pod: PodSpec, { container: spec, role, seen, runtimeName }: Se
 }
 
 /** The container that is shown: what waits to run again is still the one that ended. */
-function shownId({ now, last, containerId, unstarted }: ContainerView): string | undefined {
-  if (now.kind === 'running' || unstarted) return containerId;
+function shownId({ now, last, containerId, atHand }: ContainerView): string | undefined {
+  if (now.kind === 'running' || atHand) return containerId;
   return (now.kind === 'terminated' ? now.run : last)?.containerId || containerId;
 }
 

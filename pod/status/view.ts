@@ -51,8 +51,11 @@ export interface ContainerView {
   readonly ready: boolean;
   readonly started: boolean;
   readonly containerId?: string;
-  /** That one was made by an earlier agent and never started: it is what waits, not the one that ended before it. */
-  readonly unstarted?: boolean;
+  /**
+   * That one is what waits, not the one that ended before it: it was made by an earlier agent and never started, or the
+   * runtime does not know its state.
+   */
+  readonly atHand?: boolean;
   /** The latest container of it that the runtime has shown. */
   readonly made?: MadeContainer;
   /** The resources that it has at the runtime, in numbers. */

@@ -58,7 +58,10 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
-            actions: [assign(({ context, event: { output } }) => whatRuns(context, output)), recordUnknownStateEvent],
+            actions: [
+              assign(({ context, event: { output } }) => ({ ...whatRuns(context, output), foundUnknown: true })),
+              recordUnknownStateEvent,
+            ],
           },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },

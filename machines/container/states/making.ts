@@ -156,7 +156,10 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
-            actions: [assign(({ event: { output } }) => whatStarted(output)), 'forgetFailure', recordUnknownStateEvent],
+            actions: [
+              assign(({ event: { output } }) => ({ ...whatStarted(output), foundUnknown: true })),
+              ...['forgetFailure' as const, recordUnknownStateEvent],
+            ],
           },
           {
             guard: 'mustStay',

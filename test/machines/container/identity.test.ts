@@ -87,16 +87,25 @@ describe('identity', () => {
 });
 
 describe('adoption', () => {
-  test('what may run is stopped, and meanwhile shown with its start', () => {
+  // containerd tells when it began only where it can still read that.
+  test.each([{ startedAt: 7 }, {}])('what may run (%j) is stopped, and waits meanwhile under its number', (began) => {
     const story = containerStory({
       before: (world, pod) => {
-        const { id } = world.run(pod, 'main', { startedAt: 7 });
-        world.change(id, { state: 'unknown' });
+        world.run(pod, 'main', { id: 'ended', attempt: 1 });
+        world.end('ended', 1);
+        const unclear = world.container(pod, 'main', { id: 'unclear', attempt: 2, state: 'unknown', ...began });
+        world.containers.set(unclear.id, unclear);
       },
       hold: ['stopContainer'],
     });
     expect(story.state()).toBe('stopping.killing.graceful');
-    expect(story.view().now).toEqual({ kind: 'running', startedAt: 7 });
+    expect(story.view()).toMatchObject({
+      ...{ now: { kind: 'waiting', reason: 'ContainerCreating' }, last: { containerId: 'ended' } },
+      ...{ containerId: 'unclear', atHand: true, restartCount: 2, ready: false },
+    });
+    story.die(137);
+    expect(story.view()).toMatchObject({ now: { run: { containerId: 'unclear' } }, restartCount: 2 });
+    expect(story.view()).not.toHaveProperty('atHand');
   });
 
   test('what runs is adopted as it is, with its restart count', () => {
@@ -236,11 +245,11 @@ describe('a container that the runtime has nothing of', () => {
     const story = remade(1, 'regular', 'Always');
     expect(story.view()).toMatchObject({
       ...{ now: { kind: 'waiting', reason: 'ContainerCreating' }, last: { containerId: 'ended' } },
-      ...{ containerId: 'made', unstarted: true, restartCount: 2 },
+      ...{ containerId: 'made', atHand: true, restartCount: 2 },
     });
     story.ports.answer('createContainer');
     expect(story.view()).toMatchObject({ now: { kind: 'running' }, last: { containerId: 'ended' } });
-    expect(story.view()).not.toHaveProperty('unstarted');
+    expect(story.view()).not.toHaveProperty('atHand');
   });
 
   test('C23: shows the end before it where nothing else may be told after that', () => {

@@ -119,3 +119,29 @@ test('the end of the run before is told as soon as it could be read, and nothing
   story.observe();
   expect(last()).toMatchObject({ containerId: 'dead', exitCode: 3, finishedAt: 2 });
 });
+
+describe('while one that is to start anew is stopped', () => {
+  const next = aPod({ containers: [aContainer({ image: 'next' })] });
+
+  test('and the answer to its start was lost: what is told is of the run before', () => {
+    const story = begun({}, ['stopContainer']);
+    story.ports.failNext('startContainer', 'RuntimeUnavailable');
+    story.die(3);
+    expect(story.state()).toBe('launching.awaitingRetry');
+    story.send({ type: 'container.update', pod: next, volumes: {} });
+    expect(story.state()).toBe('stopping.killing.graceful');
+    expect(story.view()).toMatchObject({ now: { kind: 'terminated', run: { exitCode: 3 } }, restartCount: 0 });
+  });
+
+  test('and was told to run: it runs, also where the runtime does not know its state any more', () => {
+    for (const forgets of [false, true]) {
+      const story = begun({}, ['stopContainer']);
+      story.die(3);
+      if (forgets) story.world.change('main-0-1', { state: 'unknown' });
+      if (forgets) story.observe();
+      else story.send({ type: 'container.update', pod: next, volumes: {} });
+      expect(story.state()).toBe('stopping.killing.graceful');
+      expect(story.view()).toMatchObject({ now: { kind: 'running' }, last: { exitCode: 3 }, restartCount: 1 });
+    }
+  });
+});

@@ -72,7 +72,7 @@ describe('a container that', () => {
     const ids = (state: Parameters<typeof podView>[0]['main']) => main(podView({ main: state ?? {} })).containerID;
     expect(ids({ a: backOff(1, { containerId: 'next' }) })).toBe('containerd://run');
     // An earlier agent has made it: to the present one it is what the runtime has.
-    expect(ids({ a: backOff(1, { containerId: 'next', unstarted: true }) })).toBe('containerd://next');
+    expect(ids({ a: backOff(1, { containerId: 'next', atHand: true }) })).toBe('containerd://next');
     expect(ids({ a: waiting('ContainerCreating', { containerId: 'first' }) })).toBe('containerd://first');
     expect(ids({ a: exited(1, { containerId: 'next' }) })).toBe('containerd://run');
   });
