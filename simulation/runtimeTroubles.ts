@@ -96,7 +96,8 @@ export class RuntimeTroubles {
       };
       const rename = ({ id }: SimulatedSandbox) => isPicked(id) && this.#random.chance(renames);
       const renaming = renames > 0 ? { rename } : {};
-      this.#runtime.restart({ keepContainers, forget, ...renaming, recall: recalls, unknown });
+      const unread = () => this.#random.chance(0.5);
+      this.#runtime.restart({ keepContainers, forget, ...renaming, recall: recalls, unknown, unread });
     }, downMs);
   }
 

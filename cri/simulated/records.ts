@@ -109,6 +109,8 @@ export class ContainerRecord implements SimulatedContainer {
   removing = false;
   /** Whether the runtime could not take it up when it started, as when its log cannot be opened. */
   unknown = false;
+  /** Whether it could not read either what it had noted of it, which is lost then (`unknownContainerStatus` in containerd). */
+  unread = false;
   /** Whether the kernel has ever killed a process in it for want of memory. */
   oomKilled = false;
 
@@ -122,6 +124,15 @@ export class ContainerRecord implements SimulatedContainer {
     this.config = made.config;
     this.image = made.image;
     this.createdAt = made.createdAt;
+  }
+
+  /** The runtime has started, and takes it up if it can. */
+  doubt({
+    unknown,
+    unread,
+  }: { readonly [kind in 'unknown' | 'unread']?: (container: ContainerRecord) => boolean }): void {
+    this.unknown = this.state === 'running' && unknown?.(this) === true;
+    if (this.unknown && unread?.(this)) this.unread = true;
   }
 
   get podUid(): string {

@@ -40,6 +40,8 @@ export interface RestartOptions {
   readonly rename?: (sandbox: SimulatedSandbox) => boolean;
   /** The running containers that it cannot take up, as when their logs cannot be opened: until it restarts again. */
   readonly unknown?: (container: SimulatedContainer) => boolean;
+  /** Of which of these it cannot read either what it had noted. */
+  readonly unread?: (container: SimulatedContainer) => boolean;
 }
 
 /** A CRI v1 runtime without containers: its states, names, addresses and errors are those of a real one. */
@@ -140,13 +142,13 @@ export class SimulatedRuntime {
   }
 
   /** The runtime comes (back) up. Containers have run on meanwhile, unless they are not kept, as after a reboot. */
-  restart({ keepContainers = true, forget, rename, recall = false, unknown = () => false }: RestartOptions = {}): void {
+  restart({ keepContainers = true, forget, rename, recall = false, ...doubts }: RestartOptions = {}): void {
     this.down();
     if (keepContainers !== true) this.#loseProcesses(keepContainers || (() => false));
     if (recall) this.#strays.recall();
     if (forget) this.#strays.forget(forget);
     if (rename) giveOtherIds(this.#world, { records: this.#records, names: this.#names, lists: this.lists }, rename);
-    for (const each of this.#records.containers.values()) each.unknown = each.state === 'running' && unknown(each);
+    for (const each of this.#records.containers.values()) each.doubt(doubts);
     this.#life = new AbortController();
   }
 

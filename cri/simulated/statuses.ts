@@ -30,11 +30,12 @@ export function containerStatus(record: ContainerRecord): ContainerStatus {
 
 const OOM_KILLED = 'OOMKilled';
 
-function lifeStatus({ life, oomKilled, unknown }: ContainerRecord): Partial<ContainerStatus> {
+function lifeStatus({ life, oomKilled, unknown, unread }: ContainerRecord): Partial<ContainerStatus> {
   if (life.state === 'created') return {};
-  const startedAt = life.startedAt === undefined ? 0n : nanoseconds(life.startedAt);
-  if (life.state === 'running' || unknown) return { startedAt, reason: oomKilled ? OOM_KILLED : '' };
+  const startedAt = life.startedAt === undefined || unread ? 0n : nanoseconds(life.startedAt);
+  const noted = oomKilled ? OOM_KILLED : unread ? 'Unknown' : '';
+  if (life.state === 'running' || unknown) return { startedAt, reason: noted, exitCode: unknown && unread ? 255 : 0 };
   const { finishedAt, exitCode, message = '' } = life;
-  const reason = oomKilled ? OOM_KILLED : life.reason;
+  const reason = noted || life.reason;
   return { startedAt, finishedAt: nanoseconds(finishedAt), exitCode, reason, message };
 }

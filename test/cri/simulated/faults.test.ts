@@ -127,6 +127,16 @@ describe('a runtime that goes away', () => {
     expect(await play.containerState(container)).toMatch(/^CONTAINER_EXITED 0 Completed/);
   });
 
+  test('may have lost what it had noted of these, as when they began', async () => {
+    const simulation = simulate();
+    const { runtime, play } = simulation;
+    const { container } = await runOne(simulation, ['sleep', '10']);
+    runtime.restart({ unknown: () => true, unread: () => true });
+    expect(await play.containerState(container)).toBe('CONTAINER_UNKNOWN 255 Unknown, created');
+    await play.stop(container, 1);
+    expect(await play.containerState(container)).toBe('CONTAINER_EXITED 143 Unknown, created finished');
+  });
+
   test('may have lost one pod meanwhile, with its shim', async () => {
     const simulation = simulate();
     const { runtime, play } = simulation;
