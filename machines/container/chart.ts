@@ -1,7 +1,7 @@
 /** One container of a pod, over all its restarts. Its role is input; its pod decides when its turn has come. */
 import { assign } from 'xstate';
 import type { Seen } from '../shared/stateMeta.ts';
-import { type ContainerContext, initialContext } from './context.ts';
+import { type ContainerContext, initialContext, leftOfBackOff } from './context.ts';
 import { knownAgain } from './otherId.ts';
 import { containerSetup } from './setup.ts';
 import { adopting, adoptingImplementations } from './states/adopting.ts';
@@ -47,7 +47,7 @@ export const containerMachine = chartSetup.createMachine({
     // A back-off after an end that nobody saw lasts its delay from its own beginning, and so does one from an end that the
     // clock, set back since, has yet to show.
     moments: ({ since, snapshot: { context } }: Seen<ContainerContext>) => ({
-      restartAt: Math.min(context.retryAt || Infinity, since + (context.crashDelayMs ?? 0)),
+      restartAt: Math.min(context.retryAt || Infinity, since + leftOfBackOff(context)),
     }),
     named: waitWithHook,
     facts,

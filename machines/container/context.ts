@@ -102,6 +102,8 @@ export interface ContainerContext
   readonly stopWithin?: number | undefined;
   /** The last wait before a restart; absent before the first one, which is immediate. */
   readonly crashDelayMs?: number | undefined;
+  /** How much of that was over when the state began that waits for the rest. */
+  readonly backedOffMs?: number | undefined;
   /** When the present wait for another attempt is over; 0 when it was not known at its beginning. */
   readonly retryAt: number;
 }
@@ -224,6 +226,10 @@ type StopCommand = Extract<ContainerEvent, { type: 'container.stop' }>;
 /** The nearer of two deadlines; there may be none. */
 export const sooner = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : Math.min(one, other ?? Infinity);
+
+/** How long its crash-loop back-off lasts at most from the beginning of the state that waits for it (C7). */
+export const leftOfBackOff = ({ crashDelayMs = 0, backedOffMs = 0 }: ContainerContext): number =>
+  Math.max(0, crashDelayMs - backedOffMs);
 
 /** The identity of the container that the spec asks for (C6). */
 export function identityOf(context: { readonly pod: Pod; readonly name: string }): string {

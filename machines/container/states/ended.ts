@@ -4,7 +4,7 @@ import { crashLoopBackOff } from '../../../pod/lifecycle/backoff.ts';
 import { hasFailed, isEndedFor, shouldRestart } from '../../../pod/lifecycle/restart.ts';
 import type { TerminatedRun } from '../../../pod/status/view.ts';
 import { SHOWN_FAILED_MS } from '../../shared/waitingReason.ts';
-import { backOffKey, type ContainerContext, pastRuns, specOf } from '../context.ts';
+import { backOffKey, type ContainerContext, leftOfBackOff, pastRuns, specOf } from '../context.ts';
 import { recordBackOffEvent } from '../recordedEvents.ts';
 import { isRestartOfAll } from '../restartAll.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
@@ -39,8 +39,10 @@ function crashBackoff(context: ContainerContext): { crashDelayMs: number | undef
   return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };
 }
 
-const restOfBackOff = ({ retryAt, crashDelayMs = 0 }: ContainerContext) =>
-  retryAt > 0 ? { until: retryAt, within: crashDelayMs } : { after: crashDelayMs };
+function restOfBackOff(context: ContainerContext) {
+  const left = leftOfBackOff(context);
+  return context.retryAt > 0 ? { until: context.retryAt, within: left } : { after: left };
+}
 
 const guards = {
   changesBackOffKey: ({ context, event }: ContainerArgs) =>
@@ -70,7 +72,8 @@ const actions = {
     run && because ? { run: { ...run, because } } : {},
   ),
   showCrashLoop: containerSetup.assign(({ context }) => ({ waitingReason: crashLoopReason(context) })),
-  backOff: containerSetup.assign(({ context }) => crashBackoff(context)),
+  backOff: containerSetup.assign(({ context }) => ({ ...crashBackoff(context), backedOffMs: undefined })),
+  countShown: containerSetup.assign({ backedOffMs: SHOWN_FAILED_MS }),
 };
 
 export const endedImplementations = { guards, actions };
@@ -128,7 +131,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
         // Of its end may be heard so late that there is less left of that.
         { src: 'timer', input: ({ context }) => restOfBackOff(context) },
       ],
-      on: { 'timer.elapsed': 'backingOff', ...duringBackOff },
+      on: { 'timer.elapsed': { target: 'backingOff', actions: 'countShown' }, ...duringBackOff },
     },
     /** CrashLoopBackOff (C7). */
     backingOff: {
