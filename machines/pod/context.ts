@@ -76,6 +76,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly turnsGiven: readonly string[];
   /** Who is still to be launched in the present round, in this order (C9). */
   readonly round: readonly string[];
+  /** All its containers are being stopped to restart in the present sandbox (C5), also while that is in doubt. */
+  readonly restartsAll?: boolean | undefined;
   /** All init containers have done their part for the present sandbox. */
   readonly initialized: boolean;
   /** The sidecars that were told that their turn to stop has come (C11). */

@@ -76,7 +76,6 @@ export type PodTag =
   /** Its containers have no actors yet, although nothing failed. */
   | 'withoutContainers'
   | 'active'
-  | 'restartingAll'
   | 'inGrace'
   /** It does not run any more, and will not. */
   | 'ended'
@@ -166,6 +165,7 @@ export const podSetup = setup({
       stale: allSandboxes(context),
       turnsGiven: [],
       round: [],
+      restartsAll: undefined,
       initialized: false,
       containers: resetInits(context),
     })),

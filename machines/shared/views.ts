@@ -33,7 +33,7 @@ export function podView(ref: PodRef): PodView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
   const { sandbox, refused, unadmitted, termination, restored, initialized } = context;
-  const restartsAll = snapshot.hasTag('restartingAll');
+  const restartsAll = context.restartsAll === true && termination === undefined;
   const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map(volumeView);
   const side = { ends: termination !== undefined, restartsAll, volumes };
   return {

@@ -42,10 +42,9 @@ const actions = {
     const failure = failureOf(event);
     return { ...retryAfter(failure), waitingReason: createFailed(context, failure) };
   }),
-  /** What is missing is told by name alone: its pod asks about the sandbox, which no list may tell of yet. */
-  tellNotFound: containerSetup.enqueueActions(({ context: { name }, event, enqueue }) => {
-    if (failureOf(event).reason === 'NotFound')
-      enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound', name });
+  /** Its pod asks about the sandbox, which no list may tell of yet. */
+  tellNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
+    if (failureOf(event).reason === 'NotFound') enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound' });
   }),
   recordFailedStart: containerSetup.assign(({ context, event }) => {
     const failure = failureOf(event);
@@ -195,6 +194,8 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
               { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
             ],
           },
+          // It may run all the same, and must not beside the one that its pod restarts with.
+          { guard: 'mustReset', target: '#container.stopping' },
           // Nothing of it has ended, so that no policy keeps it from being made again (C5).
           {
             guard: 'isGoneBeforeStart',

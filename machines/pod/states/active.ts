@@ -43,6 +43,7 @@ const guards = {
 
 const actions = {
   startOver: podSetup.assign(({ context }) => ({
+    restartsAll: undefined,
     initialized: false,
     round: [],
     turnsGiven: ephemeralTurnsGiven(context),
@@ -64,6 +65,7 @@ const actions = {
   /** Every container but the ephemeral ones restarts in the present sandbox. */
   resetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     for (const name of lastingNames(context)) enqueue.sendTo(containerId(name), { type: 'container.reset' });
+    enqueue.assign({ restartsAll: true });
   }),
   /** Those that already had their turn take no notice. */
   startRegular: podSetup.enqueueActions(({ context, enqueue }) => {
@@ -125,6 +127,8 @@ export const active = activeSetup.createStateConfig({
     { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
   ],
   states: {
+    /** What it was at when it came to doubt its sandbox: what the runtime shows does not tell how far a restart of all is. */
+    asBefore: { type: 'history' },
     choosing: {
       tags: 'working',
       always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }],
@@ -134,7 +138,7 @@ export const active = activeSetup.createStateConfig({
       tags: 'working',
       meta: { waitsFor: 'its init containers to complete' },
       always: [
-        { guard: 'mustRestartAll', target: 'restartingAll' },
+        { guard: 'mustRestartAll', target: 'restartingAll', actions: 'resetContainers' },
         { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
         { guard: 'hasNewContainers', actions: 'spawnContainers' },
         { guard: 'isLastTurnOver', target: 'running' },
@@ -144,16 +148,15 @@ export const active = activeSetup.createStateConfig({
     },
     /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
     restartingAll: {
-      tags: ['working', 'restartingAll'],
+      tags: 'working',
       meta: { waitsFor: 'all its containers to stop before they restart' },
-      entry: 'resetContainers',
       always: { guard: 'isAllReset', target: 'initializing', actions: 'startOver' },
     },
     running: {
       entry: ['initialize', 'startRegular'],
       initial: 'steady',
       always: [
-        { guard: 'mustRestartAll', target: 'restartingAll' },
+        { guard: 'mustRestartAll', target: 'restartingAll', actions: 'resetContainers' },
         { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
         { guard: 'hasNewContainers', actions: ['spawnContainers', 'startRegular'] },
         ...launches,

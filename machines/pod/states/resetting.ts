@@ -27,7 +27,7 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
         src: 'inspectSandbox',
         input: ({ context: { sandbox } }) => ({ id: sandbox?.id ?? '', sandbox }),
         onDone: [
-          { guard: { type: 'isStillSound', params: ({ event }) => event.output }, target: '#pod.active' },
+          { guard: { type: 'isStillSound', params: ({ event }) => event.output }, target: '#pod.active.asBefore' },
           {
             target: 'draining',
             actions: [{ type: 'revokeSandbox', params: ({ event }) => event.output }, 'loseSandbox'],

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../pod/api/schema/container.ts';
 import { podStatus } from '../../../pod/status/status.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { containerStory } from '../support/containerStory.ts';
 import { podStory } from '../support/podStory.ts';
 
 const hook = { exec: { command: ['true'] } };
@@ -172,6 +173,67 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(story.ports.asked('runSandbox')).toHaveLength(2);
     expect(restarts(story)).toMatchObject({ setup: 1 });
   });
+
+  describe('while the sandbox was doubted, and is sound', () => {
+    type Running = ReturnType<typeof runningPod>;
+    const doubts: readonly (readonly [string, (story: Running) => void])[] = [
+      ['by a container', (story) => story.send({ type: 'container.notFound' })],
+      [
+        'by a list',
+        ({ send, world }) => send({ type: 'runtime.podObserved', pod: { ...world.observed(pod), sandboxes: [] } }),
+      ],
+    ];
+
+    test.each(doubts)('C5: waits for all to stop, and is told without a break: doubted %s', (_, doubt) => {
+      const story = runningPod();
+      story.observe();
+      story.ports.hold('stopContainer', 'inspectSandbox');
+      story.die('watcher-0-0', 42);
+      const asked = story.ports.asked('stopContainer').length;
+      doubt(story);
+      expect([story.state(), story.view().restartsAll]).toEqual(['resetting.verifying', true]);
+      story.ports.answer('inspectSandbox');
+      expect([story.state(), story.view().restartsAll]).toEqual(['active.restartingAll', true]);
+      expect(story.containers()).toMatchObject({ main: 'stopping.killing.graceful', watcher: 'pending.waiting' });
+      expect(story.ports.asked('stopContainer')).toHaveLength(asked);
+      while (story.ports.pending('stopContainer').length > 0) story.ports.answer('stopContainer');
+      expect(story.state()).toBe('active.initializing');
+      expect(story.containers()).toMatchObject({ setup: 'running.steady', watcher: 'pending.waiting' });
+    });
+
+    test.each(doubts)('C5: init containers go first all the same: doubted %s', (_, doubt) => {
+      const story = runningPod();
+      story.observe();
+      // Until it is made again, all that the runtime shows is what was there before.
+      story.ports.hold('createContainer');
+      story.die('watcher-0-0', 42);
+      expect(story.state()).toBe('active.initializing');
+      doubt(story);
+      expect(story.state()).toBe('active.initializing');
+      expect(story.containers()).toMatchObject({ setup: 'launching.making.creating', watcher: 'pending.waiting' });
+    });
+
+    test('C5: one that ends instead is not told to restart any more', () => {
+      const story = runningPod();
+      story.ports.hold('stopContainer');
+      story.die('watcher-0-0', 42);
+      story.terminate();
+      expect(story.view().restartsAll).toBeUndefined();
+    });
+  });
+
+  test.each(['RuntimeUnavailable', 'NotFound'] as const)(
+    'C5: what may have started, its start being answered with %s, is stopped before it starts anew',
+    (reason) => {
+      const story = containerStory({ pod: aPod(), hold: ['startContainer', 'stopContainer'] });
+      story.begin();
+      story.send({ type: 'container.reset' });
+      story.ports.fail('startContainer', reason);
+      expect([story.state(), story.view().restartCount]).toEqual(['stopping.killing.graceful', 0]);
+      story.ports.answer('stopContainer', null);
+      expect([story.state(), story.view().restartCount]).toEqual(['pending.waiting', 1]);
+    },
+  );
 
   test('what an agent finds half done it goes on with', () => {
     const story = podStory({
