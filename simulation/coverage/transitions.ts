@@ -30,8 +30,12 @@ export function takenOf(source: AnyStateNode, eventType: string, transition: unk
 
 const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)];
 
-/** The states of a machine, the outer ones first; the machine itself is none. */
-export const statesOf = (machine: AnyStateMachine): string[] => nodesOf(machine.root).slice(1).map(statePath);
+/** The states of a machine that it can be in, the outer ones first; the machine itself is none. */
+export const statesOf = (machine: AnyStateMachine): string[] =>
+  nodesOf(machine.root)
+    .slice(1)
+    .filter(({ type }) => type !== 'history')
+    .map(statePath);
 
 /** All transitions of a machine, those of outer states first. */
 export function transitionsOf(machine: AnyStateMachine): KnownTransition[] {

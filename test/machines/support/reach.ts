@@ -103,9 +103,10 @@ export function stepsOf({ machine, input, events, outputs, distinguish }: Reach)
 /** The tags of a state and of those around it. */
 export const tagsOf = (node: AnyStateNode): string[] => [...node.tags, ...(node.parent ? tagsOf(node.parent) : [])];
 
-/** The atomic states of a machine, by path. */
+/** The atomic states of a machine, by path. Nothing is ever in one that stands for what was there before. */
 export function atomicStates(machine: AnyStateMachine): AnyStateNode[] {
   const below = (node: AnyStateNode): AnyStateNode[] => {
+    if (node.type === 'history') return [];
     const children = Object.values(node.states);
     return children.length === 0 ? [node] : children.flatMap(below);
   };
