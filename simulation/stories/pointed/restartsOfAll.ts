@@ -7,6 +7,7 @@ import {
   late,
   main,
   type PointedStory,
+  runtimeDown,
   SECOND,
   STUBBORN,
   same,
@@ -42,6 +43,17 @@ export const restartsOfAll: Readonly<Record<string, PointedStory>> = {
     [strike('runtime', 'createContainer', late(20), ofHelper)],
   ),
   'all restart while one is started': told([beside({})], [strike('runtime', 'startContainer', late(15), ofHelper)]),
+  'all restart while one is to be started, and the runtime goes away': told(
+    [beside({}), runtimeDown(14, 6)],
+    [strike('runtime', 'startContainer', late(15), ofHelper)],
+  ),
+  'all restart while a list does not show the sandbox': told(
+    [
+      at(0, { kind: 'lists', show: 'stale', forMs: 40 * SECOND }),
+      beside({}, { initContainers: [container('setup', { command: shell('sleep 2') })] }),
+    ],
+    [strike('runtime', 'stopContainer', late(15))],
+  ),
   'all restart while the runtime forgets the one whose end it is': told(
     [beside({ command: STUBBORN }), at(9.5, { kind: 'runtimeDown', downMs: 0, keepContainers: true, forgets: 1 })],
     [strike('runtime', 'startContainer', AWAY, { after: 2, times: 4 })],
