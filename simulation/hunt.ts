@@ -5,6 +5,7 @@ import { drawnStory } from './stories/drawnStory.ts';
 import { manyKinds } from './stories/manyKinds.ts';
 import { play } from './stories/play.ts';
 import { adoptions } from './stories/pointed/adoptions.ts';
+import { doubts } from './stories/pointed/doubts.ts';
 import { spoiled } from './stories/pointed/files.ts';
 import { longLives } from './stories/pointed/longLives.ts';
 import { visits } from './stories/pointed/others.ts';
@@ -15,10 +16,10 @@ import type { Story } from './stories/story.ts';
 import { striking } from './stories/striking.ts';
 
 /**
- * Those that lead to what a new agent has to leave as it is, to what a pod has to wait for, to other agents' pods, and to
- * what a pod that lives on may not keep.
+ * Those that lead to what a new agent has to leave as it is, to what a pod has to wait for, to other agents' pods, to what
+ * a pod that lives on may not keep, and to what a doubt must not undo.
  */
-const pointed = Object.values({ ...adoptions, ...waits, ...spoiled, ...visits, ...longLives });
+const pointed = Object.values({ ...adoptions, ...waits, ...spoiled, ...visits, ...longLives, ...doubts });
 
 /** A story by its number: the short ones first, one of many pods, some that are pointed, and then those that are drawn. */
 function storyOf(number: number): Story & Partial<PointedStory> {

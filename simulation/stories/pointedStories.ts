@@ -1,6 +1,7 @@
 /** Stories that lead to situations which drawn stories rarely reach: several events have to coincide. */
 import { adoptions } from './pointed/adoptions.ts';
 import { endings, foundRestarts, overlaps, returns, sharedCgroups } from './pointed/coincidences.ts';
+import { doubts } from './pointed/doubts.ts';
 import { oddFiles, spoiled } from './pointed/files.ts';
 import { launches } from './pointed/launches.ts';
 import { hosts, visits } from './pointed/others.ts';
@@ -15,5 +16,5 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...{ ...beginnings, ...preemptions, ...resizes, ...sandboxes, ...edits },
   ...{ ...removals, ...restartsOfAll, ...launches, ...volumes, ...cgroups },
   ...{ ...endings, ...returns, ...foundRestarts, ...overlaps, ...sharedCgroups, ...adoptions },
-  ...{ ...waits, ...visits, ...hosts, ...spoiled, ...oddFiles },
+  ...{ ...waits, ...doubts, ...visits, ...hosts, ...spoiled, ...oddFiles },
 };

@@ -382,4 +382,19 @@ export const seededFaults: readonly SeededFault[] = [
     find: '{ ...before, read: digest, refusedBy: classes, problems }',
     put: '{ ...(before?.read === undefined ? {} : before), read: digest, refusedBy: classes, problems }',
   },
+  {
+    name: 'unclear-as-unmade',
+    breaks: 'a container that an agent finds in state unknown is told as if its start had not worked',
+    file: 'machines/container/states/adopting.ts',
+    find: ', foundUnknown: true }))',
+    put: ' }))',
+  },
+  {
+    name: 'restart-of-all-lost',
+    breaks: 'a pod that has doubted its sandbox forgets that all its containers are to restart',
+    file: 'machines/pod/states/resetting.ts',
+    find: "target: '#pod.active.asBefore' }",
+    put: "target: '#pod.active' }",
+    story: 24,
+  },
 ];

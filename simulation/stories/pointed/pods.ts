@@ -68,13 +68,6 @@ export const beginnings: Readonly<Record<string, PointedStory>> = {
     at(8, { kind: 'runtimeDown', downMs: 100, keepContainers: true, hasUnknown: true }),
     killAgent(8.1),
   ]),
-  'the runtime cannot take up what the next agent finds, which had restarted': told([
-    ...[0, 1, 2, 3, 4].map((pod) =>
-      apply(0, manifest(`web-${pod}`, { containers: [main({ command: shell('sleep 20; exit 1') })] })),
-    ),
-    at(30, { kind: 'runtimeDown', downMs: 100, keepContainers: true, hasUnknown: true }),
-    killAgent(30.2),
-  ]),
   'a pod that has ended is found to have a sandbox that the runtime had lost': told([
     apply(0, manifest('once', { restartPolicy: 'Never', containers: [main({ command: shell('sleep 4') })] })),
     at(2, { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 }),

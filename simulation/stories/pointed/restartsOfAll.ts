@@ -47,13 +47,6 @@ export const restartsOfAll: Readonly<Record<string, PointedStory>> = {
     [beside({}), runtimeDown(14, 6)],
     [strike('runtime', 'startContainer', late(15), ofHelper)],
   ),
-  'all restart while a list does not show the sandbox': told(
-    [
-      at(0, { kind: 'lists', show: 'stale', forMs: 40 * SECOND }),
-      beside({}, { initContainers: [container('setup', { command: shell('sleep 2') })] }),
-    ],
-    [strike('runtime', 'stopContainer', late(15))],
-  ),
   'all restart while the runtime forgets the one whose end it is': told(
     [beside({ command: STUBBORN }), at(9.5, { kind: 'runtimeDown', downMs: 0, keepContainers: true, forgets: 1 })],
     [strike('runtime', 'startContainer', AWAY, { after: 2, times: 4 })],
