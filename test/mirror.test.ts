@@ -30,7 +30,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'simulation/coverage': 'check report transitions unreached',
     'simulation/stories': 'pointedStories',
     'simulation/stories/pointed':
-      'adoptions coincidences files launches pods pointedStory resources restartsOfAll others waits',
+      'adoptions coincidences doubts files launches pods pointedStory resources restartsOfAll others waits',
   },
   'test/simulation/others.test.ts': { simulation: 'hostCgroups otherPods visits' },
   'test/simulation/stories/everyFault.test.ts': { simulation: 'failures' },

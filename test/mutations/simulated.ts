@@ -121,8 +121,8 @@ export const seededFaults: readonly SeededFault[] = [
     name: 'wait',
     breaks: 'a crash-loop back-off lasts longer than it says',
     file: 'machines/container/states/ended.ts',
-    find: 'retryAt > 0 ? { until: retryAt, within: crashDelayMs } : { after: crashDelayMs }',
-    put: '({ after: retryAt > 0 ? crashDelayMs * 3 : crashDelayMs })',
+    find: 'context.retryAt > 0 ? { until: context.retryAt, within: left } : { after: left }',
+    put: '{ after: context.retryAt > 0 ? left * 3 : left }',
   },
   {
     name: 'actor',
