@@ -254,7 +254,7 @@ export class SimulatedHost {
 
   /** A pod of another agent comes for a while. */
   visit(uid: string, forMs: number): void {
-    this.#others.come(uid, PRESENT_IMAGE, this.cgroups);
+    this.#others.come(uid, PRESENT_IMAGE, this);
     this.#spells.begin(`visit ${uid}`, forMs, () => {
       this.#others.end(uid);
       this.clock.setTimeout(() => this.#others.leave(uid, this.cgroups), REMOVES_MS);

@@ -7,7 +7,7 @@ import type { MemoryDisk } from '../host/simulated/memoryDisk.ts';
 import type { MemoryFiles } from '../host/simulated/memoryFiles.ts';
 import { syncAll, writeFile } from './onDisk.ts';
 import { KUBELETS, type OtherPod, residents, runOther } from './otherPods.ts';
-import { Visits } from './visits.ts';
+import { type Visited, Visits } from './visits.ts';
 
 const CGROUPS = '/sys/fs/cgroup';
 
@@ -96,8 +96,8 @@ export class Others {
   }
 
   /** A pod of this UID comes to the cgroups of the agent's pods, unless one is here already. */
-  come(uid: string, image: string, cgroups: CgroupTree): void {
-    this.#visits.come(uid, image, cgroups);
+  come(uid: string, image: string, host: Visited): void {
+    this.#visits.come(uid, image, host);
   }
 
   /** Its agent ends what runs in it, and removes it later, if it has come. */

@@ -49,6 +49,11 @@ export class Lists {
     return this.#frozen?.containers.some(({ id }) => id === containerId) ?? true;
   }
 
+  /** Whether lists show the sandbox of an id, where there is one. */
+  showsSandbox(sandboxId: string): boolean {
+    return this.#frozen?.sandboxes.some(({ id }) => id === sandboxId) ?? true;
+  }
+
   #sandboxesNow(): PodSandbox[] {
     return Array.from(this.#records.sandboxes.values(), listedSandbox);
   }
