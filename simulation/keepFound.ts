@@ -1,5 +1,5 @@
 /** Keeps what a story has broken in a file. */
-import { rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../host/files/fileErrors.ts';
 import type { Found } from './stories/found.ts';
@@ -9,14 +9,31 @@ export async function keepFound(found: Found, directory: string): Promise<string
   const text = `${JSON.stringify(found)}\n`;
   for (let number = 1; ; number += 1) {
     const file = join(directory, `soak-${found.story.seed}${number === 1 ? '' : `-${number}`}.json`);
-    try {
-      await writeFile(file, text, { flag: 'wx' });
-      return file;
-    } catch (error) {
-      if (errorCode(error) === 'EEXIST') continue;
-      // Half of it would be of no use; whether there is any is unknown.
-      await rm(file, { force: true }).catch(() => {});
-      throw error;
-    }
+    const opened = await openNew(file);
+    if (opened === undefined) continue;
+    await writeWhole(opened, file, text);
+    return file;
+  }
+}
+
+/** Undefined where there is such a file: what else goes wrong, such as too many open files, says nothing about that. */
+async function openNew(file: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(file, 'wx');
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return undefined;
+    throw error;
+  }
+}
+
+async function writeWhole(opened: FileHandle, file: string, text: string): Promise<void> {
+  try {
+    await opened.writeFile(text);
+  } catch (error) {
+    // Half of it would be of no use.
+    await rm(file, { force: true }).catch(() => {});
+    throw error;
+  } finally {
+    await opened.close();
   }
 }
