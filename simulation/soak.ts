@@ -1,13 +1,13 @@
 /** Tells drawn stories to simulated nodes for as long as it is asked to, and stops at the first that breaks an invariant. */
 import { randomInt } from 'node:crypto';
 import { printable } from '../pod/show/printable.ts';
+import { type Broken, Finds } from './finds.ts';
 import { invariants as all } from './invariants/all.ts';
-import { type Invariant, InvariantViolated, type Violation } from './invariants/invariant.ts';
+import { type Invariant, InvariantViolated } from './invariants/invariant.ts';
 import { nextSeed } from './random.ts';
-import { showFound } from './showFound.ts';
 import { storyOfAnySize } from './stories/drawnStory.ts';
-import { type PlayOptions, play } from './stories/play.ts';
-import type { Story } from './stories/story.ts';
+import { play } from './stories/play.ts';
+import { untilAborted } from './untilAborted.ts';
 
 const MINUTE = 60_000;
 const TELLS_EVERY_MS = 10_000;
@@ -31,13 +31,6 @@ interface Soaking {
   readonly tell: (end: string) => void;
 }
 
-/** A story that has broken something, and how it was told. */
-interface Broken {
-  readonly story: Story;
-  readonly options: PlayOptions;
-  readonly violation: Violation;
-}
-
 export interface SoakOptions {
   readonly minutes: number;
   /** That of the first story; the others have those that follow. */
@@ -58,27 +51,24 @@ export async function soak(given: SoakOptions): Promise<boolean> {
   const tell = (end: string) => console.log(`${progress(soaked, began)}${end}`);
   console.log(`seeds from ${first}`);
   const isOver = () => signal?.aborted === true || performance.now() >= began + minutes * MINUTE;
-  const stopped = untilAborted(signal);
-  const broken = await Promise.race([stopped, firstBroken({ invariants, first, isOver, soaked, tell })]);
+  const broken = await Promise.race([untilAborted(signal), firstBroken({ invariants, first, isOver, soaked, tell })]);
+  const stopped = () => (signal?.aborted ? `, stopped by ${signal.reason}` : '');
   if (broken === undefined) {
     const told =
       soaked.stories === 0
         ? 'no story told'
         : `no violation with seeds ${first} to ${nextSeed(first, soaked.stories - 1)}`;
-    tell(`, ${told}${signal?.aborted ? `, stopped by ${signal.reason}` : ''}`);
+    tell(`, ${told}${stopped()}`);
     return true;
   }
   const { story, violation } = broken;
   console.log(
     printable(`seed ${story.seed}: ${new InvariantViolated(violation).message}\nmaking the story shorter …\n`),
   );
-  await Promise.race([stopped, showFound(broken.story, broken.options, directory)]);
-  tell(`, an invariant was broken with seed ${story.seed}`);
+  await new Finds(directory, signal).show(broken);
+  tell(`, an invariant was broken with seed ${story.seed}${stopped()}`);
   return false;
 }
-
-const untilAborted = (signal: AbortSignal | undefined): Promise<undefined> =>
-  new Promise((resolve) => signal?.addEventListener('abort', () => resolve(undefined), { once: true }));
 
 /** Tells one story after the other; gives the first that breaks an invariant. */
 async function firstBroken({ invariants, first, isOver, soaked, tell }: Soaking): Promise<Broken | undefined> {

@@ -4,10 +4,10 @@
  */
 import { randomInt } from 'node:crypto';
 import { printable } from '../pod/show/printable.ts';
+import { Finds } from './finds.ts';
 import { invariants as all } from './invariants/all.ts';
 import type { Invariant, Violation } from './invariants/invariant.ts';
 import { Random } from './random.ts';
-import { showFound } from './showFound.ts';
 import { withEveryDeed } from './stories/everyDeed.ts';
 import { type CallOfStory, callsOf, withEveryFault, withEveryPair } from './stories/everyFault.ts';
 import { play } from './stories/play.ts';
@@ -36,6 +36,7 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
   const { faults, seed = randomInt(2 ** 31), part = 0, of = 1, signal, invariants = all, directory = '.' } = options;
   console.log(`seed ${seed}, part ${part} of ${of}`);
   let [told, steps, broken, number] = [0, 0, 0, 0];
+  const finds = new Finds(directory, signal);
   const began = performance.now();
   let toldAt = began;
   const tell = (title: string) => {
@@ -59,7 +60,7 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
       if (outcome.violation !== undefined) {
         broken += 1;
         console.log(printable(brokenText(title, story, each, outcome.violation)));
-        await showFound(each, { invariants }, directory);
+        await finds.show({ story: each, options: { invariants }, violation: outcome.violation });
       }
       if (performance.now() - toldAt > TELLS_EVERY_MS) tell(title);
     }

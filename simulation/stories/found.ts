@@ -16,8 +16,20 @@ export interface Found extends Violation {
   readonly recording: Recording | undefined;
 }
 
+/** How a story is made shorter. */
+export interface Shrinking {
+  /** Told of each shorter story that breaks the same, before what a replay needs is known. */
+  readonly onShorter?: (found: Found) => void;
+  /** Ends it with the shortest story so far. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Tells a story; undefined where it breaks nothing. */
-export async function whatItBreaks(story: Story, options: PlayOptions): Promise<Found | undefined> {
+export async function whatItBreaks(
+  story: Story,
+  options: PlayOptions,
+  { onShorter, signal }: Shrinking = {},
+): Promise<Found | undefined> {
   const { violation: first, elapsed, calls } = await play(story, options);
   if (first === undefined) return undefined;
   const whole = { ...story, hasUrl: asksUrl(story) };
@@ -28,8 +40,13 @@ export async function whatItBreaks(story: Story, options: PlayOptions): Promise<
     faults: story.faults.filter(({ call }) => call < calls),
   };
   const until = performance.now() + SHRINKS_MS;
-  const stillBreaks = async (shorter: Story) =>
-    performance.now() < until && (await play(shorter, options)).violation?.number === first.number;
+  const stillBreaks = async (shorter: Story) => {
+    if (signal?.aborted || performance.now() >= until) return false;
+    const { violation, explanations = [] } = await play(shorter, options);
+    if (violation?.number !== first.number) return false;
+    onShorter?.({ ...violation, explanations, story: shorter, recording: undefined });
+    return true;
+  };
   const shortest = await shrink((await stillBreaks(begun)) ? begun : whole, stillBreaks);
   const { violation = first, explanations = [], simulation } = await play(shortest, { ...options, records: true });
   return { ...violation, explanations, story: shortest, recording: simulation.recording() };

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { invariants as all } from '../../simulation/invariants/all.ts';
 import type { Invariant } from '../../simulation/invariants/invariant.ts';
 import { type SoakOptions, soak } from '../../simulation/soak.ts';
+import { storyOfAnySize } from '../../simulation/stories/drawnStory.ts';
 import { noSandbox } from './noSandbox.ts';
 
 /** What a soak says, and what comes of it. */
@@ -89,6 +90,45 @@ describe('a soak that finds something', () => {
     expect(said.at(-2)).toMatch(/^it could not be kept in a file: ENOENT: /);
     expect(said.at(-1)).toMatch(/, an invariant was broken with seed 5$/);
     expect(await readdir(directory)).toEqual([]);
+  });
+
+  test('keeps the shortest story so far where it is stopped while it makes it shorter', async () => {
+    const asked = new AbortController();
+    let stories = 0;
+    const follow: Invariant['follow'] = (watched, violated) => {
+      stories += 1;
+      // One has broken it, one was told once more, and some are shorter.
+      if (stories === 5) asked.abort('SIGINT');
+      return noSandbox.follow(watched, violated);
+    };
+    const { hasHeld, said } = await soaked({
+      ...options(),
+      invariants: [{ ...noSandbox, follow }],
+      signal: asked.signal,
+    });
+    expect(hasHeld).toBe(false);
+    expect(said.at(-1)).toMatch(/, an invariant was broken with seed 5, stopped by SIGINT$/);
+    const file = join(directory, 'soak-5.json');
+    expect(said.at(-2)).toBe(`kept in ${file}, without a recording`);
+    const { story, number } = JSON.parse(await readFile(file, 'utf8'));
+    const drawn = storyOfAnySize(5);
+    expect(number).toBe(noSandbox.number);
+    expect(story.moments.length + story.faults.length).toBeLessThan(drawn.moments.length + drawn.faults.length);
+  });
+
+  test('keeps the story as it was drawn where it is stopped at once', async () => {
+    const asked = new AbortController();
+    let stories = 0;
+    const follow: Invariant['follow'] = (watched, violated) => {
+      stories += 1;
+      if (stories === 2) asked.abort('SIGTERM');
+      return noSandbox.follow(watched, violated);
+    };
+    const given = { ...options(), invariants: [{ ...noSandbox, follow }], signal: asked.signal };
+    const { said } = await soaked(given);
+    expect(said.at(-1)).toMatch(/, stopped by SIGTERM$/);
+    const { story } = JSON.parse(await readFile(join(directory, 'soak-5.json'), 'utf8'));
+    expect(story).toEqual(JSON.parse(JSON.stringify(storyOfAnySize(5))));
   });
 
   test('says with which seed the simulation itself has failed', async () => {
