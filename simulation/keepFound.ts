@@ -2,10 +2,10 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../host/files/fileErrors.ts';
-import type { Found } from './stories/found.ts';
+import type { Story } from './stories/story.ts';
 
 /** Writes a file of its own, whatever else is there, and gives its path. */
-export async function keepFound(found: Found, directory: string): Promise<string> {
+export async function keepFound(found: { readonly story: Story }, directory: string): Promise<string> {
   const text = `${JSON.stringify(found)}\n`;
   for (let number = 1; ; number += 1) {
     const file = join(directory, `soak-${found.story.seed}${number === 1 ? '' : `-${number}`}.json`);

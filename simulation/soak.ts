@@ -7,6 +7,7 @@ import { type Invariant, InvariantViolated } from './invariants/invariant.ts';
 import { nextSeed } from './random.ts';
 import { storyOfAnySize } from './stories/drawnStory.ts';
 import { play } from './stories/play.ts';
+import type { Story } from './stories/story.ts';
 import { untilAborted } from './untilAborted.ts';
 
 const MINUTE = 60_000;
@@ -29,6 +30,12 @@ interface Soaking {
   readonly isOver: () => boolean;
   readonly soaked: Soaked;
   readonly tell: (end: string) => void;
+}
+
+/** A story that could not be told to its end. */
+interface Failed {
+  readonly story: Story;
+  readonly error: unknown;
 }
 
 export interface SoakOptions {
@@ -61,24 +68,30 @@ export async function soak(given: SoakOptions): Promise<boolean> {
     tell(`, ${told}${stopped()}`);
     return true;
   }
-  const { story, violation } = broken;
+  const finds = new Finds(directory, signal);
+  const { seed } = broken.story;
+  if ('error' in broken) {
+    await finds.showError(`seed ${seed}`, broken.story, broken.error);
+    tell(`, the simulation could not go on with seed ${seed}`);
+    return false;
+  }
   console.log(
-    printable(`seed ${story.seed}: ${new InvariantViolated(violation).message}\nmaking the story shorter …\n`),
+    printable(`seed ${seed}: ${new InvariantViolated(broken.violation).message}\nmaking the story shorter …\n`),
   );
-  await new Finds(directory, signal).show(broken);
-  tell(`, an invariant was broken with seed ${story.seed}${stopped()}`);
+  await finds.show(broken);
+  tell(`, an invariant was broken with seed ${seed}${stopped()}`);
   return false;
 }
 
 /** Tells one story after the other; gives the first that breaks an invariant. */
-async function firstBroken({ invariants, first, isOver, soaked, tell }: Soaking): Promise<Broken | undefined> {
+async function firstBroken({ invariants, first, isOver, soaked, tell }: Soaking): Promise<Broken | Failed | undefined> {
   let toldAt = performance.now();
   for (let seed = first; !isOver(); seed = nextSeed(seed)) {
     const story = storyOfAnySize(seed);
     const options = { invariants, replays: soaked.stories % REPLAYS_EVERY === 0 };
-    const { steps, elapsed, violation } = await play(story, options).catch((error: unknown) => {
-      throw new Error(`the simulation of seed ${seed} cannot go on`, { cause: error });
-    });
+    const outcome = await play(story, options).catch((error: unknown) => ({ error }));
+    if ('error' in outcome) return { story, error: outcome.error };
+    const { steps, elapsed, violation } = outcome;
     soaked.stories += 1;
     soaked.replayed += options.replays ? 1 : 0;
     soaked.steps += steps;

@@ -6,11 +6,11 @@ import { randomInt } from 'node:crypto';
 import { printable } from '../pod/show/printable.ts';
 import { Finds } from './finds.ts';
 import { invariants as all } from './invariants/all.ts';
-import type { Invariant, Violation } from './invariants/invariant.ts';
+import type { Invariant } from './invariants/invariant.ts';
 import { Random } from './random.ts';
 import { withEveryDeed } from './stories/everyDeed.ts';
 import { type CallOfStory, callsOf, withEveryFault, withEveryPair } from './stories/everyFault.ts';
-import { play } from './stories/play.ts';
+import { type PlayOptions, play } from './stories/play.ts';
 import { shortStories } from './stories/shortStories.ts';
 import type { Story } from './stories/story.ts';
 
@@ -31,18 +31,33 @@ export interface SoakFaultsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Gives whether all invariants held; what broke one is shown and kept, and the next story is told. */
+interface Told {
+  stories: number;
+  steps: number;
+  broken: number;
+}
+
+/** One of the short stories, by its title, with the faults and deeds that it is told with. */
+interface Telling {
+  readonly title: string;
+  readonly story: Story;
+  readonly each: Story;
+}
+
+/**
+ * Gives whether all invariants held; what broke one, or could not be told to its end, is shown and kept, and the next
+ * story is told.
+ */
 export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
   const { faults, seed = randomInt(2 ** 31), part = 0, of = 1, signal, invariants = all, directory = '.' } = options;
   console.log(`seed ${seed}, part ${part} of ${of}`);
-  let [told, steps, broken, number] = [0, 0, 0, 0];
+  const told: Told = { stories: 0, steps: 0, broken: 0 };
   const finds = new Finds(directory, signal);
   const began = performance.now();
-  let toldAt = began;
+  let [toldAt, number] = [began, 0];
   const tell = (title: string) => {
-    const rate = Math.round((steps * 1_000) / (performance.now() - began));
-    console.log(`${title}: ${told} stories, ${steps} steps, ${rate} a second, ${broken} broke an invariant`);
     toldAt = performance.now();
+    console.log(`${title}: ${progress(told, toldAt - began)}`);
   };
   for (const [title, story] of Object.entries(shortStories)) {
     const calls = await callsOf(story);
@@ -52,22 +67,34 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
       if (number % of !== part) continue;
       if (signal?.aborted) {
         tell(`stopped by ${signal.reason} in '${title}'`);
-        return broken === 0;
+        return told.broken === 0;
       }
-      const outcome = await play(each, { invariants });
-      told += 1;
-      steps += outcome.steps;
-      if (outcome.violation !== undefined) {
-        broken += 1;
-        console.log(printable(brokenText(title, story, each, outcome.violation)));
-        await finds.show({ story: each, options: { invariants }, violation: outcome.violation });
-      }
+      told.broken += (await breaks({ title, story, each }, { invariants }, finds, told)) ? 1 : 0;
       if (performance.now() - toldAt > TELLS_EVERY_MS) tell(title);
     }
     tell(title);
   }
-  return broken === 0;
+  return told.broken === 0;
 }
+
+/** Tells a story; shows and keeps what it breaks, or why it has no end. */
+async function breaks(telling: Telling, options: PlayOptions, finds: Finds, told: Told): Promise<boolean> {
+  const { each } = telling;
+  told.stories += 1;
+  try {
+    const { violation, steps } = await play(each, options);
+    told.steps += steps;
+    if (violation === undefined) return false;
+    console.log(printable(`invariant ${violation.number}: ${violation.message}: ${titleOf(telling)}`));
+    await finds.show({ story: each, options, violation });
+  } catch (error) {
+    await finds.showError(titleOf(telling), each, error);
+  }
+  return true;
+}
+
+const progress = ({ stories, steps, broken }: Told, ms: number): string =>
+  `${stories} stories, ${steps} steps, ${Math.round((steps * 1_000) / ms)} a second, ${broken} broke an invariant`;
 
 /** Every fault at each call, and every deed at each moment of a call. */
 function* withEach(story: Story, calls: readonly CallOfStory[]): Generator<Story> {
@@ -76,7 +103,8 @@ function* withEach(story: Story, calls: readonly CallOfStory[]): Generator<Story
   yield* withEveryDeed(story, times);
 }
 
-function brokenText(title: string, story: Story, { faults, moments }: Story, { number, message }: Violation): string {
-  const added = [...faults, ...moments.filter((each) => !story.moments.includes(each))];
-  return `invariant ${number}: ${message}: '${title}' with ${JSON.stringify(added)}`;
+/** Which story it is, and what was added to it. */
+function titleOf({ title, story, each: { faults, moments } }: Telling): string {
+  const added = [...faults, ...moments.filter((moment) => !story.moments.includes(moment))];
+  return `'${title}' with ${JSON.stringify(added)}`;
 }

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { InvariantViolated, type Violation } from '../invariants/invariant.ts';
 import type { Recording } from '../recording.ts';
-import { asksUrl, type PlayOptions, play } from './play.ts';
+import { asksUrl, type Outcome, type PlayOptions, play } from './play.ts';
 import { shrink } from './shrink.ts';
 import type { Story } from './story.ts';
 
@@ -42,7 +42,8 @@ export async function whatItBreaks(
   const until = performance.now() + SHRINKS_MS;
   const stillBreaks = async (shorter: Story) => {
     if (signal?.aborted || performance.now() >= until) return false;
-    const { violation, explanations = [] } = await play(shorter, options);
+    // One that cannot be told to its end breaks something else.
+    const { violation, explanations = [] } = await play(shorter, options).catch((): Partial<Outcome> => ({}));
     if (violation?.number !== first.number) return false;
     onShorter?.({ ...violation, explanations, story: shorter, recording: undefined });
     return true;

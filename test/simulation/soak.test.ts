@@ -131,15 +131,19 @@ describe('a soak that finds something', () => {
     expect(story).toEqual(JSON.parse(JSON.stringify(storyOfAnySize(5))));
   });
 
-  test('says with which seed the simulation itself has failed', async () => {
+  test('says with which seed the simulation itself has failed, and keeps that', async () => {
     const follow = () => ({
       onCall: () => {
         throw new TypeError('of my own');
       },
     });
-    await expect(soak({ ...options(), invariants: [{ ...noSandbox, follow }] })).rejects.toMatchObject({
-      message: 'the simulation of seed 5 cannot go on',
-      cause: new TypeError('of my own'),
-    });
+    const { hasHeld, said } = await soaked({ ...options(), invariants: [{ ...noSandbox, follow }] });
+    expect(hasHeld).toBe(false);
+    const [, failed, kept, end] = said;
+    expect(failed).toMatch(/^seed 5: the simulation cannot go on: TypeError: of my own\n {4}at /);
+    const file = join(directory, 'soak-5.json');
+    expect(kept).toBe(`kept in ${file}`);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ story: { seed: 5 } });
+    expect(end).toMatch(/, the simulation could not go on with seed 5$/);
   });
 });
