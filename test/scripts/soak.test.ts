@@ -39,6 +39,20 @@ test.each([
   expect(said).toMatch(new RegExp(`, stopped by ${signal}\\n$`));
 });
 
+test('a signal to npm ends the soak that it runs', async () => {
+  const child = spawn('npm', ['run', 'soak', '--', '--minutes', '0.3', '--seed', '5'], {
+    ...{ cwd: join(import.meta.dirname, '../..'), stdio: ['ignore', 'pipe', 'inherit'] },
+  });
+  let said = '';
+  child.stdout.on('data', (data) => {
+    said += data;
+    if (said.endsWith('seeds from 5\n')) child.kill('SIGTERM');
+  });
+  // When nobody can write there any more.
+  await once(child, 'close');
+  expect(said).toMatch(/, stopped by SIGTERM\n$/);
+});
+
 test('a soak that nobody listens to any more goes on', async () => {
   const child = spawn(process.execPath, [...soak, '--each', '--part', '0/5000'], {
     stdio: ['ignore', 'pipe', 'inherit'],
