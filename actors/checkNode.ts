@@ -1,6 +1,6 @@
 /** Checks what `createNode` is given, as programs without types give it too. */
 import * as z from 'zod/mini';
-import { problemOf } from '../pod/api/problem.ts';
+import { checkShape } from '../pod/api/checkShape.ts';
 
 const aFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
 const maybe = z.optional(aFunction);
@@ -60,9 +60,5 @@ const schema = z.looseObject({
  * pods would wait for ever.
  */
 export function checkNode(config: object, parts: object): void {
-  const given = { ...config, ...parts };
-  const issue = schema.safeParse(given).error?.issues[0];
-  if (issue === undefined) return;
-  const { path, message } = problemOf(issue, given);
-  throw new TypeError(`createNode: ${path}: ${message}`);
+  checkShape(schema, { ...config, ...parts }, 'createNode', 'its configuration');
 }

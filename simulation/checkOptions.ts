@@ -1,6 +1,6 @@
 /** Refuses options that no simulation can be made with: programs that are not type-checked pass those as well. */
 import * as z from 'zod/mini';
-import { problemOf } from '../pod/api/problem.ts';
+import { checkShape } from '../pod/api/checkShape.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import { printable } from '../pod/show/printable.ts';
 import type { SimulationOptions } from './options.ts';
@@ -36,11 +36,7 @@ const schema = z.looseObject(FIELDS);
 
 /** Throws a `TypeError` that names the first option that is wrong, or a `RangeError` for the seed. */
 export function checkOptions(options: SimulationOptions): void {
-  const issue = schema.safeParse(options).error?.issues[0];
-  if (issue !== undefined) {
-    const { path, message } = problemOf(issue, options);
-    throw new TypeError(printable(`simulateNode: ${path === '' ? 'its options' : path}: ${message}`));
-  }
+  checkShape(schema, options, 'simulateNode', 'its options');
   checkSeed(options.seed);
   const strange =
     Object.keys(options).find((key) => lookUp(FIELDS, key) === undefined) ??

@@ -13,8 +13,17 @@ const LONGEST_VALUE = 200;
 
 /** A value in a message, as JSON, or its beginning. */
 export function shownValue(value: unknown): string {
-  const json = JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_VALUE + 1) : value);
-  return beginningOf(json, LONGEST_VALUE);
+  const json = inJson(typeof value === 'string' ? value.slice(0, LONGEST_VALUE + 1) : value);
+  return json === undefined ? kindOf(value) : beginningOf(json, LONGEST_VALUE);
+}
+
+/** Undefined for what JSON does not know, such as a value that contains itself: programs give that, no file does. */
+function inJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A field's path as Kubernetes writes it. */
@@ -29,6 +38,8 @@ function fieldPath(keys: readonly PropertyKey[]): string {
 
 /** Says what a schema found, in Kubernetes's words; `input` is what was read. */
 export function problemOf(issue: z.core.$ZodIssue, input: unknown): Problem {
+  if (issue.code === 'unrecognized_keys')
+    return { path: fieldPath([...issue.path, ...issue.keys.slice(0, 1)]), message: 'unknown field' };
   return { path: fieldPath(issue.path), message: messageOf(issue, valueAt(input, issue.path)) };
 }
 
@@ -47,6 +58,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
     case 'too_big':
       return `Invalid value: ${String(value)}: must be less than or equal to ${issue.maximum}`;
     case 'too_small':
+      if (typeof value === 'string' || Array.isArray(value)) return 'expected it not to be empty';
       return `Invalid value: ${String(value)}: must be greater than or equal to ${issue.minimum}`;
     default:
       return `Invalid value: ${shownValue(value)}: ${issue.message}`;
@@ -79,6 +91,7 @@ function wordFor(expected: string): string {
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
+  if (Number.isNaN(value)) return 'NaN';
   return typeof value === 'number' && !Number.isInteger(value) ? 'a fraction' : typeof value;
 }
 

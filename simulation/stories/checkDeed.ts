@@ -1,7 +1,6 @@
 /** Refuses what is no deed before anything of it is done: programs that are not type-checked pass that as well. */
 import * as z from 'zod/mini';
-import { problemOf } from '../../pod/api/problem.ts';
-import { printable } from '../../pod/show/printable.ts';
+import { checkShape } from '../../pod/api/checkShape.ts';
 import { ROOMS } from '../outside.ts';
 import type { Deed } from './story.ts';
 
@@ -77,8 +76,5 @@ const schemas = new Map(Object.entries(FIELDS).map(([kind, fields]) => [kind, z.
 export function checkDeed(deed: Deed): void {
   const schema = schemas.get(deed?.kind);
   if (schema === undefined) throw new TypeError(`there is no such deed: ${JSON.stringify(deed)}`);
-  const issue = schema.safeParse(deed).error?.issues[0];
-  if (issue === undefined) return;
-  const { path, message } = problemOf(issue, deed);
-  throw new TypeError(printable(`there is no such deed of the kind ${deed.kind}: ${path}: ${message}`));
+  checkShape(schema, deed, `there is no such deed of the kind ${deed.kind}`, 'it');
 }
