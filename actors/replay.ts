@@ -5,6 +5,7 @@ import type { NodeInput } from '../machines/node/context.ts';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/shared/ports.ts';
 import type { Boundary, Entry, FactTaker } from './boundary.ts';
+import { checkReplay } from './checkReplay.ts';
 import type { Clock } from './clock.ts';
 import { nextTurn as nextTurnOfHost } from './nextTurn.ts';
 import { agentBehind, type Keyframe, type NodeAgent } from './nodeAgent.ts';
@@ -22,21 +23,22 @@ export interface Replay {
 
 /**
  * Makes an agent that begins with what the recorded one began with, or goes on from a keyframe of it; everything else
- * that enters it is in the entries. After a keyframe these are those that had not been recorded before it.
+ * that enters it is in the entries. After a keyframe these are those that had not been recorded before it. Throws a
+ * `TypeError` where it is given no such recording.
  */
 export function createReplay(
   input: NodeInput,
   entries: readonly Entry[],
-  {
-    from,
-    nextTurn = nextTurnOfHost,
-    ...onlookers
-  }: Pick<NodeParts, 'inspect' | 'events' | 'nextTurn'> & { readonly from?: Keyframe } = {},
+  options: Pick<NodeParts, 'inspect' | 'events' | 'nextTurn'> & { readonly from?: Keyframe } = {},
 ): Replay {
+  checkReplay({ input, entries, options });
+  const { from, nextTurn = nextTurnOfHost, ...onlookers } = options;
   const awaited = new Map<string, (entry: Entry) => void>();
   let now = from?.at ?? entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
-  const agent = agentBehind(recordedBoundary(awaited, clock), input, { ...onlookers, from, clock, onError: () => {} });
+  // JSON, which recordings are kept as, has null for a number of slots without a bound.
+  const begun = { ...input, pullSlots: input.pullSlots ?? Number.POSITIVE_INFINITY };
+  const agent = agentBehind(recordedBoundary(awaited, clock), begun, { ...onlookers, from, clock, onError: () => {} });
   const play = async () => {
     const unplaced: Entry[] = [];
     agent.start();
