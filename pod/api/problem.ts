@@ -27,7 +27,7 @@ function inJson(value: unknown): string | undefined {
 }
 
 /** A field's path as Kubernetes writes it. */
-function fieldPath(keys: readonly PropertyKey[]): string {
+export function fieldPath(keys: readonly PropertyKey[]): string {
   return keys.reduce<string>((path, key) => {
     if (typeof key === 'number') return `${path}[${key}]`;
     const name = String(key);
@@ -56,6 +56,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
     case 'invalid_value':
       return `Unsupported value: ${shownValue(value)}: supported values: ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
     case 'too_big':
+      if (typeof value === 'string' || Array.isArray(value)) return `expected it to be at most ${issue.maximum} long`;
       return `Invalid value: ${String(value)}: must be less than or equal to ${issue.maximum}`;
     case 'too_small':
       if (typeof value === 'string' || Array.isArray(value)) return 'expected it not to be empty';

@@ -1,6 +1,9 @@
 /** Refuses what is no deed before anything of it is done: programs that are not type-checked pass that as well. */
+import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { checkShape } from '../../pod/api/checkShape.ts';
+import { shownValue } from '../../pod/api/problem.ts';
+import { printable } from '../../pod/show/printable.ts';
 import { ROOMS } from '../outside.ts';
 import type { Deed } from './story.ts';
 
@@ -11,17 +14,18 @@ const pod = z.string().check(z.minLength(1));
 const yesOrNo = z.optional(z.boolean());
 const LONGEST_FILE = 255;
 /** What a directory can have in it. */
-const file = z
-  .string()
-  .check(z.regex(/^(?!\.{1,2}$)[^/\0]+$/, { error: 'expected the name of a file' }), z.maxLength(LONGEST_FILE));
+const isFile = (name: string): boolean => !/^\.{0,2}$|[/\0]/.test(name) && Buffer.byteLength(name) <= LONGEST_FILE;
+const file = z.string().check(z.refine(isFile, { error: 'expected the name of a file' }));
 /** A path that stays where it is put. */
-const below = z
-  .string()
-  .check(z.regex(/^(?!(.*\/)?\.\.(\/|$))[^\0]+$/, { error: 'expected a path below the directory' }));
+const isBelow = (path: string): boolean => !/^$|\0/.test(path) && !path.split('/').includes('..');
+const below = z.string().check(z.refine(isBelow, { error: 'expected a path below the directory' }));
+const isUid = (uid: string): boolean => /^[\w-]+$/.test(uid) && isFile(uid);
 /** What is wrong with a manifest is said by whoever puts it there. */
 const aManifest = z.looseObject({});
 
-const address = z.union([z.ipv4(), z.ipv6()]);
+const address = z
+  .string()
+  .check(z.refine((ip) => isIP(ip) !== 0 && !ip.includes('%'), { error: 'expected an IP address' }));
 const text = z.string();
 const exitCode = z.int().check(z.gte(0), z.lte(255));
 
@@ -60,7 +64,7 @@ const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: 
   watches: { ...span, trouble: z.enum(['dropped', 'doubled', 'late', 'exhausted']) },
   mountForeign: { ...span, which, at: below },
   disk: { ...span, trouble: z.enum(['full', 'readOnly', 'failing', 'noDescriptors', 'tableFull']) },
-  visit: { ...span, uid: z.string().check(z.regex(/^[\w-]+$/, { error: 'expected a UID' })) },
+  visit: { ...span, uid: z.string().check(z.refine(isUid, { error: 'expected a UID' })) },
   addresses: { ips: z.array(address).check(z.minLength(1)) },
   cgroupsReadOnly: span,
   flaky: { ...span, room: z.enum(ROOMS), share },
@@ -70,11 +74,13 @@ const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: 
   powerCut: down,
 };
 
-const schemas = new Map(Object.entries(FIELDS).map(([kind, fields]) => [kind, z.looseObject(fields)]));
+const schemas = new Map(
+  Object.entries(FIELDS).map(([kind, fields]) => [kind, z.strictObject({ kind: z.string(), ...fields })]),
+);
 
 /** Throws a `TypeError` that names the first field that is wrong. */
 export function checkDeed(deed: Deed): void {
   const schema = schemas.get(deed?.kind);
-  if (schema === undefined) throw new TypeError(`there is no such deed: ${JSON.stringify(deed)}`);
+  if (schema === undefined) throw new TypeError(printable(`there is no such deed: ${shownValue(deed)}`));
   checkShape(schema, deed, `there is no such deed of the kind ${deed.kind}`, 'it');
 }

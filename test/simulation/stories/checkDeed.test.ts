@@ -15,7 +15,13 @@ test('what stories tell of are deeds', () => {
   expect(new Set(all.map(({ deed }) => deed.kind)).size).toBeGreaterThan(20);
 });
 
-test.each([undefined, null, 5, 'exit', {}, { kind: 'constructor' }, { kind: ['exit'] }])('%j is no deed', (deed) => {
+const circular = { kind: 'nope' };
+Object.assign(circular, { self: circular });
+
+test.each([
+  ...[undefined, null, 5, 5n, 'exit', {}, circular],
+  ...[{ kind: 'constructor' }, { kind: ['exit'] }, { kind: 5n }, { kind: Symbol('exit') }],
+])('%p is no deed', (deed) => {
   expect(() => checkDeed(untyped(deed))).toThrow('there is no such deed: ');
 });
 
@@ -27,14 +33,25 @@ test.each([
   [{ kind: 'scribble', file: '..', text: '' }, 'scribble: file: '],
   [{ kind: 'spoil', pod: 'web', how: 'well', forMs: 5 }, 'spoil: how: '],
   [{ kind: 'visit', uid: '../x', forMs: 5 }, 'visit: uid: Invalid value: "../x": expected a UID'],
-  [{ kind: 'addresses', ips: [] }, 'addresses: ips: '],
-  [{ kind: 'addresses', ips: ['here'] }, 'addresses: ips[0]: '],
+  [{ kind: 'visit', uid: 'x'.repeat(256), forMs: 5 }, 'visit: uid: '],
+  [{ kind: 'addresses', ips: [] }, 'addresses: ips: expected it not to be empty'],
+  [{ kind: 'addresses', ips: ['here'] }, 'addresses: ips[0]: Invalid value: "here": expected an IP address'],
+  [{ kind: 'remove', pod: '' }, 'remove: pod: expected it not to be empty'],
+  [{ kind: 'remove', pod: 'web', force: true }, 'remove: force: unknown field'],
+  [{ kind: 'jump', ms: 5n }, 'jump: ms: expected number, got bigint'],
+  [{ kind: 'scribble', file: 'é'.repeat(200), text: '' }, 'scribble: file: '],
+  [{ kind: 'mountForeign', which: 0, at: 'x\n/../../..', forMs: 5 }, 'mountForeign: at: '],
+  [{ kind: 'mountForeign', which: 0, at: 'x/..', forMs: 5 }, 'mountForeign: at: '],
   [{ kind: 'url', trouble: 'nope', forMs: 5 }, 'url: trouble: '],
   [{ kind: 'stall', forMs: Number.POSITIVE_INFINITY }, 'stall: forMs: '],
   [{ kind: 'registryDown', forMs: 5 }, 'registryDown: images: Required value'],
   [{ kind: 'oom', which: 0 }, 'oom: child: Required value'],
   [{ kind: 'flaky', room: 'bath', share: 1, forMs: 5 }, 'flaky: room: '],
   [{ kind: 'loseImage', image: 5 }, 'loseImage: image: '],
-])('of the kind of %j there are others', (deed, message) => {
+])('of the kind of %p there are others', (deed, message) => {
   expect(() => checkDeed(untyped(deed))).toThrow(`there is no such deed of the kind ${message}`);
+});
+
+test.each(['x', 'volumes/x\n/y', '...', 'x/..y'])('%j is below the directory', (at) => {
+  expect(() => checkDeed({ kind: 'mountForeign', which: 0, at, forMs: 5 })).not.toThrow();
 });
