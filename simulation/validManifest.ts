@@ -4,6 +4,7 @@ import { allManifestsIn } from '../actors/sources/manifestText.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { printable } from '../pod/show/printable.ts';
 import { NODE_NAME } from './host.ts';
+import { checkPlain } from './plainData.ts';
 import { CLASSES } from './provided.ts';
 import type { Manifest } from './stories/manifests.ts';
 
@@ -33,13 +34,16 @@ export function podOfManifest(manifest: Manifest): Pod {
   return read.pod;
 }
 
+const REFUSED = 'the node takes no such manifest';
+
 /** Gives a manifest of its own; throws a `TypeError` that says everything that the node would refuse it for. */
 export function validManifest(pod: unknown, { isLenient = false }: { readonly isLenient?: boolean } = {}): Manifest {
+  checkPlain(pod, REFUSED);
   const text = JSON.stringify(pod) ?? '';
   const wrong = readAs(text, isLenient).flatMap((read) =>
     'problems' in read ? read.problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)) : [],
   );
-  if (wrong.length > 0) throw new TypeError(printable(`the node takes no such manifest: ${wrong.join('; ')}`));
+  if (wrong.length > 0) throw new TypeError(printable(`${REFUSED}: ${wrong.join('; ')}`));
   // It has what the schema of pods asks for; what becomes of the object that was given changes nothing here.
   return JSON.parse(text) as Manifest;
 }

@@ -59,3 +59,21 @@ test('a manifest that the node refuses is not put there', async () => {
   expect(() => node.apply(named('UPPER'))).toThrow('metadata.name');
   expect(await node.settle(60_000)).toBe(true);
 });
+
+const web = { ...manifest('web') };
+const circular = { ...web };
+Object.assign(circular, { self: [circular] });
+const deep = Array.from({ length: 20_000 }).reduce((inner: object) => ({ inner }), {});
+
+test.each([
+  [
+    'spec.terminationGracePeriodSeconds: expected JSON, got bigint',
+    { ...web, spec: { terminationGracePeriodSeconds: 5n } },
+  ],
+  ['spec.containers[0]: expected JSON, got bigint', { ...web, spec: { containers: [5n] } }],
+  ['self[0]: contains itself', circular],
+  ['inner: is nested deeper than 500 levels', deep],
+  ['expected JSON, got bigint', 5n],
+])('what is no JSON is refused with its field: %s', (message, pod) => {
+  expect(() => validManifest(pod)).toThrow(new TypeError(`the node takes no such manifest: ${message}`));
+});
