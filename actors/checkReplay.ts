@@ -11,17 +11,20 @@ const aFunction = z.optional(
 );
 const amounts = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.number(), pods: z.number() });
 
+/** What need not be bounded: for that JSON has null. */
+const count = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]);
+
 /** What a node begins with, as far as its own shape goes. */
 const input = z.looseObject({
   ...{ nodeName: z.string(), owner: z.string(), sources: texts, hostIps: texts },
   ...{ capacity: amounts, allocatable: amounts },
-  // JSON has null for what is not bounded.
-  ...{ startSlots: z.number(), pullSlots: z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]) },
+  ...{ startSlots: z.number(), pullSlots: count },
   ...{ pullLimitMs: z.optional(z.number()), slowPullMs: z.optional(z.number()), logCheckMs: z.optional(z.number()) },
   crashLoop: z.looseObject({ baseMs: z.number(), maxMs: z.number() }),
   ...{ limitedSwap: z.optional(z.boolean()), endsAll: z.optional(z.boolean()) },
   ...{ statuses: object, allocations: object, probed: z.optional(object), left: objects },
-  ...{ conditions: z.optional(objects), admissionNode: z.optional(object), garbage: z.optional(object) },
+  ...{ conditions: z.optional(objects), admissionNode: z.optional(object) },
+  garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
   ...{ sinks: z.optional(objects), foreign: z.optional(objects) },
   logged: z.optional(z.union([texts, z.literal('unknown')])),
 });

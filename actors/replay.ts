@@ -36,9 +36,12 @@ export function createReplay(
   const awaited = new Map<string, (entry: Entry) => void>();
   let now = from?.at ?? entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
-  // JSON, which recordings are kept as, has null for a number of slots without a bound.
-  const begun = { ...input, pullSlots: input.pullSlots ?? Number.POSITIVE_INFINITY };
-  const agent = agentBehind(recordedBoundary(awaited, clock), begun, { ...onlookers, from, clock, onError: () => {} });
+  const agent = agentBehind(recordedBoundary(awaited, clock), withUnbounded(input), {
+    ...onlookers,
+    from,
+    clock,
+    onError: () => {},
+  });
   const play = async () => {
     const unplaced: Entry[] = [];
     agent.start();
@@ -54,6 +57,18 @@ export function createReplay(
     return unplaced;
   };
   return { agent, play };
+}
+
+/** JSON, which recordings are kept as, has null for a number without a bound. */
+function withUnbounded(input: NodeInput): NodeInput {
+  const orUnbounded = (number: number | null) => number ?? Number.POSITIVE_INFINITY;
+  const { pullSlots, garbage } = input;
+  return {
+    ...{ ...input, pullSlots: orUnbounded(pullSlots) },
+    ...(garbage && {
+      garbage: { perContainer: orUnbounded(garbage.perContainer), total: orUnbounded(garbage.total) },
+    }),
+  };
 }
 
 /** The path of the actor that facts from outside the feeds go to. */

@@ -5,9 +5,14 @@ import { createReplay } from '../../actors/replay.ts';
 import { simulateNode } from '../../simulation/simulateNode.ts';
 import { manifest } from '../../simulation/stories/manifests.ts';
 
+const unbounded = {
+  pullSlots: Number.POSITIVE_INFINITY,
+  garbage: { perContainer: 1, total: Number.POSITIVE_INFINITY },
+};
+
 /** As it is read from a file. */
 async function recorded() {
-  const node = await simulateNode({ seed: 1, records: true, config: { pullSlots: Number.POSITIVE_INFINITY } });
+  const node = await simulateNode({ seed: 1, records: true, config: unbounded });
   node.apply(manifest('web'));
   await node.advance(60_000);
   const recording = node.recording();
@@ -19,9 +24,10 @@ async function recorded() {
 const recording = await recorded();
 const [entry] = recording.entries;
 
-test('a recording of a node that bounds no pulls is played', async () => {
+test('a recording of a node that bounds neither pulls nor garbage is played', async () => {
   const { agent, play } = createReplay(recording.input, recording.entries);
   expect(await play()).toEqual([]);
+  expect(agent.input).toMatchObject(unbounded);
   expect(agent.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
 });
 
