@@ -1,6 +1,8 @@
 /** Checks what `createNode` is given, as programs without types give it too. */
+import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { checkShape } from '../pod/api/checkShape.ts';
+import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
 const aFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
 const maybe = z.optional(aFunction);
@@ -11,6 +13,43 @@ const amount = z.number().check(z.gte(0));
 const interval = z.optional(z.number().check(z.gte(1)));
 const amounts = z.looseObject({ cpuMillis: amount, memoryBytes: amount, pods: amount });
 const slots = z.int().check(z.gte(1));
+const unbounded = z.literal(Number.POSITIVE_INFINITY);
+/** A count that need not be bounded. */
+const count = z.union([z.int().check(z.gte(0)), unbounded]);
+const texts = z.array(z.string());
+const yesOrNo = z.optional(z.boolean());
+const address = z.string().check(z.refine((ip) => isIP(ip) !== 0, { error: 'expected an IP address' }));
+const isCgroup = (path: string): boolean => /^$|^\/[^\0]*$/.test(path) && !path.split('/').includes('..');
+const isHttp = (url: string): boolean => ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '');
+
+const backOff = z
+  .looseObject({ baseMs: amount, maxMs: amount })
+  .check(z.refine(({ baseMs, maxMs }) => baseMs <= maxMs, { error: 'expected at least baseMs', path: ['maxMs'] }));
+
+const manifestUrl = z.looseObject({
+  url: name.check(z.refine(isHttp, { error: 'expected a URL of http or https' })),
+  everyMs: amount.check(z.gte(1)),
+  headers: z.array(header),
+});
+
+/** Whatever else admission needs is as on a node with nothing special. */
+const admissionNode = z.looseObject({
+  labels: z.optional(z.record(z.string(), z.string())),
+  taints: z.optional(z.array(z.looseObject({ key: z.string(), effect: z.string() }))),
+  ...{ sysctls: z.optional(texts), appArmor: yesOrNo },
+});
+
+/** What pods are told of the node. */
+const description = {
+  cgroupRoot: z.optional(z.string().check(z.refine(isCgroup, { error: 'expected the path of a cgroup' }))),
+  cgroupDriver: z.optional(z.enum(['cgroupfs', 'systemd'])),
+  // A part has this name too.
+  cgroups: z.optional(z.looseObject({})),
+  resolvConf: z.optional(z.looseObject({ servers: texts, searches: texts, options: texts })),
+  ...{ readResolvConf: maybe, clusterDns: z.optional(z.array(address)), clusterDomain: z.optional(z.string()) },
+  ...{ canLowerOomScoreAdj: yesOrNo, seccompDefault: yesOrNo, maskedPaths: z.optional(z.array(aPath)) },
+  userNamespaces: z.optional(z.looseObject({ pods: count, idsPerPod: z.optional(slots) })),
+};
 
 /** A sink is known by its name alone. */
 const sinks = z
@@ -27,20 +66,31 @@ const sinks = z
     if (twice >= 0) issues.push(issue);
   });
 
-/** The configuration and the parts in one: no name is in both. A feed or a clock that is missing would be waited for. */
-const schema = z.looseObject({
+const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   ...{ nodeName: name, rootDir: aPath, podLogsDir: z.optional(aPath), runtimeEndpoint: name },
-  hostIps: z.optional(z.union([z.array(z.string()), aFunction])),
+  ...description,
+  hostIps: z.optional(z.union([texts, aFunction])),
   sources: z.optional(z.array(name)),
   ...{ capacity: amounts, allocatable: z.optional(amounts) },
+  conditions: z.optional(z.array(z.looseObject({ type: name, status: z.enum(['True', 'False', 'Unknown']) }))),
+  admissionNode: z.optional(admissionNode),
   startSlots: z.optional(slots),
   // Pulls need not be bounded.
-  pullSlots: z.optional(z.union([slots, z.literal(Number.POSITIVE_INFINITY)])),
-  crashLoop: z.optional(z.object({ baseMs: amount, maxMs: amount })),
+  pullSlots: z.optional(z.union([slots, unbounded])),
+  crashLoop: z.optional(backOff),
   ...{ pullLimitMs: z.optional(amount), slowPullMs: z.optional(amount), fileCheckMs: interval },
-  staticPodPath: z.optional(aPath),
-  manifestUrl: z.optional(z.looseObject({ url: name, everyMs: amount.check(z.gte(1)), headers: z.array(header) })),
-  logs: z.optional(z.looseObject({ maxBytes: amount, maxFiles: amount, workers: slots, checkMs: interval })),
+  ...{ staticPodPath: z.optional(aPath), manifestUrl: z.optional(manifestUrl), isLenient: yesOrNo },
+  logs: z.optional(
+    z.looseObject({ maxBytes: z.union([amount, unbounded]), maxFiles: amount, workers: slots, checkMs: interval }),
+  ),
+  garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
+  sinks: z.optional(sinks),
+  ...{ limitedSwap: yesOrNo, endsAll: yesOrNo, takesOver: yesOrNo },
+};
+
+/** The configuration and the parts in one. A feed or a clock that is missing would be waited for. */
+const schema = z.looseObject({
+  ...config,
   cri: z.looseObject({}),
   ...{ files: z.optional(z.looseObject({})), mounter: z.optional(z.looseObject({})) },
   network: z.optional(z.looseObject({ connect: aFunction, checkHealth: aFunction, fetch: aFunction })),
@@ -49,7 +99,6 @@ const schema = z.looseObject({
   feeds: z.optional(z.record(z.string(), maybe)),
   ...{ jitter: maybe, readClasses: maybe, findCredentials: maybe, restartRuntime: maybe, openStore: maybe },
   ...{ startThread: maybe, nextTurn: maybe },
-  sinks: z.optional(sinks),
   redaction: z.optional(z.looseObject({ learn: aFunction, redact: aFunction, texts: aFunction })),
   ...{ events: maybe, record: maybe, inspect: maybe },
   ...{ onError: maybe, onManifestProblem: maybe, onAdopted: maybe, onRuntimeHealth: maybe },

@@ -17,7 +17,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   ...{ cgroupRoot: true, clusterDns: true, clusterDomain: true, conditions: true, crashLoop: true, endsAll: true },
   ...{ fileCheckMs: true, garbage: true, isLenient: true, limitedSwap: true, logs: true, manifestUrl: true },
   ...{ maskedPaths: true, pullLimitMs: true, pullSlots: true, readResolvConf: true, resolvConf: true },
-  ...{ seccompDefault: true, sinks: true, slowPullMs: true, sources: true, startSlots: true, takesOver: true },
+  ...{ seccompDefault: true, slowPullMs: true, sources: true, startSlots: true, takesOver: true },
   userNamespaces: true,
 };
 

@@ -6,7 +6,15 @@ import type { Invariant } from './invariants/invariant.ts';
 import type { FaultPlan } from './outside.ts';
 
 /** What the simulated host is made for. */
-type Fixed = 'nodeName' | 'rootDir' | 'podLogsDir' | 'runtimeEndpoint' | 'staticPodPath' | 'hostIps' | 'cgroups';
+type Fixed =
+  | 'nodeName'
+  | 'rootDir'
+  | 'podLogsDir'
+  | 'runtimeEndpoint'
+  | 'staticPodPath'
+  | 'hostIps'
+  | 'cgroups'
+  | 'sinks';
 
 export interface SimulationOptions {
   /** Decides everything that is left to chance: a whole number from 0 to 2³² - 1. */

@@ -79,7 +79,10 @@ function boundOf(issue: z.core.$ZodIssue): string {
 }
 
 function expectations(issue: z.core.$ZodIssueInvalidUnion): string[] {
-  const words = issue.errors.flat().map((each) => (each.code === 'invalid_type' ? wordFor(each.expected) : 'a number'));
+  const words = issue.errors.flat().flatMap((each) => {
+    if (each.code === 'invalid_type') return [wordFor(each.expected)];
+    return each.code === 'invalid_value' ? each.values.map(String) : ['a number'];
+  });
   return [...new Set(words)];
 }
 
