@@ -14,8 +14,8 @@ export type { Fate, FaultPlan, OutsideCall } from './simulation/outside.ts';
 /** What `createReplay` of the package plays. */
 export type { Recording } from './simulation/recording.ts';
 /** What happens to a node, as data: drawn from a seed, told, and made as short as what it breaks allows. */
-export { drawnStory, type StorySize } from './simulation/stories/drawnStory.ts';
+export { drawnStory } from './simulation/stories/drawnStory.ts';
 export { type Found, foundText, whatItBreaks } from './simulation/stories/found.ts';
 export type { Manifest } from './simulation/stories/manifests.ts';
-export type { Deed, Fault, Moment, Story } from './simulation/stories/story.ts';
+export type { Deed, Fault, Moment, Story, StorySize } from './simulation/stories/story.ts';
 export type { SimulatedNode, SimulationOptions };

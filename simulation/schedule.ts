@@ -148,7 +148,11 @@ export const nextTask = (): Promise<void> =>
     else nextTick(resolve);
   });
 
-/** Throws where time would stand still, or pass for ever. */
+/** Ten years: a node takes a while for each minute of them. */
+export const LONGEST_MS = 10 * 366 * 24 * 3_600_000;
+
+/** Throws where time would stand still, or pass for longer than anybody can wait. */
 export function checkSpan(ms: number): void {
-  if (!Number.isFinite(ms) || ms < 0) throw new RangeError(`no time can pass of ${ms} ms`);
+  if (!Number.isFinite(ms) || ms < 0 || ms > LONGEST_MS)
+    throw new RangeError(`no time can pass of ${String(ms)} ms: expected a number from 0 to ${LONGEST_MS}`);
 }

@@ -21,7 +21,7 @@ import type { Recording } from './recording.ts';
 import { checkSpan, nextTask, Schedule } from './schedule.ts';
 import type { SimulatedNode } from './simulatedNode.ts';
 import { Steps } from './steps.ts';
-import { fullPodName } from './stories/manifests.ts';
+import { nameAndNamespace } from './stories/manifests.ts';
 import { perform } from './stories/perform.ts';
 import type { Deed } from './stories/story.ts';
 import { Trace } from './trace.ts';
@@ -101,8 +101,7 @@ export class Simulation implements SimulatedNode {
   }
 
   explain(pod: string): Explanation | undefined {
-    const [name = pod, namespace] = pod.split('/').toReversed();
-    return this.#life?.agent?.explain(name, namespace);
+    return this.#life?.agent?.explain(...nameAndNamespace(pod));
   }
 
   explainNode(): NodeExplanation | undefined {
@@ -183,7 +182,7 @@ export class Simulation implements SimulatedNode {
   }
 
   remove(pod: string): void {
-    this.users.remove(fullPodName(pod));
+    this.perform({ kind: 'remove', pod });
   }
 
   perform(deed: Deed): void {

@@ -38,7 +38,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/stories/found.test.ts': { 'simulation/stories': 'shrink' },
   'test/simulation/invariants/steady.test.ts': { 'simulation/stories/pointed': 'longLives' },
   'test/simulation/invariants/untouched.test.ts': { 'simulation/invariants': 'ownReasons' },
-  'test/simulation/misuse.test.ts': { simulation: 'checkOptions' },
+  'test/simulation/misuse.test.ts': { simulation: 'checkOptions fates' },
   'test/simulation/validManifest.test.ts': { simulation: 'plainData' },
   'test/simulation/soak.test.ts': { simulation: 'finds untilAborted' },
   'test/actors/otherIds.test.ts': { 'actors/services': 'knownContainer', 'pod/lifecycle': 'otherId' },

@@ -95,8 +95,8 @@ function wordFor(expected: string): string {
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (Number.isNaN(value)) return 'NaN';
-  return typeof value === 'number' && !Number.isInteger(value) ? 'a fraction' : typeof value;
+  if (typeof value !== 'number' || Number.isInteger(value)) return typeof value;
+  return Number.isFinite(value) ? 'a fraction' : String(value);
 }
 
 /** What stands at a path, of own fields or inherited ones: only to be looked at. */

@@ -1,3 +1,5 @@
+import * as z from 'zod/mini';
+import { checkShape } from '../../pod/api/checkShape.ts';
 import { asWanted } from './asWanted.ts';
 import { type Following, type Invariant, InvariantViolated, type Violation, type Watched } from './invariant.ts';
 import { nothingLeft } from './nothingLeft.ts';
@@ -8,6 +10,16 @@ type Told<K extends Hook> = Parameters<NonNullable<Following[K]>>;
 
 /** What tells that a node is at rest, also where it is not held to that. */
 const AT_REST: readonly Invariant[] = [nothingLeft, asWanted];
+
+const hook = z.optional(z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' }));
+
+const HOOKS: { readonly [Each in Hook]-?: z.ZodMiniType } = {
+  ...{ onCall: hook, onStatus: hook, onReport: hook, onEvent: hook, onLifeBegan: hook, onEffect: hook },
+  ...{ beforeJump: hook, afterStep: hook, whole: hook, atRest: hook, settled: hook },
+};
+
+/** Invariants of programs that are not type-checked may follow anything. */
+const hooks = z.looseObject(HOOKS);
 
 /** Holds a simulation to its invariants. */
 export class InvariantWatch {
@@ -28,6 +40,7 @@ export class InvariantWatch {
       const following = each.follow(watched, (message) => {
         if (isHeldTo || this.#isLooking) this.violated(each.number, message);
       });
+      checkShape(hooks, following, `invariant ${each.number}`, 'what it follows');
       this.listen(following);
     }
   }

@@ -78,9 +78,9 @@ const schemas = new Map(
   Object.entries(FIELDS).map(([kind, fields]) => [kind, z.strictObject({ kind: z.string(), ...fields })]),
 );
 
-/** Throws a `TypeError` that names the first field that is wrong. */
-export function checkDeed(deed: Deed): void {
+/** Throws a `TypeError` that names the first field that is wrong; `place` is where the deed stands. */
+export function checkDeed(deed: Deed, place = ''): void {
   const schema = schemas.get(deed?.kind);
-  if (schema === undefined) throw new TypeError(printable(`there is no such deed: ${shownValue(deed)}`));
-  checkShape(schema, deed, `there is no such deed of the kind ${deed.kind}`, 'it');
+  if (schema === undefined) throw new TypeError(printable(`${place}there is no such deed: ${shownValue(deed)}`));
+  checkShape(schema, deed, `${place}there is no such deed of the kind ${deed.kind}`, 'it');
 }

@@ -3,19 +3,10 @@ import { ALL_CODES } from '../failures.ts';
 import { VISITORS } from '../otherPods.ts';
 import type { Fate } from '../outside.ts';
 import { Random } from '../random.ts';
+import { checkSize } from './checkStory.ts';
 import { type Drawing, drawnDeed, drawnPod } from './drawnDeed.ts';
 import { ODD_NAMES } from './drawnManifest.ts';
-import type { Fault, Moment, Story } from './story.ts';
-
-export interface StorySize {
-  readonly pods: number;
-  readonly deeds: number;
-  readonly faults: number;
-  /** Milliseconds. */
-  readonly lastsMs: number;
-  /** How much of what happens comes so soon after something else that this has not been dealt with, from 0 to 1. */
-  readonly crowded?: number;
-}
+import type { Fault, Moment, Story, StorySize } from './story.ts';
 
 const SECOND = 1_000;
 
@@ -74,7 +65,9 @@ function drawnTimes({ deeds, lastsMs, crowded = 0 }: StorySize, random: Random):
   return times.toSorted((a, b) => a - b);
 }
 
+/** Throws a `TypeError` where there is no story of such a size. */
 export function drawnStory(seed: number, size: StorySize): Story {
+  checkSize(seed, size);
   const { pods, deeds, faults, lastsMs } = size;
   const random = new Random(seed);
   const names = drawnNames(pods, random);

@@ -1,7 +1,10 @@
 /** What a story has broken, as short as it can be told. */
 import { stringify } from 'yaml';
+import * as z from 'zod/mini';
+import { checkShape } from '../../pod/api/checkShape.ts';
 import { InvariantViolated, type Violation } from '../invariants/invariant.ts';
 import type { Recording } from '../recording.ts';
+import { checkFound, checkStory } from './checkStory.ts';
 import { asksUrl, type Outcome, type PlayOptions, play } from './play.ts';
 import { shrink } from './shrink.ts';
 import type { Story } from './story.ts';
@@ -30,6 +33,8 @@ export async function whatItBreaks(
   options: PlayOptions,
   { onShorter, signal }: Shrinking = {},
 ): Promise<Found | undefined> {
+  checkStory(story);
+  checkShape(z.looseObject({}), options, 'whatItBreaks', 'its options');
   const { violation: first, elapsed, calls } = await play(story, options);
   if (first === undefined) return undefined;
   const whole = { ...story, hasUrl: asksUrl(story) };
@@ -55,6 +60,7 @@ export async function whatItBreaks(
 
 /** For people: which seed, which step, what, and how to tell it again. */
 export function foundText(found: Found): string {
+  checkFound(found);
   const { explanations, story } = found;
   const about = explanations.filter((each) => found.message.includes(each.split(' ')[0] ?? ''));
   return [`seed ${story.seed}: ${new InvariantViolated(found).message}`, ...about, storyText(story)].join('\n');

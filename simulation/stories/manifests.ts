@@ -58,6 +58,14 @@ export const staticPodName = ({ metadata: { namespace, name } }: Pick<Manifest, 
 export const fullPodName = (pod: string): string =>
   pod.includes('/') ? pod : staticPodName({ metadata: { name: pod } });
 
+/** What a pod is asked for by, given its full name, the name in its manifest, or its UID. */
+export function nameAndNamespace(pod: string): readonly [string, string | undefined] {
+  // Programs that are not type-checked ask for anything.
+  if (typeof pod !== 'string') throw new TypeError(`expected the name of a pod, got ${typeof pod}`);
+  const [name = pod, namespace] = pod.split('/').toReversed();
+  return [name, namespace];
+}
+
 /** A manifest with a container `main` that runs until it is stopped, but for what is told. */
 export function manifest(name: string, spec: Partial<ManifestSpec> = {}): Manifest {
   const always = { restartPolicy: 'Always', terminationGracePeriodSeconds: 5 };

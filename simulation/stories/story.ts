@@ -89,3 +89,14 @@ export interface Story {
   /** What the agent can do with the cgroups of its host; absent: make and limit those of its pods. */
   readonly cgroups?: CgroupsHere;
 }
+
+/** How much a drawn story tells. */
+export interface StorySize {
+  readonly pods: number;
+  readonly deeds: number;
+  readonly faults: number;
+  /** Milliseconds. */
+  readonly lastsMs: number;
+  /** How much of what happens comes so soon after something else that this has not been dealt with, from 0 to 1. */
+  readonly crowded?: number;
+}

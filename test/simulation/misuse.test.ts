@@ -23,12 +23,15 @@ test.each([-1, 1.5, 2 ** 32, Number.NaN, '7', undefined])('%s is no seed', async
   await expect(simulateNode({ seed: untyped(seed) })).rejects.toThrow('a seed is a whole number from 0 to 4294967295');
 });
 
-test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, '60000', undefined])('no time passes of %s ms', async (ms) => {
-  const node = await run({});
-  await expect(node.advance(untyped(ms))).rejects.toThrow(`no time can pass of ${ms} ms`);
-  await expect(node.settle(untyped(ms))).rejects.toThrow(`no time can pass of ${ms} ms`);
-  expect(node.elapsed).toBe(10_000);
-});
+test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 1e300, '60000', undefined])(
+  'no time passes of %s ms',
+  async (ms) => {
+    const node = await run({});
+    await expect(node.advance(untyped(ms))).rejects.toThrow(`no time can pass of ${ms} ms`);
+    await expect(node.settle(untyped(ms))).rejects.toThrow(`no time can pass of ${ms} ms`);
+    expect(node.elapsed).toBe(10_000);
+  },
+);
 
 test('time passes for one at a time', async () => {
   const node = await run({});
@@ -70,7 +73,15 @@ test('what an invariant throws while the next agent starts reaches whoever lets 
 });
 
 test.each([
-  ...[5, {}, { kind: 'nope' }, { kind: 'constructor' }, { kind: 'late' }, { kind: 'death', when: 'later' }],
+  ...[
+    5,
+    {},
+    { kind: 'nope' },
+    { kind: 'constructor' },
+    { kind: 'late' },
+    { kind: 'death', when: 'later' },
+    { kind: 'late', ms: -5 },
+  ],
   ...[
     { kind: 'fail', code: 'NOPE' },
     { kind: 'lostReply', code: 5 },
@@ -118,6 +129,23 @@ test.each([
   [{ seed: 1, config: { nodeName: 'mine' } }, 'there is no such option: nodeName'],
 ])('no node is made with the options %j', async (options, message) => {
   await expect(simulateNode(untyped(options))).rejects.toThrow(`simulateNode: ${message}`);
+});
+
+test.each([
+  [undefined, 'what it follows: Required value'],
+  [7, 'what it follows: expected object, got number'],
+  [{ afterStep: 5 }, 'afterStep: Invalid value: 5: expected a function'],
+])('an invariant cannot follow %j', async (following, message) => {
+  const follow = () => untyped<Following>(following);
+  await expect(run({ invariants: [{ number: 4, says: 'nothing', follow }] })).rejects.toThrow(
+    `invariant 4: ${message}`,
+  );
+});
+
+test.each([5, undefined, null])('%j is the name of no pod', async (name) => {
+  const node = await run({});
+  expect(() => node.remove(untyped(name))).toThrow(/remove: pod: /);
+  expect(() => node.explain(untyped(name))).toThrow(/^expected the name of a pod, got /);
 });
 
 test('a deed puts no manifest there that the node would refuse', async () => {

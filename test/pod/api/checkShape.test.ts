@@ -17,6 +17,7 @@ test.each([
   ['ms: expected number, got bigint', { ms: 5n }],
   ['name: expected it not to be empty', { name: '' }],
   ['list: expected it not to be empty', { list: [] }],
+  ['name: expected string, got Infinity', { name: Number.POSITIVE_INFINITY }],
   ['list[0]: expected string, got number', { list: [5] }],
   ['own: Invalid value: bigint: expected something else', { own: 5n }],
   ['own: Invalid value: object: expected something else', { own: circular }],
