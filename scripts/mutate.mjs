@@ -52,11 +52,39 @@ export function copyOfPackage() {
   const copy = mkdtempSync(join(tmpdir(), 'statelet-mutations-'));
   // What runs in it may still write there.
   process.once('exit', () => rmSync(copy, { recursive: true, force: true, maxRetries: 10 }));
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.once(name, () => process.exit(128 + constants.signals[name]));
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, endBy);
   cpSync(root, copy, { recursive: true, filter: (source) => !leftOut.has(relative(root, source)) });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   return copy;
+}
+
+/** The programs that run in copies. */
+const running = new Set();
+let isEnding = false;
+
+/** Starts one, which a signal to us ends before its copy goes. */
+export function spawnInCopy(copy, args, options) {
+  const child = spawn(node24, args, { cwd: copy, ...options });
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  return child;
+}
+
+/** Its exit code, or null; never where a signal ends us: then there is nothing to be said of it. */
+export const exitOf = (child) =>
+  new Promise((resolve) => {
+    child.once('close', (code) => {
+      if (!isEnding) resolve(code);
+    });
+  });
+
+async function endBy(name) {
+  if (isEnding) return;
+  isEnding = true;
+  const closed = [...running].map((child) => new Promise((resolve) => child.once('close', resolve)));
+  for (const child of running) child.kill('SIGTERM');
+  await Promise.all(closed);
+  process.exit(128 + constants.signals[name]);
 }
 
 /** What the tests of a rule said of the code as it is, asked for once. */
@@ -98,8 +126,7 @@ async function run(copy, rule, tests) {
   const jest = join(copy, 'node_modules/jest/bin/jest.js');
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const args = ['--json', '--outputFile', results, '-t', `\\b${rule}\\b`, '--runTestsByPath', ...tests];
-  const child = spawn(node24, [...flags, jest, ...args], { cwd: copy, stdio: 'ignore', timeout: LONGEST_RUN_MS });
-  await new Promise((resolve) => child.once('close', resolve));
+  await exitOf(spawnInCopy(copy, [...flags, jest, ...args], { stdio: 'ignore', timeout: LONGEST_RUN_MS }));
   try {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(results, 'utf8'));
     return { passed: numPassedTests, failed: numFailedTests, broken: numRuntimeErrorTestSuites };

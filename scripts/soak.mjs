@@ -7,79 +7,40 @@
  * docs/simulation-coverage.md, and ends with 1 where a transition was not taken that no reason is given for, or one was
  * taken that has a reason.
  */
-import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { seededFaults } from '../test/mutations/simulated.ts';
-import { copyOfPackage, misfitsOf, whileMutated } from './mutate.mjs';
-import { node24, root } from './setup/places.mjs';
+import { copyOfPackage, exitOf, misfitsOf, spawnInCopy, whileMutated } from './mutate.mjs';
+import { root } from './setup/places.mjs';
+import { readArguments } from './soakArguments.mjs';
 
 /** So many stories are told at most for one fault. */
 const STORIES = 150;
 
-const { values, positionals } = given();
+const { values, positionals } = readArguments(seededFaults.map(({ name }) => name));
 
 /** Aborted by the first signal, with its name. */
 const asked = new AbortController();
 
-if (values.coverage) process.exitCode = await writeCoverage(values.stories);
-else if (values.faulty) process.exitCode = await showFaults(positionals);
-else {
+process.exitCode = await done().catch((error) => {
+  // What the host refuses is said in one line; all else is a fault of ours.
+  if (error.syscall === undefined) throw error;
+  console.error(`soak: ${error.message}`);
+  return 1;
+});
+
+/** Does what is asked for, and gives the exit code. */
+async function done() {
+  if (values.coverage) return writeCoverage(values.stories);
+  if (values.faulty) return showFaults(positionals);
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => asked.abort(name));
   // Whoever has read may have gone: what is found is kept all the same.
   process.stdout.on('error', () => {});
   const hasHeld = await tellStories();
   // Whatever is under way is given up.
-  process.exit(asked.signal.aborted ? 128 + constants.signals[asked.signal.reason] : hasHeld ? 0 : 1);
-}
-
-/** What is to be done; says what is wrong with it, and ends with 2. */
-function given() {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: {
-        minutes: { type: 'string', default: '1' },
-        seed: { type: 'string' },
-        each: { type: 'boolean', default: false },
-        pairs: { type: 'boolean', default: false },
-        part: { type: 'string', default: '0/1' },
-        faulty: { type: 'boolean', default: false },
-        coverage: { type: 'boolean', default: false },
-        stories: { type: 'string', default: '300' },
-      },
-    });
-    return checked(values, positionals);
-  } catch (error) {
-    console.error(`soak: ${error.message}`);
-    process.exit(2);
-  }
-}
-
-function checked({ minutes, seed, part, stories, ...modes }, positionals) {
-  const chosen = Object.keys(modes).filter((mode) => modes[mode]);
-  if (chosen.length > 1) throw new Error(`--${chosen[0]} and --${chosen[1]} do not go together`);
-  const known = seededFaults.map(({ name }) => name);
-  const strange = positionals.find((name) => !modes.faulty || !known.includes(name));
-  if (strange !== undefined) throw new Error(modes.faulty ? `no fault is called ${strange}` : `what is ${strange}?`);
-  const [, number, of] = /^(\d+)\/(\d+)$/.exec(part) ?? [];
-  if (!(Number(number) < Number(of))) throw new Error(`--part ${part}: the first half is 0/2, the second 1/2`);
-  const values = {
-    minutes: numberOf('minutes', minutes, /^\d+(\.\d+)?$/),
-    stories: numberOf('stories', stories, /^[1-9]\d*$/),
-    ...(seed === undefined ? {} : { seed: numberOf('seed', seed, /^\d+$/) }),
-    ...{ part: Number(number), of: Number(of) },
-  };
-  if (values.seed >= 2 ** 32) throw new Error(`--seed ${seed}: at most ${2 ** 32 - 1}`);
-  return { values: { ...values, ...modes }, positionals };
-}
-
-function numberOf(option, text, pattern) {
-  if (!pattern.test(text)) throw new Error(`--${option} ${text}: expected a number`);
-  return Number(text);
+  return process.exit(asked.signal.aborted ? 128 + constants.signals[asked.signal.reason] : hasHeld ? 0 : 1);
 }
 
 /** Whether all invariants held. */
@@ -93,11 +54,14 @@ async function tellStories() {
 
 /** Writes the page that says what of the machines simulations reach. The exit code: 0 where there is a reason for the rest. */
 async function writeCoverage(stories) {
+  const page = join(root, 'docs/simulation-coverage.md');
+  // It takes minutes, and would be for nothing.
+  closeSync(openSync(page, 'a'));
   const { coverageOf, pageOf } = await import('../simulation/coverage/report.ts');
   const { misfitsOf: misfitsIn } = await import('../simulation/coverage/check.ts');
   const { machines } = await import('../machines/drawing/charts.ts');
   const reached = await coverageOf(stories);
-  writeFileSync(join(root, 'docs/simulation-coverage.md'), pageOf(reached, machines, stories));
+  writeFileSync(page, pageOf(reached, machines, stories));
   const misfits = misfitsIn(reached.byAll, machines);
   for (const misfit of misfits) console.error(misfit);
   return misfits.length === 0 ? 0 : 1;
@@ -107,7 +71,10 @@ async function writeCoverage(stories) {
 async function showFaults(names) {
   const wanted = seededFaults.filter(({ name }) => names.length === 0 || names.includes(name));
   const misfits = misfitsOf(wanted);
-  if (misfits.length > 0) throw new Error(misfits.join('\n'));
+  if (misfits.length > 0) {
+    console.error(misfits.join('\n'));
+    return 1;
+  }
   const copy = copyOfPackage();
   const sound = await soundStories();
   let missed = 0;
@@ -151,7 +118,7 @@ function findIn(copy, fault, isSound) {
 }
 
 /** The first of the stories of these numbers that the copy breaks an invariant in. */
-function firstBroken(copy, numbers) {
+async function firstBroken(copy, numbers) {
   const hunted = pathToFileURL(join(copy, 'simulation/hunt.ts')).href;
   const code = `
     import { hunt } from ${JSON.stringify(hunted)};
@@ -163,15 +130,12 @@ function firstBroken(copy, numbers) {
   // All but the file with the fault is compiled once.
   const env = { ...process.env, NODE_COMPILE_CACHE: join(copy, '.compiled') };
   const args = ['--max-semi-space-size=32', '--input-type=module', '-e', code];
-  const child = spawn(node24, args, { cwd: copy, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawnInCopy(copy, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
   child.stdout.on('data', (data) => {
     said += data;
   });
-  return new Promise((resolve, reject) => {
-    child.once('close', (exitCode) => {
-      if (exitCode === 0) resolve(said === '' ? undefined : JSON.parse(said));
-      else reject(new Error(`the faulty node does not run in ${root}: ${exitCode}`));
-    });
-  });
+  const exitCode = await exitOf(child);
+  if (exitCode !== 0) throw new Error(`the faulty node does not run in ${root}: ${exitCode}`);
+  return said === '' ? undefined : JSON.parse(said);
 }

@@ -1,6 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
 
 jest.setTimeout(60_000);
@@ -14,6 +17,11 @@ test.each([
   [['--each', '--pairs'], '--each and --pairs do not go together'],
   [['--coverage', '--stories', 'x'], '--stories x: expected a number'],
   [['--faulty', 'nope'], 'no fault is called nope'],
+  [['--each', '--minutes', '5'], '--minutes is for drawn stories'],
+  [['--each', '--seed', '5'], '--seed is for drawn stories and --pairs'],
+  [['--part', '0/2'], '--part is for --each and --pairs'],
+  [['--stories', '300'], '--stories is for --coverage'],
+  [['--faulty', '--seed', '5'], '--seed is for drawn stories and --pairs'],
   [['ten'], 'what is ten?'],
   [['--minute'], "Unknown option '--minute'"],
 ])('a soak tells no story where it is asked for %j', (args, message) => {
@@ -21,6 +29,38 @@ test.each([
   expect(stderr).toMatch(/^soak: /);
   expect(stderr).toContain(message);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+});
+
+test('a soak says what can be asked of it', () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...soak, '--help'], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toMatch(/\nusage: npm run soak -- \[--minutes 1\] .*\n/);
+});
+
+test('without a place for a copy no fault is put into one', () => {
+  const env = { ...process.env, TMPDIR: join(import.meta.dirname, 'nowhere') };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...soak, '--faulty'], { encoding: 'utf8', env });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/^soak: ENOENT: .*\n$/);
+});
+
+test('a signal ends the faulty node before its copy is removed', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'statelet-faulty-'));
+  const child = spawn(process.execPath, [...soak, '--faulty'], {
+    ...{ env: { ...process.env, TMPDIR: directory }, stdio: ['ignore', 'ignore', 'pipe'] },
+  });
+  let said = '';
+  child.stderr.on('data', (data) => {
+    said += data;
+  });
+  // The node that runs in it has begun to keep what it has compiled.
+  const hasBegun = () => readdirSync(directory).some((copy) => existsSync(join(directory, copy, '.compiled')));
+  while (!hasBegun()) await setTimeout(50);
+  child.kill('SIGINT');
+  expect(await once(child, 'close')).toEqual([130, null]);
+  expect(said).toBe('');
+  expect(readdirSync(directory)).toEqual([]);
+  rmdirSync(directory);
 });
 
 test.each([
