@@ -19,7 +19,8 @@ const count = z.union([z.int().check(z.gte(0)), unbounded]);
 const texts = z.array(z.string());
 const yesOrNo = z.optional(z.boolean());
 const address = z.string().check(z.refine((ip) => isIP(ip) !== 0, { error: 'expected an IP address' }));
-const isCgroup = (path: string): boolean => /^$|^\/[^\0]*$/.test(path) && !path.split('/').includes('..');
+/** A kubelet takes it without a slash at its beginning too. */
+const isCgroup = (path: string): boolean => !path.includes('\0') && !path.split('/').includes('..');
 const isHttp = (url: string): boolean => ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '');
 
 const backOff = z
