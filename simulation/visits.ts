@@ -78,6 +78,8 @@ export class Visits {
     const { id } = container ?? sandbox;
     if (kind === 'created') this.#runs.set(id, false);
     if (kind === 'started') this.#runs.set(id, true);
+    // It may have been killed with the cgroup by an agent that nothing could show it to.
+    if (kind === 'ended' && !this.#settled.has(sandbox.podUid)) this.#runs.set(id, false);
   }
 
   /**
