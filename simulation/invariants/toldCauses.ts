@@ -30,8 +30,13 @@ export class ToldCauses {
   readonly #resizes = new Map<string, string>();
   readonly #sandboxes = new Set<string>();
   readonly #tries = new Map<string, Tried>();
-  /** Containers that the runtime has no more under these ids: they may be asked for all the same. */
-  readonly #gone = new Map<string, SimulatedContainer>();
+  /** All containers of this life by their ids, also what the runtime has lost or has under another id: it may be asked for. */
+  readonly #known: Map<string, SimulatedContainer>;
+
+  /** `containers`: those that there are as it begins. */
+  constructor(containers: readonly SimulatedContainer[]) {
+    this.#known = new Map(containers.map((each) => [each.id, each]));
+  }
 
   /** Whether it was told before, and nothing has happened since that it could tell of. */
   isRepeated(event: Heard, elapsed: number): boolean {
@@ -65,11 +70,8 @@ export class ToldCauses {
     this.#sandboxes.delete(uid);
   }
 
-  noteEffect(effect: RuntimeEffect): void {
-    const { kind, container, sandbox } = effect;
-    const { podUid } = sandbox;
-    if (kind === 'removed' && container !== undefined) this.#gone.set(container.id, container);
-    if (kind === 'renamed' && container !== undefined) this.#gone.set(effect.formerId, container);
+  noteEffect({ kind, container, sandbox: { podUid } }: RuntimeEffect): void {
+    if ((kind === 'created' || kind === 'renamed') && container !== undefined) this.#known.set(container.id, container);
     if (kind === 'created' && container === undefined) this.#sandboxes.delete(podUid);
   }
 
@@ -78,7 +80,7 @@ export class ToldCauses {
     if (room === 'network') this.#forgetTries(() => true);
     if (room !== 'runtime') return;
     if (name === 'execSync') {
-      const found = there.containers().find(({ id }) => id === about) ?? this.#gone.get(about);
+      const found = this.#known.get(about);
       this.#forgetTries(({ uid, container }) => found?.podUid === uid && found.containerName === container);
     }
     if (name !== 'stopPodSandbox') return;
@@ -93,7 +95,6 @@ export class ToldCauses {
 
 /** What the runtime has, as calls name it. */
 interface There {
-  containers(): readonly SimulatedContainer[];
   sandboxes(): readonly SimulatedSandbox[];
 }
 

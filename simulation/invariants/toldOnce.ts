@@ -116,11 +116,11 @@ export const toldOnce: Invariant = {
   says: 'Within one life of the agent, an event is told once for what happened once.',
   follow: ({ host }, violated) => {
     let telling = new Telling([]);
-    let causes = new ToldCauses();
+    let causes = new ToldCauses([]);
     return {
       onLifeBegan: () => {
         telling = new Telling(host.containers());
-        causes = new ToldCauses();
+        causes = new ToldCauses(host.containers());
       },
       onEffect: (effect) => {
         const running = host.containers().filter(({ state }) => state === 'running');
