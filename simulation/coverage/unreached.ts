@@ -48,6 +48,8 @@ const rare = [
   ofPod('recalling', 'admission.refused'),
   ofPod('recalling', 'pod.deadlineExceeded'),
   ofPod('terminating', 'admission.admitted'),
+  ofPod('terminating.awaitingCgroupRetry', 'runtime.returned'),
+  { ...looked('enforced'), event: 'xstate.error.actor.0.cgroups.enforced.looking' },
   ofContainer('pending.waiting', '', 2),
   ofContainer('stopping', 'container.stop', 0),
   ofContainer('ended.startFailed', 'sandbox.lost', 1),

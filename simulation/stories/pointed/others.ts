@@ -84,6 +84,10 @@ export const hosts: Readonly<Record<string, PointedStory>> = {
   'a pod comes again whose cgroup an agent could not remove': long(
     ...[apply(0, named()), cgroupsReadOnly(30, 40), killAgent(35, 5), remove(50, 'web'), apply(90, named())],
   ),
+  'the runtime is away while a pod waits for the cgroup that an agent could not remove': long(
+    ...[apply(0, named()), cgroupsReadOnly(30, 40), killAgent(35, 5), remove(50, 'web'), apply(90, named())],
+    at(100, { kind: 'runtimeDown', downMs: 30 * SECOND, keepContainers: true }),
+  ),
   'a host lets nobody change cgroups that others share': long(
     ...[visit(10, 200), cgroupsReadOnly(80, 100), apply(90, manifest('late'))],
   ),
