@@ -149,9 +149,10 @@ export class PodCgroups implements Cgroups {
       if (hasCgroup(this.#tree.cgroupOf(names))) {
         await this.#tree.stop(names).catch((error) => onWarning(messageOf(error)));
       }
-      const path = this.#tree.nameOf(names);
-      // Where the host forbids it, it stays, whoever made it: also if that has become so since this agent made it.
-      await removeCgroupTree({ cgroupfs, hierarchies, path, signal, wait }).catch(this.#noteForbidden);
+      await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.nameOf(names), signal, wait }).catch((error) => {
+        // What the runtime made there, or an agent before this one, stays; what this one made it can remove later.
+        if (this.#forbidden === undefined || !isForbidden(error)) throw error;
+      });
     }
     await this.forget(uid);
   }
@@ -168,16 +169,12 @@ export class PodCgroups implements Cgroups {
     try {
       await act();
     } catch (error) {
-      this.#noteForbidden(error);
+      if (!isForbidden(error)) throw error;
+      const isNews = this.#forbidden === undefined;
+      this.#forbidden = `pod cgroups are left to the runtime: ${messageOf(error)}`;
+      if (isNews) this.#parts.onWarning(this.#forbidden);
     }
   }
-
-  readonly #noteForbidden = (error: unknown): void => {
-    if (!isForbidden(error)) throw error;
-    const isNews = this.#forbidden === undefined;
-    this.#forbidden = `pod cgroups are left to the runtime: ${messageOf(error)}`;
-    if (isNews) this.#parts.onWarning(this.#forbidden);
-  };
 
   #ofPod(act: () => Promise<void>): Promise<void> {
     return this.#unlessForbidden(act).catch((cause) => {

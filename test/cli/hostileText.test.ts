@@ -77,7 +77,7 @@ const WRITERS = [
   'cli/table/screen.ts: 4',
   'cli/terminalView.ts: 2',
   'cli/up.ts: 3',
-  'simulation/showFound.ts: 3',
+  'simulation/finds.ts: 5',
   'simulation/soak.ts: 3',
   'simulation/soakFaults.ts: 3',
   // Its standard output is a pipe to the agent, which reads JSON from it.

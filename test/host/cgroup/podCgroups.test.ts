@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { hostCgroupfs } from '../../../host/cgroup/cgroupfs.ts';
 import type { Hierarchy } from '../../../host/cgroup/hierarchies.ts';
 import { PodCgroups, type PodCgroupsParts } from '../../../host/cgroup/podCgroups.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
@@ -235,15 +234,6 @@ describe('C25: the cgroups above containers', () => {
     const why = 'pod cgroups are left to the runtime: read-only';
     expect(warnings).toEqual([why]);
     expect(await node.setUp()).toEqual({ outcome: 'forbidden', warnings: [why] });
-  });
-
-  test('a pod ends also where the host has come to forbid that its cgroup is removed', async () => {
-    const readOnly = async () => Promise.reject(Object.assign(new Error('read-only'), { code: 'EROFS' }));
-    const node = cgroups({ cgroupfs: { ...hostCgroupfs, rmdir: readOnly } });
-    await node.prepare(burstable('one', '500m'));
-    await node.remove(burstable('one', '500m'), signal);
-    expect(warnings).toEqual(['pod cgroups are left to the runtime: read-only']);
-    expect(existsSync(join(root, 'cpu/own/kubepods/burstable/podone'))).toBe(true);
   });
 
   test('a limit whose file is not there is left out, and the others are set', async () => {
