@@ -28,7 +28,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/container/states/ended.ts',
     find: 'run !== undefined && !hasFailed(role, run)',
     put: 'run !== undefined && hasFailed(role, run)',
-    story: 26,
+    story: 25,
   },
   {
     name: 'unmount',
@@ -58,7 +58,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/pod/launchOrder.ts',
     find: "lookUp(context.containers, first) === 'readyToCreate' && launching(context) === undefined;",
     put: "lookUp(context.containers, first) === 'readyToCreate';",
-    story: 23,
+    story: 24,
   },
   {
     name: 'sidecar',
@@ -350,7 +350,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/container/context.ts',
     find: 'attempt: context.attempt + 1, isCounted: undefined,',
     put: 'attempt: context.attempt + 1, all: [...(context.all ?? []), context.attempt], isCounted: undefined,',
-    story: 23,
+    story: 24,
   },
   {
     name: 'answers-kept',
@@ -358,7 +358,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/probe/context.ts',
     find: 'inARow: countWith(context, verdict) }',
     put: 'inARow: countWith(context, verdict), all: [...(context.all ?? []), verdict] }',
-    story: 23,
+    story: 24,
   },
   {
     name: 'manifests-kept',
@@ -366,7 +366,7 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'machines/pod/setup.ts',
     find: '? wish(context, event.pod) : {}',
     put: '? { ...wish(context, event.pod), all: [...(context.all ?? []), event.pod] } : {}',
-    story: 23,
+    story: 24,
   },
   {
     name: 'others-as-own',
