@@ -32,10 +32,13 @@ export class ToldCauses {
   readonly #tries = new Map<string, Tried>();
   /** All containers of this life by their ids, also what the runtime has lost or has under another id: it may be asked for. */
   readonly #known: Map<string, SimulatedContainer>;
+  /** The same of sandboxes: the UIDs of their pods. */
+  readonly #podUids: Map<string, string>;
 
-  /** `containers`: those that there are as it begins. */
-  constructor(containers: readonly SimulatedContainer[]) {
-    this.#known = new Map(containers.map((each) => [each.id, each]));
+  /** `there`: what there is as it begins. */
+  constructor(there?: There) {
+    this.#known = new Map(there?.containers().map((each) => [each.id, each]));
+    this.#podUids = new Map(there?.sandboxes().map(({ id, podUid }) => [id, podUid]));
   }
 
   /** Whether it was told before, and nothing has happened since that it could tell of. */
@@ -70,13 +73,18 @@ export class ToldCauses {
     this.#sandboxes.delete(uid);
   }
 
-  noteEffect({ kind, container, sandbox: { podUid } }: RuntimeEffect): void {
-    if ((kind === 'created' || kind === 'renamed') && container !== undefined) this.#known.set(container.id, container);
-    if (kind === 'created' && container === undefined) this.#sandboxes.delete(podUid);
+  noteEffect({ kind, container, sandbox: { id, podUid } }: RuntimeEffect): void {
+    if (kind !== 'created' && kind !== 'renamed') return;
+    if (container !== undefined) {
+      this.#known.set(container.id, container);
+      return;
+    }
+    this.#podUids.set(id, podUid);
+    if (kind === 'created') this.#sandboxes.delete(podUid);
   }
 
   /** What is asked for may come to nothing, and is told again when it is asked for once more, as a kubelet does. */
-  noteCall({ room, name, about }: OutsideCall, there: There): void {
+  noteCall({ room, name, about }: OutsideCall): void {
     if (room === 'network') this.#forgetTries(() => true);
     if (room !== 'runtime') return;
     if (name === 'execSync') {
@@ -84,7 +92,7 @@ export class ToldCauses {
       this.#forgetTries(({ uid, container }) => found?.podUid === uid && found.containerName === container);
     }
     if (name !== 'stopPodSandbox') return;
-    const uid = there.sandboxes().find(({ id }) => id === about)?.podUid;
+    const uid = this.#podUids.get(about);
     if (uid !== undefined) this.#sandboxes.delete(uid);
   }
 
@@ -93,8 +101,9 @@ export class ToldCauses {
   }
 }
 
-/** What the runtime has, as calls name it. */
+/** What the runtime has. */
 interface There {
+  containers(): readonly SimulatedContainer[];
   sandboxes(): readonly SimulatedSandbox[];
 }
 

@@ -116,11 +116,11 @@ export const toldOnce: Invariant = {
   says: 'Within one life of the agent, an event is told once for what happened once.',
   follow: ({ host }, violated) => {
     let telling = new Telling([]);
-    let causes = new ToldCauses([]);
+    let causes = new ToldCauses();
     return {
       onLifeBegan: () => {
         telling = new Telling(host.containers());
-        causes = new ToldCauses(host.containers());
+        causes = new ToldCauses(host);
       },
       onEffect: (effect) => {
         const running = host.containers().filter(({ state }) => state === 'running');
@@ -133,7 +133,7 @@ export const toldOnce: Invariant = {
       },
       onCall: (call) => {
         telling.noteCall(call);
-        causes.noteCall(call, host);
+        causes.noteCall(call);
       },
       onEvent: (event) => {
         const { namespace, name } = event.involved;

@@ -13,7 +13,8 @@ function story() {
   const sandbox = { podUid: 'web-uid' };
   // As far as it is looked at.
   const clock = { elapsed: 0 };
-  const sandboxes = () => [{ id: 'sandbox', podUid: 'web-uid' }];
+  let found = [{ id: 'sandbox', podUid: 'web-uid' }];
+  const sandboxes = () => found;
   const watched = { host: { clock, sandboxes, containers: () => there } } as unknown as Watched;
   const following = toldOnce.follow(watched, (message) => void violations.push(message));
   return {
@@ -39,6 +40,9 @@ function story() {
     show: (...containers: string[]) => {
       const pod = { spec: { containers: containers.map((name) => ({ name })) } };
       following.onStatus?.({ uid: 'web-uid', removed: false, pod } as unknown as PodChange);
+    },
+    loseSandbox: () => {
+      found = [];
     },
     makeSandbox: () => following.onEffect?.({ kind: 'created', sandbox } as unknown as RuntimeEffect),
     remove: () => following.onStatus?.({ uid: 'web-uid', removed: true } as unknown as PodChange),
@@ -227,6 +231,17 @@ test('SandboxChanged is told once of each sandbox, and of each attempt to stop i
   expect(violations).toEqual([]);
   change();
   expect(violations).toHaveLength(1);
+});
+
+test('SandboxChanged is told again when the runtime was asked to stop a sandbox that it has lost', () => {
+  const { begin, loseSandbox, tell, call, pass, violations } = story();
+  begin();
+  tell('SandboxChanged', 'changed');
+  loseSandbox();
+  call('stopPodSandbox', 'sandbox');
+  pass(1);
+  tell('SandboxChanged', 'changed');
+  expect(violations).toEqual([]);
 });
 
 test('a resize is told once, and again when there was another', () => {
