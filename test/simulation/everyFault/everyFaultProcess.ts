@@ -13,8 +13,8 @@ import { shortStories } from '../../../simulation/stories/shortStories.ts';
 import type { Story } from '../../../simulation/stories/story.ts';
 import type { Told, ToldOfStory } from './everyFault.ts';
 
-const PAIRS = 60;
-const DEEDS = 120;
+const PAIRS = 40;
+const DEEDS = 80;
 /** What an agent takes up in the long run is the matter of longer stories. */
 const atOnce = invariants.filter((each) => each !== bounded);
 
