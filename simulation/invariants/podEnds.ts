@@ -46,8 +46,16 @@ export class PodEnds {
   /** How far the clock was ahead at most: it may have been set back since a pod began, or since its time was over. */
   #mostAhead = Number.NEGATIVE_INFINITY;
 
+  /** In which order containers were made: their clock may be set back meanwhile, and their attempts begin anew. */
+  readonly #made = new WeakMap<SimulatedContainer, number>();
+  #count = 0;
+
   constructor(watched: Pick<Watched, 'host'>) {
     this.#watched = watched;
+  }
+
+  #numberOf(container: SimulatedContainer): number {
+    return this.#made.get(container) ?? 0;
   }
 
   noteCall({ name, about }: OutsideCall): void {
@@ -57,12 +65,18 @@ export class PodEnds {
   note(effect: RuntimeEffect): void {
     renameIn(this.#asked, effect);
     const { kind, sandbox, container } = effect;
-    if (container === undefined || (kind !== 'ended' && kind !== 'removed')) return;
+    if (container === undefined) return;
+    if (kind === 'created') {
+      this.#count += 1;
+      this.#made.set(container, this.#count);
+    }
+    if (kind !== 'ended' && kind !== 'removed') return;
     const { clock } = this.#watched.host;
     const ends = this.#ends.get(sandbox.podUid) ?? new Map<string, NotedEnd>();
     const { containerName: name, id, state } = container;
     const known = ends.get(name);
-    if (known && isEarlierRun(container, known.container)) return;
+    // A run that its runtime had forgotten may end after a later one.
+    if (known && this.#numberOf(container) < this.#numberOf(known.container)) return;
     const isRemoved = kind === 'removed' && (this.#asked.has(id) || this.#asked.has(sandbox.id));
     if (kind === 'ended' || state === 'running') {
       this.#ends.set(sandbox.podUid, ends.set(name, { at: clock.now(), elapsed: clock.elapsed, container, isRemoved }));
@@ -127,10 +141,6 @@ export class PodEnds {
     );
   }
 }
-
-/** Of a run that its runtime had forgotten, and that ended late: whether it came before another. The clock may be set between. */
-const isEarlierRun = (one: SimulatedContainer, other: SimulatedContainer): boolean =>
-  one.attempt < other.attempt && one.createdAt < other.createdAt;
 
 /** Whether its policies let a container stay as it has ended; or as it has never run, where nothing is to run again. */
 export function mayStayEnded(spec: PodSpec, container: Container, end: ContainerEnd | undefined): boolean {

@@ -33,9 +33,11 @@ function history() {
   const clock = { now: () => 7, elapsed: 3 };
   const host = { clock, containers: () => known };
   const ends = new PodEnds({ host } as unknown as Watched);
+  const note = (kind: RuntimeEffect['kind'], container: object) =>
+    ends.note({ kind, sandbox: { id: 'id-of-sandbox', podUid: 'uid' }, container } as unknown as RuntimeEffect);
   const effect = (kind: RuntimeEffect['kind'], containerName: string, more: object) => {
     const container = { id: `id-of-${containerName}`, containerName, ...more };
-    ends.note({ kind, sandbox: { id: 'id-of-sandbox', podUid: 'uid' }, container } as unknown as RuntimeEffect);
+    note(kind, container);
     known.splice(0, known.length, ...(kind === 'ended' ? [container] : []));
   };
   const pod = (spec: object, status: object): Pod => ({ metadata: { uid: 'uid' }, spec, status }) as unknown as Pod;
@@ -57,7 +59,7 @@ function history() {
     ends.noteStatus({ uid: 'uid', removed: false, pod: late } as unknown as PodChange);
     return late;
   };
-  return { ends, effect, pod, tell, tellNotFound, setClock, tellLate, forget: () => known.splice(0) };
+  return { ends, effect, note, pod, tell, tellNotFound, setClock, tellLate, forget: () => known.splice(0) };
 }
 
 test('the last end of a container is known until its pod is gone, also of one that is removed while it runs', () => {
@@ -73,16 +75,15 @@ test('the last end of a container is known until its pod is gone, also of one th
 });
 
 test('a run that the runtime had forgotten, and that ends late, is not the last one', () => {
-  const { ends, effect } = history();
+  const { ends, note } = history();
   const exitCode = () => ends.lastEndOf('uid', 'main')?.exitCode;
-  effect('ended', 'main', { id: 'second', attempt: 1, createdAt: 20, exitCode: 0 });
-  effect('ended', 'main', { id: 'first', attempt: 0, createdAt: 10, exitCode: 255 });
+  // Numbered anew, and made after the clock was set back, it is the last one all the same.
+  const first = { id: 'first', containerName: 'main', attempt: 1, createdAt: 20, exitCode: 255 };
+  const second = { id: 'second', containerName: 'main', attempt: 0, createdAt: 10, exitCode: 0 };
+  for (const each of [first, second]) note('created', each);
+  note('ended', second);
+  note('ended', first);
   expect(exitCode()).toBe(0);
-  // Numbered anew, or made after the clock was set back, it is the last one all the same.
-  effect('ended', 'main', { id: 'anew', attempt: 0, createdAt: 30, exitCode: 1 });
-  expect(exitCode()).toBe(1);
-  effect('ended', 'main', { id: 'third', attempt: 2, createdAt: 5, exitCode: 2 });
-  expect(exitCode()).toBe(2);
 });
 
 test('how a container ended that the runtime forgot at once nobody knows: what is told of it counts', () => {
