@@ -1,10 +1,9 @@
 /** Checks what `createNode` is given, as programs without types give it too. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { checkShape } from '../pod/api/checkShape.ts';
+import { aFunction, checkShape } from '../pod/api/checkShape.ts';
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
-const aFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
 const maybe = z.optional(aFunction);
 const name = z.string().check(z.minLength(1));
 const header = z.tuple([name, z.string()]);

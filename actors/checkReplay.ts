@@ -1,14 +1,12 @@
 /** Checks what `createReplay` is given: a recording may come from a file that is cut, or of something else. */
 import * as z from 'zod/mini';
-import { checkShape } from '../pod/api/checkShape.ts';
+import { aFunction, checkShape } from '../pod/api/checkShape.ts';
 import type { Entry } from './boundary.ts';
 
 const texts = z.array(z.string());
 const object = z.looseObject({});
 const objects = z.array(object);
-const aFunction = z.optional(
-  z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' }),
-);
+const maybe = z.optional(aFunction);
 const amounts = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.number(), pods: z.number() });
 
 /** What need not be bounded: for that JSON has null. */
@@ -31,7 +29,7 @@ const input = z.looseObject({
 
 const options = z.looseObject({
   from: z.optional(z.looseObject({ at: z.number(), actors: object, since: object, statuses: object })),
-  ...{ inspect: aFunction, events: aFunction, nextTurn: aFunction },
+  ...{ inspect: maybe, events: maybe, nextTurn: maybe },
 });
 
 const kind = z.enum(['answer', 'failure', 'fact', 'elapsed']);

@@ -1,12 +1,11 @@
 /** Refuses options that no simulation can be made with: programs that are not type-checked pass those as well. */
 import * as z from 'zod/mini';
-import { checkShape } from '../pod/api/checkShape.ts';
+import { aFunction, checkShape } from '../pod/api/checkShape.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import { printable } from '../pod/show/printable.ts';
 import type { SimulationOptions } from './options.ts';
 import { checkSeed } from './random.ts';
 
-const aFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
 const yesOrNo = z.optional(z.boolean());
 
 type Config = NonNullable<SimulationOptions['config']>;

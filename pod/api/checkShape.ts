@@ -1,7 +1,10 @@
 /** Refuses what programs give that are not type-checked. */
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { printable } from '../show/printable.ts';
 import { problemOf } from './problem.ts';
+
+/** What is called: what it takes and gives nobody can see. */
+export const aFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
 
 /**
  * Throws a `TypeError` that names the first field that a schema refuses; `taker` is whom the value is given to, and

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { checkShape } from '../../pod/api/checkShape.ts';
+import { aFunction, checkShape } from '../../pod/api/checkShape.ts';
 import { asWanted } from './asWanted.ts';
 import { type Following, type Invariant, InvariantViolated, type Violation, type Watched } from './invariant.ts';
 import { nothingLeft } from './nothingLeft.ts';
@@ -11,7 +11,7 @@ type Told<K extends Hook> = Parameters<NonNullable<Following[K]>>;
 /** What tells that a node is at rest, also where it is not held to that. */
 const AT_REST: readonly Invariant[] = [nothingLeft, asWanted];
 
-const hook = z.optional(z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' }));
+const hook = z.optional(aFunction);
 
 const HOOKS: { readonly [Each in Hook]-?: z.ZodMiniType } = {
   ...{ onCall: hook, onStatus: hook, onReport: hook, onEvent: hook, onLifeBegan: hook, onEffect: hook },
