@@ -59,18 +59,16 @@ class Deadlines {
     const { path, state, since, lastFailure } = node;
     const offset = now() - elapsed;
     const key = `${path} ${state} ${since} ${until}`;
-    const known = this.#ends.get(key);
     // One of the same length that began when a clock that was set back showed the same once more.
     const isAnother = since - offset >= this.#jumpedAt && since - offset <= elapsed;
+    const known = isAnother ? undefined : this.#ends.get(key);
     // A timer that was set by another state, before the clock went ahead: it is over as this state begins to wait for it.
     const began = until < since ? Math.min(offset, this.#leastOffset) : offset;
-    const shown = until - began;
     const failedAt = lastFailure?.at;
-    const isKnown = known !== undefined && !isAnother;
     // The store goes on retrying over several waits: a clock that was set back may have shown this end of one before; and
     // what fails meanwhile moves none.
-    const isSame = isKnown && known.failedAt === failedAt;
-    const at = isSame ? known.at : Math.max(shown, isKnown ? known.at : shown);
+    const isSame = known?.failedAt === failedAt;
+    const at = known && isSame ? known.at : Math.max(until - began, known?.at ?? Number.NEGATIVE_INFINITY);
     this.#looked.set(key, { at, failedAt });
     return elapsed - at;
   }
