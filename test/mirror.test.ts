@@ -80,7 +80,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/machines/pod/chart.test.ts': {
     'machines/pod': 'context resizing setup startOrder termination',
     'machines/pod/states': 'active creatingSandbox preparing resetting sandboxing',
-    'machines/shared': 'failure failureEvents latestViews views waitingReason',
+    'machines/shared': 'failure failureEvents lastCount latestViews views waitingReason',
   },
   'test/machines/node/chart.test.ts': {
     'machines/node': 'context endings setup view',

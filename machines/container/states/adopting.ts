@@ -1,8 +1,10 @@
 /** What does the runtime have of it already? After a restart of the agent this is where adoption happens. */
 import { assign } from 'xstate';
 import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
+import { lookUp } from '../../../pod/lookUp.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
+import { LAST_COUNT_MS } from '../../shared/lastCount.ts';
 import { type ContainerContext, knownContainer } from '../context.ts';
 import { underId } from '../otherId.ts';
 import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
@@ -20,6 +22,15 @@ const whatRuns = (context: ContainerContext, shown: ObservedContainer | null) =>
   imageRef: shown?.imageRef,
 });
 
+/**
+ * What is known of a run that the runtime has lost. The next one has the next number; a list that is old may have shown one
+ * before the last, whose number its logs tell (C23).
+ */
+function withoutRun({ role, attempt }: ContainerContext, byLogs = 0) {
+  const restarts = Math.max(attempt + 1, byLogs);
+  return { id: undefined, madeFrom: undefined, attempt: restarts, restarts, earlierRun: lostRun({ role, restarts }) };
+}
+
 const guards = {
   hasLostSandbox: ({ context }: ContainerArgs) => context.former !== undefined,
   /** It had run, and the runtime does not have it any more. */
@@ -28,15 +39,7 @@ const guards = {
   isAlive: (_: ContainerArgs, container: ObservedContainer | null) => container?.state === 'running',
 };
 
-const actions = {
-  /** The next run has the next number: nothing else is known of the last one (C23). */
-  countLostRun: containerSetup.assign(({ context: { role, attempt } }) => {
-    const restarts = attempt + 1;
-    return { id: undefined, madeFrom: undefined, attempt: restarts, restarts, earlierRun: lostRun({ role, restarts }) };
-  }),
-};
-
-export const adoptingImplementations = { guards, actions };
+export const adoptingImplementations = { guards };
 
 export const adopting = containerSetup.extend(adoptingImplementations).createStateConfig({
   tags: 'unadopted',
@@ -72,8 +75,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           },
           {
             guard: { type: 'isRunLost', params: ({ event }) => event.output },
-            target: '#container.pending',
-            actions: 'countLostRun',
+            target: 'countingRestarts',
           },
           // Created and never started: made again under the same number, which as on a kubelet counts from when it was made.
           {
@@ -102,6 +104,23 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
       meta: { waitsFor: 'another attempt to get its status from the runtime', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'asking', 'runtime.returned': 'asking' },
+    },
+    countingRestarts: {
+      tags: ['working', 'unknown'],
+      meta: { waitsFor: 'its previous restarts to be counted' },
+      invoke: {
+        src: 'countRestarts',
+        // Its end, too, tells the number, but does not wait long for it.
+        input: ({ context: { pod, name } }) => ({ pod, containers: [name], limitMs: LAST_COUNT_MS }),
+        onDone: {
+          target: '#container.pending',
+          actions: assign(({ context, event: { output } }) =>
+            withoutRun(context, lookUp(output.restarts, context.name)),
+          ),
+        },
+        // As on a kubelet: logs that cannot be read keep no container from running.
+        onError: { target: '#container.pending', actions: assign(({ context }) => withoutRun(context)) },
+      },
     },
     /** It runs; what it was told meanwhile holds. */
     deciding: {

@@ -3,6 +3,7 @@ import { assign, not } from 'xstate';
 import { containersOf } from '../../../pod/api/containers.ts';
 import { resourcesOf, sameResources } from '../../../pod/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
+import { LAST_COUNT_MS } from '../../shared/lastCount.ts';
 import { mayRun, type PodContext } from '../context.ts';
 import { asFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from '../recordedEvents.ts';
 import { wish } from '../resizing.ts';
@@ -54,9 +55,6 @@ export const awaitingOthers = admittingSetup.createStateConfig({
   always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
   on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
 });
-
-/** So long a pod that is to end waits for its restarts to be counted. */
-const LAST_COUNT_MS = 5_000;
 
 /**
  * The runtime may not have the last runs of some of its containers: how often these were restarted their logs tell, before

@@ -112,6 +112,12 @@ export const foundRestarts: Readonly<Record<string, PointedStory>> = {
     apply(0, manifest('web', { containers: [ENDS_ALL, container('helper')] })),
     ...[killAgent(5, 10), at(10, { kind: 'killSandbox', which: 0 })],
   ]),
+  'an old list shows the run before the one that the runtime has lost': told([
+    apply(0, same('web', { containers: [main({ command: shell('sleep 12') })] })),
+    at(8, { kind: 'lists', show: 'stale', forMs: 12 * SECOND }),
+    at(15, { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 }),
+    killAgent(15),
+  ]),
 };
 
 const remembering = (cpu: string) =>

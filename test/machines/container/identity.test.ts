@@ -151,6 +151,31 @@ describe('adoption', () => {
     });
   });
 
+  test('C23: where an old list showed the run before the last, the logs tell the number of the next', () => {
+    const story = containerStory({
+      before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 2 })],
+      hold: ['inspectContainer', 'countRestarts', 'createContainer'],
+    });
+    story.ports.answer('inspectContainer', null);
+    expect(story.state()).toBe('adopting.countingRestarts');
+    expect(story.ports.asked('countRestarts')).toMatchObject([{ containers: ['main'], limitMs: 5_000 }]);
+    story.ports.answer('countRestarts', { restarts: { main: 4 } });
+    story.begin();
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 4 }]);
+    expect(story.view()).toMatchObject({ restartCount: 3, last: { reason: 'ContainerStatusUnknown' } });
+  });
+
+  test('C23: logs that cannot be read do not keep it from running', () => {
+    const story = containerStory({
+      before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 2 })],
+      hold: ['inspectContainer', 'createContainer'],
+      failing: ['countRestarts'],
+    });
+    story.ports.answer('inspectContainer', null);
+    story.begin();
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 3 }]);
+  });
+
   test('what was made and never started is recreated under the same number', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { state: 'created' }) });
     story.begin();

@@ -92,6 +92,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'adopting.asking': 'container app is waiting for the runtime to report it (for 2m10s so far)',
     'adopting.awaitingRetry':
       'container app is waiting for another attempt to get its status from the runtime: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'adopting.countingRestarts': 'container app is waiting for its previous restarts to be counted (for 2m10s so far)',
     'pending.waiting': 'container app is waiting for the containers before it (for 2m10s so far)',
     'launching.readyToCreate':
       'container app is waiting for its turn to start (containers of a pod start one at a time) (for 2m10s so far)',
