@@ -39,6 +39,14 @@ export class Random {
     return found;
   }
 
+  /** So many different ones, or all where there are no more. */
+  some<T>(from: Iterable<T>, most: number): T[] {
+    const left = [...from];
+    const drawn: T[] = [];
+    while (drawn.length < most && left.length > 0) drawn.push(...left.splice(this.between(0, left.length - 1), 1));
+    return drawn;
+  }
+
   /** Numbers of their own, which nothing that is drawn elsewhere changes. */
   fork(): Random {
     return new Random(Math.floor(this.#next() * SEEDS));

@@ -18,7 +18,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
-    simulation: 'deeds faults host latencies leftOnHost life onDisk random schedule touches trace users',
+    simulation: 'deeds faults host latencies leftOnHost life onDisk schedule touches trace users',
     'simulation/invariants': 'all askedStops invariant notOurs oneLiveContainer watch',
     'simulation/stories': 'drawnStory manifests play shortStories',
   },

@@ -18,3 +18,6 @@ export const invariants: readonly Invariant[] = [
   ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, deadlineGrace, untouched, notOurs],
   ...[nothingLeft, asWanted, explained, toldOnce, bounded, steady],
 ];
+
+/** The same but for what an agent takes up in the long run, which is the matter of longer stories. */
+export const atOnce: readonly Invariant[] = invariants.filter((each) => each !== bounded);

@@ -1,6 +1,5 @@
 /** What can happen to the host of a story: each deed of a list at each moment at which the story's node asks for something. */
 import { VISITORS } from '../otherPods.ts';
-import type { Random } from '../random.ts';
 import type { Manifest } from './manifests.ts';
 import { staticPodName } from './manifests.ts';
 import type { Deed, Story } from './story.ts';
@@ -65,12 +64,4 @@ export function* withEveryDeed(story: Story, times: Iterable<number>): Generator
     if (at >= story.lastsMs) continue;
     for (const deed of deedsAt(story, at)) yield { ...story, moments: [...story.moments, { at, deed }] };
   }
-}
-
-/** So many of these stories, or all where there are no more; which ones is drawn. */
-export function someOf(stories: Iterable<Story>, most: number, random: Random): readonly Story[] {
-  const left = [...stories];
-  const drawn: Story[] = [];
-  while (drawn.length < most && left.length > 0) drawn.push(...left.splice(random.between(0, left.length - 1), 1));
-  return drawn;
 }

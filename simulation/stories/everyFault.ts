@@ -66,22 +66,22 @@ export function* withEveryFault(story: Story, calls: readonly OutsideCall[]): Ge
   }
 }
 
-/** Of so many calls one is late. */
-const LATE_EVERY = 4;
+/** Of so many calls one hangs, and the next one is late. */
+const SLOW_EVERY = 3;
 
 /**
- * The same with less: of the errors that a call can fail with each call gets one, in turns; only some are late, as one
- * that hangs is later; and of deaths that leave the same, with only looks between them, there is the last. `turn`: which
- * error comes first, and which call is late first.
+ * The same with less: of the errors that a call can fail with each call gets one, in turns; only some hang, and others are
+ * late; and of deaths that leave the same, with only looks between them, there is the last. `turn`: which error comes
+ * first, and which call hangs first.
  */
 export function* withEveryKindOfFault(story: Story, calls: readonly CallOfStory[], turn: number): Generator<Story> {
   for (const [call, each] of calls.entries()) {
     const codes = codesOf(each);
     const code = codes[(call + turn) % codes.length];
-    const isLate = (call + turn) % LATE_EVERY === 0;
+    const slow = (['hang', 'late'] as const)[(call + turn) % SLOW_EVERY];
     const diesLater = leavesWhatTheNextDoes(each, calls[call + 1]);
     for (const fate of fatesOf(each)) {
-      if (fate.kind === 'late' && !isLate) continue;
+      if ((fate.kind === 'hang' || fate.kind === 'late') && fate.kind !== slow) continue;
       if (fate.kind === 'fail' && !fate.inPart && fate.code !== code) continue;
       if (fate.kind === 'death' && diesLater) continue;
       yield { ...story, faults: [{ call, fate }] };

@@ -3,10 +3,9 @@
  * at each of its calls, with faults that are drawn at two of them, and with deeds that are drawn at moments of them. Prints
  * how many were told, and what the first of them broke.
  */
-import { invariants } from '../../../simulation/invariants/all.ts';
-import { bounded } from '../../../simulation/invariants/bounded.ts';
+import { atOnce } from '../../../simulation/invariants/all.ts';
 import { Random } from '../../../simulation/random.ts';
-import { someOf, withEveryDeed } from '../../../simulation/stories/everyDeed.ts';
+import { withEveryDeed } from '../../../simulation/stories/everyDeed.ts';
 import { callsOf, withDrawnPair, withEveryKindOfFault } from '../../../simulation/stories/everyFault.ts';
 import { play } from '../../../simulation/stories/play.ts';
 import { shortStories } from '../../../simulation/stories/shortStories.ts';
@@ -15,8 +14,6 @@ import type { Told, ToldOfStory } from './everyFault.ts';
 
 const PAIRS = 40;
 const DEEDS = 80;
-/** What an agent takes up in the long run is the matter of longer stories. */
-const atOnce = invariants.filter((each) => each !== bounded);
 
 /** Tells the stories up to the first that breaks an invariant. */
 async function tell(stories: Iterable<Story>): Promise<Told> {
@@ -47,6 +44,6 @@ const told: ToldOfStory = {
   calls: calls.length,
   ofOne: await tell(withEveryKindOfFault(story, calls, random.between(0, 100))),
   ofTwo: await tell(pairs),
-  ofDeeds: await tell(someOf(deeds, DEEDS, random)),
+  ofDeeds: await tell(random.some(deeds, DEEDS)),
 };
 process.stdout.write(JSON.stringify(told));

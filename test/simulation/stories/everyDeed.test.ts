@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Random } from '../../../simulation/random.ts';
-import { someOf, withEveryDeed } from '../../../simulation/stories/everyDeed.ts';
+import { withEveryDeed } from '../../../simulation/stories/everyDeed.ts';
 import { manifest } from '../../../simulation/stories/manifests.ts';
 import type { Story } from '../../../simulation/stories/story.ts';
 
@@ -38,12 +37,4 @@ test('containers, the runtime, its lists and events, the clock, the disk, manife
 test('a manifest is half-written only while it is there', () => {
   const isWritten = (at: number) => added([at]).some((moment) => moment?.deed.kind === 'writeInParts');
   expect([10, 20, 59, 60].map(isWritten)).toEqual([false, true, true, false]);
-});
-
-test('some of the stories are drawn, each at most once', () => {
-  const all = [...withEveryDeed(story, [10, 20])];
-  const drawn = someOf(all, 10, new Random(1));
-  expect(new Set(drawn).size).toBe(10);
-  expect(all).toEqual(expect.arrayContaining([...drawn]));
-  expect(someOf(all, all.length + 1, new Random(1))).toHaveLength(all.length);
 });

@@ -49,7 +49,7 @@ const calls = [
   { room: 'runtime', name: 'version', about: '', writes: false, at: 3 },
 ] as const;
 
-test('a story is told with every fault at every call, with every error that the call gives, or with one and seldom late', () => {
+test('a story is told with every fault at every call, with every error that the call gives, or with one and seldom slow', () => {
   const all = [...withEveryFault(story, calls)].flatMap(({ faults }) => faults);
   expect(all).toEqual(calls.flatMap((each, call) => fatesOf(each).map((fate) => ({ call, fate }))));
   const kinds = [...withEveryKindOfFault(story, calls, 1)].flatMap(({ faults }) => faults);
@@ -58,13 +58,16 @@ test('a story is told with every fault at every call, with every error that the 
     { call: 1, fate: { kind: 'fail', code: 'ENFILE' } },
     { call: 2, fate: { kind: 'fail', code: 'CANCELLED' } },
   ]);
-  const late = ({ fate }: Fault) => fate.kind === 'late';
-  expect(kinds.filter(late)).toEqual([]);
-  const others = all.filter(({ fate }) => fate.kind !== 'fail' && fate.kind !== 'late');
-  expect(kinds.filter(({ fate }) => fate.kind !== 'fail')).toEqual(others);
+  const isSlow = ({ fate }: Fault) => fate.kind === 'hang' || fate.kind === 'late';
+  expect(kinds.filter(isSlow)).toEqual([
+    { call: 0, fate: { kind: 'late', ms: 3_000 } },
+    { call: 2, fate: { kind: 'hang' } },
+  ]);
+  const others = all.filter((each) => each.fate.kind !== 'fail' && !isSlow(each));
+  expect(kinds.filter((each) => each.fate.kind !== 'fail' && !isSlow(each))).toEqual(others);
 });
 
-test('in turns each call meets each of its errors, and is late', () => {
+test('in turns each call meets each of its errors, hangs and is late', () => {
   const turns = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
   const told = turns.flatMap((turn) => [...withEveryKindOfFault(story, calls, turn)].flatMap(({ faults }) => faults));
   const all = [...withEveryFault(story, calls)].flatMap(({ faults }) => faults);
