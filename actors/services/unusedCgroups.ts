@@ -7,8 +7,11 @@ import type { Ownership } from '../store/ownership.ts';
 import { isOwnCgroup, type RanPod } from './ownCgroup.ts';
 import { podSandboxes } from './podSandboxes.ts';
 
-/** Another agent may mount the volumes of its pod for so long before anything runs in the cgroup that it has made. */
-const UNUSED_MS = 120_000;
+/**
+ * Another agent may mount the volumes of its pod before anything runs in the cgroup that it has made: a kubelet waits 123 s
+ * for them, and tries again (`podAttachAndMountTimeout` in pkg/kubelet/volumemanager/volume_manager.go).
+ */
+const UNUSED_MS = 300_000;
 
 interface UnusedCgroupsParts {
   readonly cri: Pick<Cri, 'listPodSandbox'>;
@@ -52,6 +55,12 @@ export class UnusedCgroups {
   async #isUsed(pod: Pod, options: CallOptions): Promise<boolean> {
     const { cri, cgroups } = this.#parts;
     if (await cgroups?.isPopulated(pod)) return true;
-    return (await podSandboxes(cri, pod.metadata.uid, options)).length > 0;
+    try {
+      return (await podSandboxes(cri, pod.metadata.uid, options)).length > 0;
+    } catch (error) {
+      // Nobody can begin to use it as long as the runtime does not answer.
+      this.forget(pod.metadata.uid);
+      throw error;
+    }
   }
 }

@@ -150,7 +150,7 @@ export class PodCgroups implements Cgroups {
         await this.#tree.stop(names).catch((error) => onWarning(messageOf(error)));
       }
       await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.nameOf(names), signal, wait }).catch((error) => {
-        // What the runtime made there, or an agent before this one, stays; what this one made it can remove later.
+        // Where the host lets no cgroup be made, what is there stays; else it may be read-only only for a while.
         if (this.#forbidden === undefined || !isForbidden(error)) throw error;
       });
     }

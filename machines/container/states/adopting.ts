@@ -23,19 +23,20 @@ const whatRuns = (context: ContainerContext, shown: ObservedContainer | null) =>
 });
 
 /**
- * What is known of a run that the runtime has lost. The next one has the next number; a list that is old may have shown one
- * before the last, whose number its logs tell (C23).
+ * What is known of one that the runtime has lost. The next run has the next number; a list that is old may have shown one
+ * before the last, whose number its logs tell (C23). One that was made, and as far as anybody can tell never started, is
+ * made again under its number.
  */
-function withoutRun({ role, attempt }: ContainerContext, byLogs = 0) {
+function withoutRun(context: ContainerContext, byLogs = 0): Partial<ContainerContext> {
+  const { id, role, attempt, ranBefore } = context;
+  const forgotten = { id: undefined, madeFrom: undefined };
+  if (!ranBefore && byLogs <= attempt) return { ...forgotten, unstarted: id, isCounted: true };
   const restarts = Math.max(attempt + 1, byLogs);
-  return { id: undefined, madeFrom: undefined, attempt: restarts, restarts, earlierRun: lostRun({ role, restarts }) };
+  return { ...forgotten, attempt: restarts, restarts, earlierRun: lostRun({ role, restarts }) };
 }
 
 const guards = {
   hasLostSandbox: ({ context }: ContainerArgs) => context.former !== undefined,
-  /** It had run, and the runtime does not have it any more. */
-  isRunLost: ({ context }: ContainerArgs, container: ObservedContainer | null) =>
-    container === null && context.ranBefore === true,
   isAlive: (_: ContainerArgs, container: ObservedContainer | null) => container?.state === 'running',
 };
 
@@ -73,10 +74,9 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
               output ? { ...underId(context, output.id), ...madeOf(output), run: terminatedRun(output) } : {},
             ),
           },
-          {
-            guard: { type: 'isRunLost', params: ({ event }) => event.output },
-            target: 'countingRestarts',
-          },
+          // It was seen how it has ended.
+          { guard: 'hasSeenEnd', target: '#container.pending' },
+          { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
           // Created and never started: made again under the same number, which as on a kubelet counts from when it was made.
           {
             target: '#container.pending',
@@ -110,8 +110,10 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
       meta: { waitsFor: 'its previous restarts to be counted' },
       invoke: {
         src: 'countRestarts',
-        // Its end, too, tells the number, but does not wait long for it.
-        input: ({ context: { pod, name } }) => ({ pod, containers: [name], limitMs: LAST_COUNT_MS }),
+        input: ({ context: { pod, name, onEnd } }) => ({
+          ...{ pod, containers: [name] },
+          ...(onEnd === 'stay' ? { limitMs: LAST_COUNT_MS } : {}),
+        }),
         onDone: {
           target: '#container.pending',
           actions: assign(({ context, event: { output } }) =>
@@ -121,6 +123,8 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
         // As on a kubelet: logs that cannot be read keep no container from running.
         onError: { target: '#container.pending', actions: assign(({ context }) => withoutRun(context)) },
       },
+      // Its end, too, tells the number, but does not wait long for it.
+      on: { 'container.stop': { target: 'countingRestarts', reenter: true, actions: 'stopForGood' } },
     },
     /** It runs; what it was told meanwhile holds. */
     deciding: {

@@ -118,6 +118,23 @@ export const foundRestarts: Readonly<Record<string, PointedStory>> = {
     at(15, { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 }),
     killAgent(15),
   ]),
+  'a pod ends while its logs are looked for, whose run the runtime has lost': told(
+    [
+      apply(0, same('web', { containers: [main()] })),
+      at(8, { kind: 'lists', show: 'stale', forMs: 12 * SECOND }),
+      at(15, { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 }),
+      ...[killAgent(15), remove(17, 'web')],
+    ],
+    [strike('disk', 'entries', late(3), { about: '_uid-of-web/main', after: 1 })],
+  ),
+  'a run is seen to end while it is asked for, and is lost then': told(
+    [
+      apply(0, same('web', { containers: [main()] })),
+      ...[killAgent(10), at(11, { kind: 'exit', which: 0, exitCode: 0 })],
+      at(12.5, { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 }),
+    ],
+    [strike('runtime', 'containerStatus', late(3), { after: 1 })],
+  ),
 };
 
 const remembering = (cpu: string) =>

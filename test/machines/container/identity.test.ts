@@ -151,27 +151,60 @@ describe('adoption', () => {
     });
   });
 
-  test('C23: where an old list showed the run before the last, the logs tell the number of the next', () => {
-    const story = containerStory({
-      before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 2 })],
-      hold: ['inspectContainer', 'countRestarts', 'createContainer'],
+  describe('C23: where the runtime has lost it, its logs tell the number of the next run', () => {
+    const lost = (state: 'running' | 'created', ...failing: readonly ['countRestarts'] | readonly []) => {
+      const story = containerStory({
+        before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 2, state })],
+        hold: ['inspectContainer', ...(failing.length > 0 ? [] : (['countRestarts'] as const)), 'createContainer'],
+        failing,
+      });
+      story.ports.answer('inspectContainer', null);
+      return story;
+    };
+
+    test.each(['running', 'created'] as const)('of one that an old list showed as %s', (state) => {
+      const story = lost(state);
+      expect(story.state()).toBe('adopting.countingRestarts');
+      story.ports.answer('countRestarts', { restarts: { main: 4 } });
+      story.begin();
+      expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 4 }]);
+      expect(story.view()).toMatchObject({ restartCount: 3, last: { reason: 'ContainerStatusUnknown' } });
     });
-    story.ports.answer('inspectContainer', null);
-    expect(story.state()).toBe('adopting.countingRestarts');
-    expect(story.ports.asked('countRestarts')).toMatchObject([{ containers: ['main'], limitMs: 5_000 }]);
-    story.ports.answer('countRestarts', { restarts: { main: 4 } });
-    story.begin();
-    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 4 }]);
-    expect(story.view()).toMatchObject({ restartCount: 3, last: { reason: 'ContainerStatusUnknown' } });
+
+    test('one that was made, and of whose start no log tells, keeps its number', () => {
+      const story = lost('created');
+      story.ports.answer('countRestarts', { restarts: { main: 2 } });
+      story.begin();
+      expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 2 }]);
+      expect(story.ports.asked('countRestarts')).toHaveLength(1);
+      expect(story.view()).toMatchObject({ restartCount: 2 });
+      expect(story.view()).not.toHaveProperty('last');
+    });
+
+    test('logs that cannot be read do not keep it from running', () => {
+      const story = lost('running', 'countRestarts');
+      story.begin();
+      expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 3 }]);
+    });
+
+    test('its end waits for them no longer than 5 s', () => {
+      const story = lost('running');
+      story.stop(30);
+      expect(story.ports.asked('countRestarts').map(({ limitMs }) => limitMs)).toEqual([undefined, 5_000]);
+      story.ports.answer('countRestarts', { restarts: {} });
+      expect([story.state(), story.view().restartCount]).toEqual(['stopped', 2]);
+    });
   });
 
-  test('C23: logs that cannot be read do not keep it from running', () => {
+  test('one whose end was seen while it was asked for has ended so, also if the runtime has lost it since', () => {
     const story = containerStory({
       before: (world, pod) => [world.sandbox(pod), world.run(pod, 'main', { attempt: 2 })],
       hold: ['inspectContainer', 'createContainer'],
-      failing: ['countRestarts'],
     });
+    story.die(0);
     story.ports.answer('inspectContainer', null);
+    expect(story.view()).toMatchObject({ now: { run: { exitCode: 0 } }, restartCount: 2 });
+    expect(story.view()).not.toHaveProperty('last');
     story.begin();
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 3 }]);
   });
