@@ -19,7 +19,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
     simulation: 'deeds faults host latencies leftOnHost life onDisk schedule touches trace users',
-    'simulation/invariants': 'all askedStops invariant notOurs oneLiveContainer watch',
+    'simulation/invariants': 'all askedStops invariant notOurs watch',
     'simulation/stories': 'drawnStory manifests play shortStories',
   },
   'test/simulation/stories/perform.test.ts': {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import type { SimulatedContainer } from '../../cri/simulated/views.ts';
 import { invariants } from '../../simulation/invariants/all.ts';
+import type { Invariant } from '../../simulation/invariants/invariant.ts';
 import { notOurs } from '../../simulation/invariants/notOurs.ts';
 import { limitsOf } from '../../simulation/life.ts';
 import { simulateNode } from '../../simulation/simulateNode.ts';
@@ -21,11 +23,43 @@ test('one seed gives one trace, byte for byte; another gives another', async () 
   expect(await digestOf(8)).not.toBe(first);
 });
 
+/** The events of containers, as they are told and as what happens calls for. */
+function toldAndDue() {
+  const [told, due]: [string[], string[]] = [[], []];
+  const reasons = new Map([
+    ['created', 'Created'],
+    ['started', 'Started'],
+    ['stopContainer', 'Killing'],
+  ]);
+  const isMeant = (reason: string) => [...reasons.values()].includes(reason);
+  const follow: Invariant['follow'] = ({ host }) => {
+    const owe = (what: string, { podName, podUid, containerName }: SimulatedContainer) => {
+      // Other agents have pods of other names.
+      if (!reasons.has(what) || !podName.endsWith('-node-1')) return;
+      due.push(`${reasons.get(what)} ${podUid} spec.containers{${containerName}}`);
+    };
+    return {
+      onEvent: ({ reason, involved: { uid, fieldPath } }) => {
+        if (isMeant(reason)) told.push(`${reason} ${uid} ${fieldPath?.replace('initContainers', 'containers')}`);
+      },
+      onEffect: ({ kind, container: of }) => of && owe(kind, of),
+      onCall: ({ name, about }) => {
+        for (const of of host.running(({ id }) => id === about)) owe(name, of);
+      },
+    };
+  };
+  return { told, due, counting: { number: 8, says: 'Events are told.', follow } as const };
+}
+
 describe('every invariant holds where nothing fails', () => {
   test.each(Object.entries(shortStories))('%s', async (_, story) => {
-    const { violation, steps } = await play(story, { invariants });
+    const { told, due, counting } = toldAndDue();
+    const { violation, steps } = await play(story, { invariants: [...invariants, counting] });
     expect(violation).toBeUndefined();
     expect(steps).toBeGreaterThan(20);
+    // That none is told twice is an invariant; here none may be missing either.
+    expect(due.length).toBeGreaterThan(2);
+    expect(told.toSorted()).toEqual(due.toSorted());
   });
 });
 
