@@ -3,10 +3,15 @@
  * at each of its calls, with faults that are drawn at two of them, and with deeds that are drawn at moments of them. Prints
  * how many were told, and what the first of them broke.
  */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { atOnce } from '../../../simulation/invariants/all.ts';
+import { keepFound } from '../../../simulation/keepFound.ts';
 import { Random } from '../../../simulation/random.ts';
 import { withEveryDeed } from '../../../simulation/stories/everyDeed.ts';
 import { callsOf, withDrawnPair, withEveryKindOfFault } from '../../../simulation/stories/everyFault.ts';
+import { type Found, foundText, whatItBreaks } from '../../../simulation/stories/found.ts';
 import { play } from '../../../simulation/stories/play.ts';
 import { shortStories } from '../../../simulation/stories/shortStories.ts';
 import type { Story } from '../../../simulation/stories/story.ts';
@@ -17,15 +22,23 @@ const DEEDS = 80;
 
 /** Tells the stories up to the first that breaks an invariant. */
 async function tell(stories: Iterable<Story>): Promise<Told> {
+  const options = { invariants: atOnce, isBrief: true };
   let told = 0;
   for (const story of stories) {
     told += 1;
-    const { violation } = await play(story, { invariants: atOnce, isBrief: true });
+    const { violation } = await play(story, options);
     if (violation === undefined) continue;
-    const { faults, moments } = story;
-    return { told, broken: { faults, moments, violation } };
+    const found = await whatItBreaks(story, options);
+    const broken = found === undefined ? `${violation.message}: told once more it breaks nothing` : await kept(found);
+    return { told, broken };
   }
   return { told };
+}
+
+/** What it is, as short as it can be told, and where that is kept with a recording. */
+async function kept(found: Found): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'every-fault-'));
+  return `${foundText(found)}\nkept in ${await keepFound(found, directory)}`;
 }
 
 const [, , title = '', seed = ''] = process.argv;
