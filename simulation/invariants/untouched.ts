@@ -1,5 +1,8 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
+import { fullImageName } from '../../cri/simulated/imageName.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/views.ts';
+import { containerNamed } from '../../pod/api/containers.ts';
+import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import { OF_ITS_MANIFEST } from '../deeds.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
@@ -65,13 +68,21 @@ class Presence {
   }
 }
 
+/** Whether it was made of another image than its pod wants: its agent may have been at that when it heard of the change. */
+function isOutdated({ container, name }: Known, spec: PodSpec): boolean {
+  const image = containerNamed(spec, name)?.container.image;
+  return image !== undefined && fullImageName(image) !== container.imageName;
+}
+
 /** Whether there is a reason for the end of a container that ran: what was done to it or its pod, or what its agent has seen. */
-function hasReason({ host, deeds }: Watched, own: OwnReasons, { name, pod, uid, since }: Known): boolean {
+function hasReason({ host, deeds }: Watched, own: OwnReasons, known: Known): boolean {
+  const { name, pod, uid, since } = known;
   const { elapsed } = host.clock;
   // A pod that another has taken the place of ends whenever its agent hears of that, in whichever run it is then.
   if (!deeds.mayBeWanted(pod, uid) || deeds.isTouchedSince(pod, since, elapsed) || own.mayEnd(pod, uid, since))
     return true;
   const spec = own.specOf(pod, uid);
+  if (spec !== undefined && isOutdated(known, spec)) return true;
   return (spec ? reasonsToEnd(spec, name) : [name]).some((each) => {
     // How another has ended the agent may hear late, when this one has begun once more.
     const from = each === name ? since : Number.NEGATIVE_INFINITY;

@@ -8,6 +8,8 @@ const SECOND = 1_000;
 /** So long what passes lasts: longer than most calls take, shorter than what waits for a list of all. */
 const FOR_MS = 3 * SECOND;
 const HOUR_MS = 3_600 * SECOND;
+/** One that has to be pulled. */
+const OTHER_IMAGE = 'registry.local/pulled:1';
 
 /** What needs nothing but a host. */
 const DEEDS: readonly Deed[] = [
@@ -27,7 +29,9 @@ const DEEDS: readonly Deed[] = [
   { kind: 'lists', show: 'stale', forMs: 2 * FOR_MS },
   { kind: 'jump', ms: HOUR_MS },
   { kind: 'jump', ms: -HOUR_MS },
-  ...(['full', 'readOnly'] as const).map((trouble): Deed => ({ kind: 'disk', trouble, forMs: FOR_MS })),
+  ...(['full', 'readOnly', 'noDescriptors', 'tableFull'] as const).map(
+    (trouble): Deed => ({ kind: 'disk', trouble, forMs: FOR_MS }),
+  ),
   { kind: 'scribble', file: 'invalid.json', text: '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"UPPER"}}' },
   { kind: 'manifestsGone', forMs: FOR_MS },
   ...(['dropped', 'exhausted'] as const).map((trouble): Deed => ({ kind: 'watches', trouble, forMs: FOR_MS })),
@@ -49,12 +53,24 @@ function manifestAt({ moments }: Story, at: number): Manifest | undefined {
   return there;
 }
 
+/** The pod as somebody changes it, so that its containers have to be made anew. */
+function edited(pod: Manifest): Manifest {
+  const { containers } = pod.spec;
+  return { ...pod, spec: { ...pod.spec, containers: containers.map((each) => ({ ...each, image: OTHER_IMAGE })) } };
+}
+
 /** The deeds that can be done to the host of a story at a time. */
 function deedsAt(story: Story, at: number): readonly Deed[] {
   const pod = manifestAt(story, at);
   if (pod === undefined) return DEEDS;
-  const spoil: Deed = { kind: 'spoil', pod: staticPodName(pod), how: 'refused', forMs: FOR_MS };
-  return [...DEEDS, { kind: 'writeInParts', pod, share: 0.5, restMs: SECOND }, spoil];
+  const name = staticPodName(pod);
+  return [
+    ...DEEDS,
+    { kind: 'writeInParts', pod, share: 0.5, restMs: SECOND },
+    { kind: 'spoil', pod: name, how: 'refused', forMs: FOR_MS },
+    { kind: 'remove', pod: name },
+    { kind: 'apply', pod: edited(pod) },
+  ];
 }
 
 /** The story with each of these deeds at each of some times, which are milliseconds of node time; each time counts once. */

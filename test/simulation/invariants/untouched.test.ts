@@ -28,7 +28,7 @@ function story(uid: string) {
   const following = untouched.follow(watched, (message) => void violations.push(message));
   const { onEffect, onCall, onStatus, onEvent, afterStep } = following;
   const sandbox = { id: 's', podUid: uid, namespace: 'default', podName: 'web-node-1' };
-  const main = { ...sandbox, id: 'c', containerName: 'main', sandbox };
+  const main = { ...sandbox, id: 'c', containerName: 'main', imageName: 'docker.io/library/web:1', sandbox };
   const effect = (second: number, kind: RuntimeEffect['kind'], container?: typeof main) => {
     clock.elapsed = second * 1_000;
     onEffect?.({ kind, sandbox, ...(container ? { container } : {}) } as unknown as RuntimeEffect);
@@ -59,6 +59,19 @@ function story(uid: string) {
     violations,
   };
 }
+
+test.each([
+  ['web:1', [`${POD} main was ended, and nothing had touched it`]],
+  ['web:2', []],
+])('what was made of web:1 may end where its pod wants another image: %s', (image, violated) => {
+  const { sandbox, ask, start, end, show, violations } = story('of-the-user');
+  sandbox(1);
+  ask(1);
+  start(2);
+  show({ containers: [{ ...NAMED, image }] });
+  end(3);
+  expect(violations).toEqual(violated);
+});
 
 test.each([OF_ITS_MANIFEST, 'of-the-user'])('what ends that nobody has touched is told, of the UID %s', (uid) => {
   const { sandbox, start, end, touch, violations } = story(uid);

@@ -29,7 +29,7 @@ test('containers, the runtime, its lists and events, the clock, the disk, manife
     [
       ...['exit', 'oom', 'killSandbox', 'removeSandbox', 'events', 'runtimeDown', 'stall', 'lists', 'jump', 'disk'],
       ...['scribble', 'spoil', 'manifestsGone', 'watches', 'writeInParts', 'powerCut', 'killAgent'],
-      ...['visit', 'addresses', 'cgroupsReadOnly'],
+      ...['visit', 'addresses', 'cgroupsReadOnly', 'remove', 'apply'],
     ].toSorted(),
   );
 });
