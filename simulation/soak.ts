@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const TELLS_EVERY_MS = 10_000;
 
 /** The recordings of the first story are played again, and those of each so many stories on, which have all sizes. */
-const REPLAYS_EVERY = 21;
+export const REPLAYS_EVERY = 21;
 
 interface Soaked {
   stories: number;

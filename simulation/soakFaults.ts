@@ -8,6 +8,7 @@ import { Finds } from './finds.ts';
 import { invariants as all, atOnce } from './invariants/all.ts';
 import type { Invariant } from './invariants/invariant.ts';
 import { Random } from './random.ts';
+import { REPLAYS_EVERY } from './soak.ts';
 import { withEveryDeed } from './stories/everyDeed.ts';
 import { type CallOfStory, callsOf, withEveryFault, withEveryPair } from './stories/everyFault.ts';
 import { type PlayOptions, play } from './stories/play.ts';
@@ -72,7 +73,8 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
         tell(`stopped by ${signal.reason} in '${title}'`);
         return told.broken === 0;
       }
-      told.broken += (await breaks({ title, story, each }, { invariants, isBrief }, finds, told)) ? 1 : 0;
+      const replays = told.stories % REPLAYS_EVERY === 0;
+      told.broken += (await breaks({ title, story, each }, { invariants, isBrief, replays }, finds, told)) ? 1 : 0;
       if (performance.now() - toldAt > TELLS_EVERY_MS) tell(title);
     }
     tell(title);

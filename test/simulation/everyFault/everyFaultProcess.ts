@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { atOnce } from '../../../simulation/invariants/all.ts';
 import { keepFound } from '../../../simulation/keepFound.ts';
 import { Random } from '../../../simulation/random.ts';
+import { REPLAYS_EVERY } from '../../../simulation/soak.ts';
 import { withEveryDeed } from '../../../simulation/stories/everyDeed.ts';
 import { callsOf, withDrawnPair, withEveryKindOfFault } from '../../../simulation/stories/everyFault.ts';
 import { type Found, foundText, whatItBreaks } from '../../../simulation/stories/found.ts';
@@ -22,9 +23,9 @@ const DEEDS = 80;
 
 /** Tells the stories up to the first that breaks an invariant. */
 async function tell(stories: Iterable<Story>): Promise<Told> {
-  const options = { invariants: atOnce, isBrief: true };
   let told = 0;
   for (const story of stories) {
+    const options = { invariants: atOnce, isBrief: true, replays: told % REPLAYS_EVERY === 0 };
     told += 1;
     const { violation } = await play(story, options);
     if (violation === undefined) continue;
