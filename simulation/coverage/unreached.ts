@@ -40,18 +40,15 @@ const errorIn = (machine: string, from: string) => ({
 
 const ofPod = (from: string, event: string) => ({ machine: 'pod', from, event });
 const ofContainer = (from: string, event: string, index: number) => ({ machine: 'container', from, event, index });
-const RUNNING_SANDBOX = 'sandboxing.creatingSandbox.running';
 const rare = [
   { machine: 'nodeAgent', event: 'feed.ended', index: 1 },
   { ...ofPod('admitting', 'pod.update'), index: 0 },
-  { ...ofPod(RUNNING_SANDBOX, `xstate.error.actor.0.pod.${RUNNING_SANDBOX}`), index: 0 },
   ofPod('recalling', 'admission.refused'),
   ofPod('recalling', 'pod.deadlineExceeded'),
   ofPod('terminating', 'admission.admitted'),
   ofPod('terminating.awaitingCgroupRetry', 'runtime.returned'),
   { ...looked('enforced'), event: 'xstate.error.actor.0.cgroups.enforced.looking' },
   ofContainer('pending.waiting', '', 2),
-  ofContainer('stopping', 'container.stop', 0),
   ofContainer('ended.startFailed', 'sandbox.lost', 1),
 ].map((each) => ({ ...each, isRare: true, reason: RARE }));
 

@@ -131,6 +131,28 @@ export const removals: Readonly<Record<string, PointedStory>> = {
     ),
     runtimeDown(0.1, 4),
   ]),
+  'a pod is removed while its sandbox is created, and the runtime goes away': told(
+    [apply(0, manifest('web')), remove(1, 'web'), runtimeDown(2, 5)],
+    [strike('runtime', 'runPodSandbox', late(3))],
+  ),
+  'a pod is removed that ends sooner than a container of it which failed its liveness probe': told([
+    apply(
+      0,
+      manifest('web', {
+        terminationGracePeriodSeconds: 5,
+        containers: [
+          main({
+            command: STUBBORN,
+            livenessProbe: {
+              ...{ exec: { command: ['false'] }, periodSeconds: 3, failureThreshold: 1 },
+              terminationGracePeriodSeconds: 40,
+            },
+          }),
+        ],
+      }),
+    ),
+    remove(12, 'web'),
+  ]),
 };
 
 /** What an API server would let nobody change of a pod. */
