@@ -48,7 +48,7 @@ export interface Following {
   readonly beforeJump?: () => void;
   /** All that follows from what happened has happened. */
   readonly afterStep?: () => void;
-  /** A look at the whole, every hundred steps and at the end. */
+  /** A look at the whole, every hundred steps at least, sooner at the beginning, and at the end. */
   readonly whole?: () => void;
   /** Faults have ended long enough ago: whatever was to come has come. */
   readonly atRest?: () => void;
