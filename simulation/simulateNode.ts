@@ -33,10 +33,6 @@ const SETTLE_STEP_MS = 20_000;
 const START = Date.UTC(2026, 0, 1);
 /** As systemd restarts a daemon that has failed. */
 const RESTART_MS = 5_000;
-/** The whole is looked at after so many steps first, in time for short stories, and then after twice as many as before. */
-const FIRST_WHOLE = 10;
-/** It is looked at so often at least, in steps. */
-const WHOLE_EVERY = 100;
 
 /** Starts a node over a simulated host. */
 export async function simulateNode(options: SimulationOptions): Promise<Simulation> {
@@ -65,7 +61,6 @@ export class Simulation implements SimulatedNode {
   readonly #told = new Map<string, Pod>();
   readonly #steps = new Steps();
   readonly #unrest = new Unrest(this, (message) => this.#watch.violated(9, message));
-  #nextWhole = FIRST_WHOLE;
   readonly #endings = new Endings();
   readonly #faults: Faults;
 
@@ -244,10 +239,7 @@ export class Simulation implements SimulatedNode {
     this.#watch.throwFirst();
     await this.#past.bury();
     this.#watch.tell('afterStep');
-    if (this.steps >= this.#nextWhole && !this.#clock.isDue) {
-      this.#nextWhole = this.steps + Math.min(this.steps, WHOLE_EVERY);
-      this.#watch.tell('whole');
-    }
+    if (!this.#clock.isDue) this.#watch.lookAtWhole(this.steps);
     this.#watch.throwFirst();
   }
 

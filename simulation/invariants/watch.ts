@@ -21,6 +21,11 @@ const HOOKS: { readonly [Each in Hook]-?: z.ZodMiniType } = {
 /** Invariants of programs that are not type-checked may follow anything. */
 const hooks = z.looseObject(HOOKS);
 
+/** The whole is looked at after so many steps first, in time for short stories, and then after twice as many as before. */
+const FIRST_WHOLE = 10;
+/** It is looked at so often at least, in steps. */
+const WHOLE_EVERY = 100;
+
 /** Holds a simulation to its invariants. */
 export class InvariantWatch {
   /** Who listens to what: most hear of little, and much happens. */
@@ -31,6 +36,7 @@ export class InvariantWatch {
   #isLooking = false;
   /** What invariants and fault plans have thrown. */
   #thrown: unknown[] = [];
+  #nextWhole = FIRST_WHOLE;
 
   /** `moment` is when something is violated that is found now. */
   constructor(invariants: readonly Invariant[], watched: Watched, moment: () => Pick<Violation, 'step' | 'elapsed'>) {
@@ -49,6 +55,13 @@ export class InvariantWatch {
   listen(following: Following): void {
     // An object of hooks has no other keys.
     for (const hook of Object.keys(following) as Hook[]) this.#add(hook, following[hook]);
+  }
+
+  /** Lets all invariants look at the whole, if it is time for that after so many steps. */
+  lookAtWhole(steps: number): void {
+    if (steps < this.#nextWhole) return;
+    this.#nextWhole = steps + Math.min(steps, WHOLE_EVERY);
+    this.tell('whole');
   }
 
   /** Notes that an invariant does not hold. */
