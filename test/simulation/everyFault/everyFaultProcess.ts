@@ -18,8 +18,8 @@ import { shortStories } from '../../../simulation/stories/shortStories.ts';
 import type { Story } from '../../../simulation/stories/story.ts';
 import type { Told, ToldOfStory } from './everyFault.ts';
 
-const PAIRS = 40;
-const DEEDS = 80;
+const PAIRS = 20;
+const DEEDS = 40;
 
 /** Tells the stories up to the first that breaks an invariant. */
 async function tell(stories: Iterable<Story>): Promise<Told> {
