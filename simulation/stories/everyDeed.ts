@@ -2,14 +2,13 @@
 import { VISITORS } from '../otherPods.ts';
 import type { Manifest } from './manifests.ts';
 import { staticPodName } from './manifests.ts';
+import { secondImage } from './pointed/pointedStory.ts';
 import type { Deed, Story } from './story.ts';
 
 const SECOND = 1_000;
 /** So long what passes lasts: longer than most calls take, shorter than what waits for a list of all. */
 const FOR_MS = 3 * SECOND;
 const HOUR_MS = 3_600 * SECOND;
-/** One that has to be pulled. */
-const OTHER_IMAGE = 'registry.local/pulled:1';
 
 /** What needs nothing but a host. */
 const DEEDS: readonly Deed[] = [
@@ -56,7 +55,7 @@ function manifestAt({ moments }: Story, at: number): Manifest | undefined {
 /** The pod as somebody changes it, so that its containers have to be made anew. */
 function edited(pod: Manifest): Manifest {
   const { containers } = pod.spec;
-  return { ...pod, spec: { ...pod.spec, containers: containers.map((each) => ({ ...each, image: OTHER_IMAGE })) } };
+  return { ...pod, spec: { ...pod.spec, containers: containers.map((each) => ({ ...each, ...secondImage })) } };
 }
 
 /** The deeds that can be done to the host of a story at a time. */

@@ -1,6 +1,6 @@
 /** Stories that lead to situations which drawn stories rarely reach: several events have to coincide. */
 import { adoptions } from './pointed/adoptions.ts';
-import { endings, foundRestarts, overlaps, returns, sharedCgroups } from './pointed/coincidences.ts';
+import { endings, foundRestarts, lostRuns, overlaps, returns, sharedCgroups } from './pointed/coincidences.ts';
 import { doubts } from './pointed/doubts.ts';
 import { oddFiles, spoiled } from './pointed/files.ts';
 import { launches } from './pointed/launches.ts';
@@ -15,6 +15,6 @@ import { waits } from './pointed/waits.ts';
 export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...{ ...beginnings, ...preemptions, ...resizes, ...sandboxes, ...edits },
   ...{ ...removals, ...restartsOfAll, ...launches, ...volumes, ...cgroups },
-  ...{ ...endings, ...returns, ...foundRestarts, ...overlaps, ...sharedCgroups, ...adoptions },
+  ...{ ...endings, ...returns, ...foundRestarts, ...lostRuns, ...overlaps, ...sharedCgroups, ...adoptions },
   ...{ ...waits, ...doubts, ...visits, ...hosts, ...spoiled, ...oddFiles },
 };

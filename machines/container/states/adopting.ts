@@ -22,17 +22,21 @@ const whatRuns = (context: ContainerContext, shown: ObservedContainer | null) =>
   imageRef: shown?.imageRef,
 });
 
+/** It was made and, as far as anybody can tell, never started: it is made again under its number. */
+const neverStarted = (id: string | undefined) => ({
+  ...{ id: undefined, madeFrom: undefined },
+  ...{ unstarted: id, isCounted: true },
+});
+
 /**
  * What is known of one that the runtime has lost. The next run has the next number; a list that is old may have shown one
- * before the last, whose number its logs tell (C23). One that was made, and as far as anybody can tell never started, is
- * made again under its number.
+ * before the last, whose number its logs tell (C23).
  */
 function withoutRun(context: ContainerContext, byLogs = 0): Partial<ContainerContext> {
   const { id, role, attempt, ranBefore } = context;
-  const forgotten = { id: undefined, madeFrom: undefined };
-  if (!ranBefore && byLogs <= attempt) return { ...forgotten, unstarted: id, isCounted: true };
+  if (!ranBefore && byLogs <= attempt) return neverStarted(id);
   const restarts = Math.max(attempt + 1, byLogs);
-  return { ...forgotten, attempt: restarts, restarts, earlierRun: lostRun({ role, restarts }) };
+  return { id: undefined, madeFrom: undefined, attempt: restarts, restarts, earlierRun: lostRun({ role, restarts }) };
 }
 
 const guards = {
@@ -77,16 +81,13 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           // It was seen how it has ended.
           { guard: 'hasSeenEnd', target: '#container.pending' },
           { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
-          // Created and never started: made again under the same number, which as on a kubelet counts from when it was made.
+          // Its number counts, as on a kubelet, from when it was made.
           {
             target: '#container.pending',
-            actions: [
-              assign(({ context: { id }, event: { output } }) => ({
-                ...madeOf(output),
-                ...{ unstarted: output?.id ?? id, isCounted: true },
-              })),
-              'forgetIt',
-            ],
+            actions: assign(({ context: { id }, event: { output } }) => ({
+              ...madeOf(output),
+              ...neverStarted(output?.id ?? id),
+            })),
           },
         ],
         onError: {

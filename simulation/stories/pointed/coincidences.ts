@@ -112,26 +112,27 @@ export const foundRestarts: Readonly<Record<string, PointedStory>> = {
     apply(0, manifest('web', { containers: [ENDS_ALL, container('helper')] })),
     ...[killAgent(5, 10), at(10, { kind: 'killSandbox', which: 0 })],
   ]),
+};
+
+const OLD_LISTS = at(8, { kind: 'lists', show: 'stale', forMs: 12 * SECOND });
+
+/** The runtime has lost what ran by the time that the next agent asks for it. */
+export const lostRuns: Readonly<Record<string, PointedStory>> = {
   'an old list shows the run before the one that the runtime has lost': told([
     apply(0, same('web', { containers: [main({ command: shell('sleep 12') })] })),
-    at(8, { kind: 'lists', show: 'stale', forMs: 12 * SECOND }),
-    at(15, { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 }),
+    OLD_LISTS,
+    forgets(15),
     killAgent(15),
   ]),
   'a pod ends while its logs are looked for, whose run the runtime has lost': told(
-    [
-      apply(0, same('web', { containers: [main()] })),
-      at(8, { kind: 'lists', show: 'stale', forMs: 12 * SECOND }),
-      at(15, { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 }),
-      ...[killAgent(15), remove(17, 'web')],
-    ],
+    [apply(0, same('web', { containers: [main()] })), OLD_LISTS, forgets(15), killAgent(15), remove(17, 'web')],
     [strike('disk', 'entries', late(3), { about: '_uid-of-web/main', after: 1 })],
   ),
   'a run is seen to end while it is asked for, and is lost then': told(
     [
       apply(0, same('web', { containers: [main()] })),
       ...[killAgent(10), at(11, { kind: 'exit', which: 0, exitCode: 0 })],
-      at(12.5, { kind: 'runtimeDown', downMs: 100, keepContainers: true, forgets: 1 }),
+      forgets(12.5),
     ],
     [strike('runtime', 'containerStatus', late(3), { after: 1 })],
   ),
