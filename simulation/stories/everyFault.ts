@@ -53,6 +53,15 @@ export async function callsOf(story: Story): Promise<readonly CallOfStory[]> {
   return calls;
 }
 
+/** With how many calls all of these stories begin alike: an agent starts on a host without pods. */
+export function beginAlike(stories: readonly (readonly OutsideCall[])[]): number {
+  const [first = [], ...others] = stories.map((calls) =>
+    calls.map(({ room, name, about }) => `${room} ${name} ${about}`),
+  );
+  const differs = first.findIndex((call, index) => others.some((calls) => calls[index] !== call));
+  return differs < 0 ? first.length : differs;
+}
+
 /** Whether an agent that dies before a call leaves what it leaves if it dies before the next one, at the same moment. */
 function leavesWhatTheNextDoes({ room, writes, at }: CallOfStory, next: CallOfStory | undefined): boolean {
   // What the runtime is asked takes a time that is drawn.
@@ -66,24 +75,32 @@ export function* withEveryFault(story: Story, calls: readonly OutsideCall[]): Ge
   }
 }
 
-/** Of so many calls one hangs, and the next one is late. */
-const SLOW_EVERY = 3;
+/** What a call that only looks meets, in turns; one that changes something fails each time. */
+const IN_TURNS = ['fail', 'hang', 'late'] as const;
+
+/** Whether it is left to another turn: each call meets one of its errors, looks fail or are slow, and changes are seldom slow. */
+function isOfAnotherTurn(fate: Fate, call: OutsideCall, turn: number): boolean {
+  const kind = IN_TURNS[turn % IN_TURNS.length];
+  if (fate.kind === 'hang' || fate.kind === 'late') return fate.kind !== kind;
+  if (fate.kind !== 'fail' || fate.inPart) return false;
+  const codes = codesOf(call);
+  const isSlow = kind !== 'fail' && !call.writes && !AT_ONCE.has(call.name);
+  return isSlow || fate.code !== codes[Math.floor(turn / IN_TURNS.length) % codes.length];
+}
+
+/** Whether a death with this call leaves what another one does that is told: of those, the last is. */
+function isToldLater(fate: Fate, call: CallOfStory, next: CallOfStory | undefined): boolean {
+  return fate.kind === 'death' && leavesWhatTheNextDoes(call, next);
+}
 
 /**
- * The same with less: of the errors that a call can fail with each call gets one, in turns; only some hang, and others are
- * late; and of deaths that leave the same, with only looks between them, there is the last. `turn`: which error comes
- * first, and which call hangs first.
+ * The same with less: a call meets one of its errors, hangs or is late in turns, and of deaths that leave the same, with
+ * only looks between them, there is the last. `turn`: that of the first call.
  */
 export function* withEveryKindOfFault(story: Story, calls: readonly CallOfStory[], turn: number): Generator<Story> {
   for (const [call, each] of calls.entries()) {
-    const codes = codesOf(each);
-    const code = codes[(call + turn) % codes.length];
-    const slow = (['hang', 'late'] as const)[(call + turn) % SLOW_EVERY];
-    const diesLater = leavesWhatTheNextDoes(each, calls[call + 1]);
     for (const fate of fatesOf(each)) {
-      if ((fate.kind === 'hang' || fate.kind === 'late') && fate.kind !== slow) continue;
-      if (fate.kind === 'fail' && !fate.inPart && fate.code !== code) continue;
-      if (fate.kind === 'death' && diesLater) continue;
+      if (isOfAnotherTurn(fate, each, call + turn) || isToldLater(fate, each, calls[call + 1])) continue;
       yield { ...story, faults: [{ call, fate }] };
     }
   }

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
-/** About 20 seconds; the last story is told to its end, and what breaks an invariant is made shorter. */
-const MINUTES = '0.33';
+/** About 15 seconds; the last story is told to its end, and what breaks an invariant is made shorter. */
+const MINUTES = '0.25';
 const LIMIT_MS = 600_000;
 
 test(

@@ -45,15 +45,15 @@ export function withEveryFault(title: string): void {
   test(`every invariant holds whatever fails at one call: ${title}`, () => {
     const { calls, ofOne } = story;
     expect(calls).toBeGreaterThan(150);
-    // A look at the disk fails, or the agent dies with it, and so on.
-    expect(toldOf(ofOne)).toBeGreaterThan(2 * calls);
+    // Each call fails or is slow, and with many of them the agent dies.
+    expect(toldOf(ofOne)).toBeGreaterThan(1.5 * calls);
   });
 
   test(`every invariant holds whatever fails at two calls: ${title}`, () => {
-    expect(toldOf(story.ofTwo)).toBe(20);
+    expect(toldOf(story.ofTwo)).toBe(15);
   });
 
   test(`every invariant holds whatever is done to the host: ${title}`, () => {
-    expect(toldOf(story.ofDeeds)).toBe(40);
+    expect(toldOf(story.ofDeeds)).toBe(30);
   });
 }

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { codesOf } from '../../../simulation/failures.ts';
 import { Random } from '../../../simulation/random.ts';
 import {
+  beginAlike,
   type CallOfStory,
   callsOf,
   fatesOf,
@@ -49,29 +51,49 @@ const calls = [
   { room: 'runtime', name: 'version', about: '', writes: false, at: 3 },
 ] as const;
 
-test('a story is told with every fault at every call, with every error that the call gives, or with one and seldom slow', () => {
+test('a story is told with every fault at every call, with every error that the call gives, or with what has its turn', () => {
   const all = [...withEveryFault(story, calls)].flatMap(({ faults }) => faults);
   expect(all).toEqual(calls.flatMap((each, call) => fatesOf(each).map((fate) => ({ call, fate }))));
-  const kinds = [...withEveryKindOfFault(story, calls, 1)].flatMap(({ faults }) => faults);
-  expect(kinds.filter(({ fate }) => fate.kind === 'fail')).toEqual([
-    { call: 0, fate: { kind: 'fail', code: 'ENOSPC' } },
-    { call: 1, fate: { kind: 'fail', code: 'ENFILE' } },
-    { call: 2, fate: { kind: 'fail', code: 'CANCELLED' } },
+  const isOfTurns = ({ fate }: Fault) => ['fail', 'hang', 'late'].includes(fate.kind);
+  const inTurn = (turn: number) =>
+    [...withEveryKindOfFault(story, calls, turn)].flatMap(({ faults }) => faults).filter(isOfTurns);
+  const late = { kind: 'late', ms: 3_000 };
+  // What changes something fails each time.
+  expect(inTurn(1)).toEqual([
+    { call: 0, fate: { kind: 'fail', code: 'EIO' } },
+    { call: 0, fate: { kind: 'hang' } },
+    { call: 1, fate: late },
+    { call: 2, fate: { kind: 'fail', code: codesOf(calls[2])[1] } },
   ]);
-  const isSlow = ({ fate }: Fault) => fate.kind === 'hang' || fate.kind === 'late';
-  expect(kinds.filter(isSlow)).toEqual([
-    { call: 0, fate: { kind: 'late', ms: 3_000 } },
+  expect(inTurn(5)).toEqual([
+    { call: 0, fate: { kind: 'fail', code: 'ENOSPC' } },
+    { call: 0, fate: late },
+    { call: 1, fate: { kind: 'fail', code: 'ENFILE' } },
     { call: 2, fate: { kind: 'hang' } },
   ]);
-  const others = all.filter((each) => each.fate.kind !== 'fail' && !isSlow(each));
-  expect(kinds.filter((each) => each.fate.kind !== 'fail' && !isSlow(each))).toEqual(others);
+  const kinds = [...withEveryKindOfFault(story, calls, 1)].flatMap(({ faults }) => faults);
+  expect(kinds.filter((each) => !isOfTurns(each))).toEqual(all.filter((each) => !isOfTurns(each)));
+});
+
+test('what is answered on the spot fails in every turn', () => {
+  const look = { room: 'disk', name: 'lstatSync', about: '/a', writes: false, at: 1 } as const;
+  const told = [0, 1, 2].map((turn) => [...withEveryKindOfFault(story, [look], turn)].flatMap(({ faults }) => faults));
+  const fault = { call: 0, fate: { kind: 'fail', code: 'EIO' } };
+  for (const faults of told) expect(faults).toContainEqual(fault);
 });
 
 test('in turns each call meets each of its errors, hangs and is late', () => {
-  const turns = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+  const turns = Array.from({ length: 36 }, (_, turn) => turn);
   const told = turns.flatMap((turn) => [...withEveryKindOfFault(story, calls, turn)].flatMap(({ faults }) => faults));
   const all = [...withEveryFault(story, calls)].flatMap(({ faults }) => faults);
   expect(told).toEqual(expect.arrayContaining(all));
+});
+
+test('stories begin alike with the calls that are the same up to the first that is not', () => {
+  const [one, two, three] = calls;
+  expect(beginAlike([[one, two, three], [one, two, one], calls])).toBe(2);
+  expect(beginAlike([[one], [one, two]])).toBe(1);
+  expect(beginAlike([[], [one]])).toBe(0);
 });
 
 test('of deaths that leave the same, with only looks at the host between them, the last is told', () => {
