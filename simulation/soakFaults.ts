@@ -1,6 +1,6 @@
 /**
- * Tells the short stories to the end: with every fault at each of their calls and every deed at each moment of these, or
- * with a fault at each of every pair of their calls.
+ * Tells short stories to the end: with every fault at each of their calls and every deed at each moment of these, or,
+ * those of pods that ask for little, with a fault at each of every pair of their calls.
  */
 import { randomInt } from 'node:crypto';
 import { printable } from '../pod/show/printable.ts';
@@ -12,6 +12,7 @@ import { REPLAYS_EVERY } from './soak.ts';
 import { withEveryDeed } from './stories/everyDeed.ts';
 import { type CallOfStory, callsOf, withEveryFault, withEveryPair } from './stories/everyFault.ts';
 import { type PlayOptions, play } from './stories/play.ts';
+import { richStories } from './stories/richStories.ts';
 import { shortStories } from './stories/shortStories.ts';
 import type { Story } from './stories/story.ts';
 
@@ -63,7 +64,8 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
     toldAt = performance.now();
     console.log(`${title}: ${progress(told, toldAt - began)}`);
   };
-  for (const [title, story] of Object.entries(shortStories)) {
+  const tellable = isBrief ? shortStories : { ...shortStories, ...richStories };
+  for (const [title, story] of Object.entries(tellable)) {
     const calls = await callsOf(story);
     const stories = faults === 'each' ? withEach(story, calls) : withEveryPair(story, calls, new Random(seed));
     for (const each of stories) {

@@ -11,7 +11,7 @@ const apply = (at: number, name: string, spec: Partial<ManifestSpec>): Moment =>
   return { at, deed: { kind: 'apply', pod: { ...pod, metadata: { ...pod.metadata, uid: `uid-of-${name}` } } } };
 };
 
-const volumes = [
+export const volumes = [
   { name: 'disk', emptyDir: {} },
   { name: 'memory', emptyDir: { medium: 'Memory' } },
   { name: 'labels', downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
@@ -19,7 +19,7 @@ const volumes = [
   { name: 'image', image: { reference: 'registry.local/pulled:1' } },
 ];
 
-const volumeMounts = volumes.map(({ name }) => ({
+export const volumeMounts = volumes.map(({ name }) => ({
   ...{ name, mountPath: `/mounted/${name}` },
   ...(name === 'disk' ? { subPath: 'part/of/it' } : {}),
 }));

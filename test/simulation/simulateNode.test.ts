@@ -8,6 +8,7 @@ import { simulateNode } from '../../simulation/simulateNode.ts';
 import { drawnStory } from '../../simulation/stories/drawnStory.ts';
 import { container, manifest, staticPodName } from '../../simulation/stories/manifests.ts';
 import { play } from '../../simulation/stories/play.ts';
+import { richStories } from '../../simulation/stories/richStories.ts';
 import { shortStories } from '../../simulation/stories/shortStories.ts';
 
 const SIZE = { pods: 3, deeds: 12, faults: 0, lastsMs: 120_000 };
@@ -52,7 +53,7 @@ function toldAndDue() {
 }
 
 describe('every invariant holds where nothing fails', () => {
-  test.each(Object.entries(shortStories))('%s', async (_, story) => {
+  test.each(Object.entries({ ...shortStories, ...richStories }))('%s', async (_, story) => {
     const { told, due, counting } = toldAndDue();
     const { violation, steps } = await play(story, { invariants: [...invariants, counting] });
     expect(violation).toBeUndefined();

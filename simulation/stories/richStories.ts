@@ -1,0 +1,42 @@
+/** Short stories of pods that ask for what most pods do without: what they call meets every single fault, too. */
+import { RUNTIME_CLASS } from '../provided.ts';
+import { PULLED } from './drawnManifest.ts';
+import { container, type ManifestSpec, manifest } from './manifests.ts';
+import { volumeMounts, volumes } from './manyKinds.ts';
+import type { Story } from './story.ts';
+
+const SECOND = 1_000;
+const probeOf = (port: number) => ({ httpGet: { path: '/healthz', port }, periodSeconds: 4 });
+
+/** An image to pull, volumes of every kind that belong to a group, a sidecar, hooks and a probe over the network. */
+const demanding: Partial<ManifestSpec> = {
+  ...{ volumes, runtimeClassName: RUNTIME_CLASS, securityContext: { fsGroup: 1_000 } },
+  initContainers: [container('sidecar', { restartPolicy: 'Always' })],
+  containers: [
+    container('prototype', {
+      ...{ image: PULLED[1], imagePullPolicy: 'Always', volumeMounts },
+      readinessProbe: probeOf(8080),
+      lifecycle: { postStart: { exec: { command: ['true'] } }, preStop: { httpGet: { path: '/', port: 8081 } } },
+    }),
+  ],
+};
+
+const listed: Partial<ManifestSpec> = { containers: [container('main', { livenessProbe: probeOf(8080) })] };
+
+/** What is told, by its title. */
+export const richStories: Readonly<Record<string, Story>> = {
+  'a pod asks for what few pods do': {
+    ...{ seed: 8, faults: [], lastsMs: 20 * SECOND },
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: manifest('constructor', demanding) } },
+      { at: 10 * SECOND, deed: { kind: 'remove', pod: 'default/constructor-node-1' } },
+    ],
+  },
+  'a URL lists a pod, and then no more': {
+    ...{ seed: 9, faults: [], lastsMs: 50 * SECOND },
+    moments: [
+      { at: 0, deed: { kind: 'apply', by: 'url', pod: manifest('listed', listed) } },
+      { at: 25 * SECOND, deed: { kind: 'remove', pod: 'default/listed-node-1' } },
+    ],
+  },
+};
