@@ -7,6 +7,7 @@ import {
   LinuxContainerResources,
   PodSandboxConfig,
   PodSandboxFilter,
+  PodSandboxStatsFilter,
 } from '../../cri/generated/runtime.ts';
 import type { CallName, RequestOf } from '../../cri/simulated/callNames.ts';
 import { outcomeOf, type RawCalls } from './rawCalls.ts';
@@ -33,6 +34,7 @@ export async function playOddRequests(
     lives: await play.lives(),
     lists: await play.lists(),
     statistics: await play.statistics(),
+    runtime: await play.runtime(),
     images: await play.images(),
   };
 }
@@ -139,10 +141,42 @@ class OddRequests {
     await this.#call('startContainer', { containerId: id });
     seen.running = await count({ id: id.slice(0, SHORT) });
     seen.otherLabel = await count({ id, labelSelector: { pod: 'other' } });
+    const listed = async (filter: Partial<PodSandboxStatsFilter>) => {
+      const asked = { filter: PodSandboxStatsFilter.fromPartial(filter) };
+      return outcomeOf(this.#call('listPodSandboxStats', asked));
+    };
+    seen.ofSandboxes = await this.#eachId(sandbox, (each) =>
+      listed({ id: each, labelSelector: { pod: 'statistics' } }),
+    );
+    seen.ofOtherSandboxes = await listed({ labelSelector: { pod: 'other' } });
     await this.#call('stopPodSandbox', { podSandboxId: sandbox });
     seen.exited = await count({ id });
+    seen.ofStoppedSandbox = await listed({ id: sandbox });
     seen.imageFs = await this.#outcome('imageFsInfo', {});
     return seen;
+  }
+
+  async runtime(): Promise<Outcomes> {
+    const version = async (asked: string) => (await this.#call('version', { version: asked })).runtimeApiVersion;
+    const { status, info } = await this.#call('status', { verbose: false });
+    const all = (await this.#call('listImages', { filter: undefined })).images;
+    const images = async (image: string) => {
+      const answer = await this.#call('listImages', { filter: { image: ImageSpec.fromPartial({ image }) } });
+      return answer.images.length === all.length ? 'all' : String(answer.images.length);
+    };
+    const id = all.find(({ repoTags }) => repoTags.includes(this.#image))?.id ?? '';
+    return {
+      version: await version(''),
+      oddVersion: await version('Not A Version'),
+      conditions: status?.conditions.map(({ type }) => type).join(' ') ?? '',
+      info: Object.keys(info).join(' '),
+      imagesByName: await images(this.#image),
+      imagesById: await images(id),
+      imagesByShortId: await images(id.slice('sha256:'.length, SHORT)),
+      imagesByOddName: await images('Not A Name'),
+      imagesOfNobody: await images('statelet.local/none:1'),
+      imagesOfNoName: await images(''),
+    };
   }
 
   /** The image goes while a container of it runs. */
