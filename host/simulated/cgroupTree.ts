@@ -95,9 +95,12 @@ export class CgroupTree {
     for (const { root } of this.hierarchies) this.#make(join(root, path));
   }
 
-  /** Removes a cgroup that has neither processes nor others in it from each hierarchy, as somebody beside the node does. */
+  /** Removes a cgroup, as somebody beside the node does: from each hierarchy where it has neither processes nor others in it. */
   drop(path: string): void {
-    for (const { root } of this.hierarchies) if (this.exists(join(root, path))) this.#remove(join(root, path));
+    for (const { root } of this.hierarchies) {
+      const directory = join(root, path);
+      if (this.exists(directory) && !this.#isBusy(directory)) this.#remove(directory);
+    }
   }
 
   exists(path: string): boolean {
@@ -151,11 +154,15 @@ export class CgroupTree {
   }
 
   #remove(directory: string): void {
-    const node = this.#at(directory, 'rmdir');
+    this.#at(directory, 'rmdir');
     const above = this.#find(dirname(directory));
-    const isBusy = above === undefined || node.children.size > 0 || this.#ownOf(directory).length > 0;
-    if (isBusy) throw fileError('EBUSY', 'rmdir', directory);
+    if (above === undefined || this.#isBusy(directory)) throw fileError('EBUSY', 'rmdir', directory);
     above.children.delete(basename(directory));
+  }
+
+  #isBusy(directory: string): boolean {
+    const hasOthers = (this.#find(directory)?.children.size ?? 0) > 0;
+    return hasOthers || this.#ownOf(directory).length > 0;
   }
 
   write(file: string, text: string): void {

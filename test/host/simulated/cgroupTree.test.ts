@@ -151,3 +151,10 @@ test('what is killed is what is in the cgroup itself, and it can then be removed
   made.removeDirectory(`${root}/pods/one`);
   expect(made.paths).toEqual(['pods', 'pods/two']);
 });
+
+test.each(['v1', 'v2'] as const)('somebody beside the node removes of %s only what nobody is in', (version) => {
+  const { made } = tree(version, { 'pods/one': [{ pid: 7, memoryBytes: 1 }] });
+  for (const path of ['pods/one', 'pods/two']) made.add(path);
+  for (const path of ['pods', 'pods/one', 'pods/two', 'pods/none']) made.drop(path);
+  expect(made.paths).toEqual(['pods', 'pods/one']);
+});
