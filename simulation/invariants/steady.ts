@@ -1,10 +1,10 @@
 import type { Invariant, Watched } from './invariant.ts';
-import { entriesIn, isBeginning, type Taken, takenBy } from './taken.ts';
+import { isBeginning, placesIn, type Taken, takenBy } from './taken.ts';
 
 /** A container that crashes, a probe and whoever edits a manifest have each had several turns by then. */
 const SPAN_MS = 2 * 60_000;
 /** How often it is looked at meanwhile: what is under way at the same moment differs from one look to the next. */
-const LOOKS_EVERY_MS = 5_000;
+const LOOKS_EVERY_MS = 40_000;
 /**
  * What only goes up and down may reach a new height in some spans one after the other; hardly ever in so many, and the
  * less so the more it was seen before.
@@ -16,10 +16,7 @@ const SPANS = 8;
  * them. While it stays the same there is nothing to take up more for.
  */
 function existing({ deeds, agent, life }: Watched): string {
-  const manifests = [...deeds.wanted.keys()].map((pod) => [
-    pod,
-    [...entriesIn(deeds.versionsOf(pod).at(-1), '')].length,
-  ]);
+  const manifests = [...deeds.wanted.keys()].map((pod) => [pod, placesIn(deeds.versionsOf(pod).at(-1))]);
   return JSON.stringify([life, agent?.pods().length, manifests]);
 }
 

@@ -30,15 +30,77 @@ const isState = (key: string, path: string): boolean => key === 'value' && path.
 /** What a state invokes is called after it, `0.garbage.waiting`: it is the same slot in another state. */
 const slotOf = (key: string): string => key.replaceAll(/(?<=^|\/)(\d+)\.[^/]*/g, '$1');
 
-/** How many entries each list and each map has, by where it is. */
-export function* entriesIn(value: unknown, path: string): Generator<readonly [string, number]> {
-  if (lengthOf(value) > 0) yield [`times ${LONG_TEXT} characters in ${path}`, lengthOf(value)];
+/** A place in what is counted, with its names as texts: to put these together for every look takes longer than to count. */
+class Place {
+  readonly #path: string;
+  readonly entries: string;
+  readonly characters: string;
+  readonly #below = new Map<string, Place>();
+
+  constructor(path: string) {
+    this.#path = path;
+    this.entries = `entries in ${path}`;
+    this.characters = `times ${LONG_TEXT} characters in ${path}`;
+  }
+
+  isLeftOut(key: string, value: unknown): boolean {
+    return isLastFailure(key, value) || isOfCall(key, this.#path) || isState(key, this.#path);
+  }
+
+  below(key: string): Place {
+    const known = this.#below.get(key);
+    if (known !== undefined) return known;
+    const place = new Place(`${this.#path}.${slotOf(key)}`);
+    this.#below.set(key, place);
+    return place;
+  }
+}
+
+/** Counts how many entries each list and each map has, by where it is. */
+class Counter {
+  readonly #root: string;
+  #top: Place;
+  #looks = 0;
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#top = new Place(root);
+  }
+
+  /** Adds what a value has. */
+  count(value: unknown, taken: Map<string, number>): void {
+    this.#looks += 1;
+    // Of what is gone nobody needs the names.
+    if (this.#looks % NAMES_FOR === 0) this.#top = new Place(this.#root);
+    countIn(value, this.#top, taken);
+  }
+}
+
+/** So many looks share their names. */
+const NAMES_FOR = 100;
+
+function countIn(value: unknown, place: Place, taken: Map<string, number>): void {
+  if (lengthOf(value) > 0) add(taken, place.characters, lengthOf(value));
   if (!isObject(value)) return;
-  const entries = Object.entries(value).filter(
-    ([key, each]) => !isLastFailure(key, each) && !isOfCall(key, path) && !isState(key, path),
-  );
-  yield [`entries in ${path}`, entries.length];
-  for (const [key, each] of entries) yield* entriesIn(each, `${path}.${slotOf(key)}`);
+  let entries = 0;
+  // Own keys alone, as of JSON: in an array their numbers.
+  for (const [key, each] of Object.entries(value)) {
+    if (place.isLeftOut(key, each)) continue;
+    entries += 1;
+    if (isObject(each) || lengthOf(each) > 0) countIn(each, place.below(key), taken);
+  }
+  add(taken, place.entries, entries);
+}
+
+const add = (taken: Map<string, number>, what: string, count: number): void =>
+  void taken.set(what, (taken.get(what) ?? 0) + count);
+
+const keyframes = new Counter('keyframe');
+
+/** How many lists and maps there are in a value, and long texts. */
+export function placesIn(value: unknown): number {
+  const below = isObject(value) ? Object.values(value).reduce((sum: number, each) => sum + placesIn(each), 1) : 0;
+  return below + (lengthOf(value) > 0 ? 1 : 0);
 }
 
 /** What the living agent takes up now; undefined where none lives. */
@@ -48,7 +110,7 @@ export function takenBy({ root, agent, timers }: Watched): Taken | undefined {
     ['actors', countOf(root)],
     ['timers', timers],
   ]);
-  for (const [what, count] of entriesIn(agent.keyframe(), 'keyframe')) taken.set(what, (taken.get(what) ?? 0) + count);
+  keyframes.count(agent.keyframe(), taken);
   return taken;
 }
 
