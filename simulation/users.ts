@@ -31,13 +31,17 @@ export class Users {
     this.#config = config;
   }
 
-  /** Puts the manifest of a pod there, or another in its place; throws a `TypeError` where the node would not take it. */
+  /**
+   * Puts the manifest of a pod there, or another in its place; one that a URL lists stays in its list. Throws a `TypeError`
+   * where the node would not take it.
+   */
   apply(given: object, by?: 'url'): void {
     if (by === 'url' && this.#config.manifestUrl === undefined)
       throw new TypeError('this node has no `manifestUrl`: no pod of a URL can come to it');
     const pod = validManifest(given, this.#config);
-    const full = this.#want(pod, by);
-    if (by === 'url') this.#host.manifests.list(full, pod);
+    const isListed = by === 'url' || this.#isListed(staticPodName(pod));
+    const full = this.#want(pod, isListed ? 'url' : undefined);
+    if (isListed) this.#host.manifests.list(full, pod);
     else for (const file of this.#deeds.filesOf(full)) this.#host.manifests.put(file, textOf(pod));
   }
 
@@ -49,6 +53,7 @@ export class Users {
   applyInParts(given: object, share: number, restMs: number): void {
     const pod = validManifest(given, this.#config);
     const full = staticPodName(pod);
+    if (this.#isListed(full)) throw new TypeError(`${full}: a URL lists it, its manifest is in no file`);
     if (!this.#deeds.wanted.has(full)) this.#want(pod);
     this.#begun.set(full, pod);
     this.#spoiled.delete(full);
@@ -117,7 +122,7 @@ export class Users {
   renameListed(pod: string, name: string): void {
     const { uid: _, ...metadata } = this.#pods.get(pod)?.metadata ?? {};
     const manifest = this.#pods.get(pod);
-    if (manifest === undefined || this.#deeds.filesOf(pod).length > 0) return;
+    if (manifest === undefined || !this.#isListed(pod)) return;
     const renamed = { ...manifest, metadata: { ...metadata, name } };
     if (this.#deeds.wanted.has(staticPodName(renamed))) return;
     this.remove(pod);
@@ -190,6 +195,11 @@ export class Users {
       const file = `${name}${number === 1 ? '' : `_${number}`}.json`;
       if (!this.#isTaken(file)) return file;
     }
+  }
+
+  /** Whether a pod that is wanted comes from a URL. */
+  #isListed(pod: string): boolean {
+    return this.#deeds.wanted.has(pod) && this.#deeds.filesOf(pod).length === 0;
   }
 
   #isTaken(file: string): boolean {

@@ -41,13 +41,15 @@ const DEEDS: readonly Deed[] = [
   { kind: 'killAgent', downMs: SECOND },
 ];
 
-/** The manifest that the story has there at a time, if any. */
-function manifestAt({ moments }: Story, at: number): Manifest | undefined {
-  let there: Manifest | undefined;
+type Applied = Extract<Deed, { kind: 'apply' }>;
+
+/** What put the manifest there that the story has at a time, if it has one. */
+function appliedAt({ moments }: Story, at: number): Applied | undefined {
+  let there: Applied | undefined;
   for (const { at: then, deed } of moments.toSorted((one, other) => one.at - other.at)) {
     if (then > at) break;
-    if (deed.kind === 'apply') there = deed.pod;
-    if (deed.kind === 'remove' && there !== undefined && deed.pod === staticPodName(there)) there = undefined;
+    if (deed.kind === 'apply') there = deed;
+    if (deed.kind === 'remove' && there !== undefined && deed.pod === staticPodName(there.pod)) there = undefined;
   }
   return there;
 }
@@ -60,15 +62,22 @@ function edited(pod: Manifest): Manifest {
 
 /** The deeds that can be done to the host of a story at a time. */
 function deedsAt(story: Story, at: number): readonly Deed[] {
-  const pod = manifestAt(story, at);
-  if (pod === undefined) return DEEDS;
+  const applied = appliedAt(story, at);
+  if (applied === undefined) return DEEDS;
+  const { pod, by } = applied;
   const name = staticPodName(pod);
-  return [
-    ...DEEDS,
+  const ofFile: readonly Deed[] = [
     { kind: 'writeInParts', pod, share: 0.5, restMs: SECOND },
     { kind: 'spoil', pod: name, how: 'refused', forMs: FOR_MS },
+  ];
+  const ofUrl = (['hanging', 'failing'] as const).map(
+    (trouble): Deed => ({ kind: 'url', trouble, forMs: 10 * FOR_MS }),
+  );
+  return [
+    ...DEEDS,
+    ...(by === 'url' ? ofUrl : ofFile),
     { kind: 'remove', pod: name },
-    { kind: 'apply', pod: edited(pod) },
+    { ...applied, pod: edited(pod) },
   ];
 }
 

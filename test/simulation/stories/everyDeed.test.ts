@@ -34,6 +34,17 @@ test('containers, the runtime, its lists and events, the clock, the disk, manife
   );
 });
 
+test('what a URL lists is changed in its list, and in no file', () => {
+  const listed: Story = {
+    ...{ seed: 1, faults: [], lastsMs: 100 },
+    moments: [{ at: 0, deed: { kind: 'apply', by: 'url', pod: manifest('web') } }],
+  };
+  const deeds = [...withEveryDeed(listed, [10])].flatMap(({ moments }) => moments.at(-1)?.deed ?? []);
+  const kinds = new Set(deeds.map(({ kind }) => kind));
+  expect([kinds.has('url'), kinds.has('writeInParts'), kinds.has('spoil')]).toEqual([true, false, false]);
+  expect(deeds.filter(({ kind }) => kind === 'apply')).toMatchObject([{ by: 'url' }]);
+});
+
 test('a manifest is half-written only while it is there', () => {
   const isWritten = (at: number) => added([at]).some((moment) => moment?.deed.kind === 'writeInParts');
   expect([10, 20, 59, 60].map(isWritten)).toEqual([false, true, true, false]);

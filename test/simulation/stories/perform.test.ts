@@ -290,6 +290,24 @@ test('an agent that stops leaves its pods to the next one, unless it is to end t
   node.kill();
 });
 
+test('what is applied of a pod that a URL lists is listed there; it is in no file', async () => {
+  const config = { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 5 * SECOND } };
+  const node = await simulateNode({ seed: 1, invariants, config });
+  perform(node, { kind: 'apply', pod: web, by: 'url' });
+  await node.advance(15 * SECOND);
+  const [main] = web.spec.containers;
+  if (main === undefined) throw new Error('it has no container');
+  const edited = { ...web, spec: { ...web.spec, containers: [{ ...main, image: 'registry.local/other:1' }] } };
+  perform(node, { kind: 'apply', pod: edited });
+  await node.settle(60 * SECOND);
+  const images = node.host.containers().map(({ imageName }) => imageName);
+  expect(images).toEqual(['registry.local/other:1']);
+  expect(() => perform(node, { kind: 'writeInParts', pod: web, share: 0.5, restMs: SECOND })).toThrow(
+    new TypeError(`${WEB}: a URL lists it, its manifest is in no file`),
+  );
+  node.kill();
+});
+
 test('a URL gives pods, and what ails it changes none of them', async () => {
   const apply = { kind: 'apply', pod: web, by: 'url' } as const;
   const troubles = ['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow'] as const;
