@@ -53,10 +53,18 @@ class Redactor {
   redact(value: unknown, isText: boolean): unknown {
     if (typeof value === 'string') return isText || /\s/.test(value) ? this.#text(value) : value;
     if (!isObject(value)) return value;
-    const entries = Object.entries(value).map(([name, each]) => [name, each, this.#field(name, each, isText)] as const);
-    if (entries.every(([, before, after]) => before === after)) return value;
-    if (Array.isArray(value)) return entries.map(([, , after]) => after);
-    return Object.fromEntries(entries.map(([name, , after]) => [name, after]));
+    // Most holds nothing secret: only what does is copied. It sees all that enters the actors.
+    let copy: object | undefined;
+    for (const name of Object.keys(value)) {
+      const each = value[name];
+      if (typeof each !== 'string' && !isObject(each)) continue;
+      const after = this.#field(name, each, isText);
+      if (after === each) continue;
+      copy ??= Array.isArray(value) ? [...value] : { ...value };
+      // However it is called: an assignment to `__proto__` would be another thing.
+      Object.defineProperty(copy, name, { value: after, enumerable: true, writable: true, configurable: true });
+    }
+    return copy ?? value;
   }
 
   #field(name: string, value: unknown, isText: boolean): unknown {
@@ -105,6 +113,8 @@ interface Known {
 class KnownValues {
   /** By uid; those that are not wanted any more in the order in which they went. */
   readonly #pods = new Map<string, Known>();
+  /** Those of all pods, each with what it is in a text that is JSON: undefined where it has yet to be put together. */
+  #all: ReadonlyMap<string, string> | undefined;
 
   learn(fact: NodeFact): void {
     if (fact.type === 'config.podsListed') {
@@ -120,14 +130,13 @@ class KnownValues {
 
   /** Those that stand in a text, the longest first: one may be part of another. What a pod is called is none. */
   quotedIn(text: string): string[] {
-    const found = new Set<string>();
-    for (const { values } of this.#pods.values()) {
-      for (const [value, asJson] of values) {
-        if (text.includes(value) || (asJson !== value && text.includes(asJson))) found.add(value);
-      }
+    this.#all ??= new Map([...this.#pods.values()].flatMap(({ values }) => [...values]));
+    const found: string[] = [];
+    for (const [value, asJson] of this.#all) {
+      if (text.includes(value) || (asJson !== value && text.includes(asJson))) found.push(value);
     }
     const isName = (value: string) => [...this.#pods.values()].some(({ name }) => name.includes(value));
-    return [...found].filter((value) => !isName(value)).sort((a, b) => b.length - a.length);
+    return found.filter((value) => !isName(value)).sort((a, b) => b.length - a.length);
   }
 
   /** A container may still run with what an earlier version of its pod gave it. */
@@ -136,6 +145,7 @@ class KnownValues {
     const own = secretsOf(pod).map((value) => [value, inJson(value)] as const);
     const values = new Map([...(this.#pods.get(uid)?.values ?? []), ...own]);
     this.#pods.set(uid, { source, name: `${namespace}/${name}`, values });
+    this.#all = undefined;
   }
 
   #retire(uid: string, known: Known | undefined): void {
@@ -145,6 +155,7 @@ class KnownValues {
     this.#pods.set(uid, { name, values });
     const gone = [...this.#pods].filter(([, { source }]) => source === undefined);
     for (const [old] of gone.slice(0, -REMEMBERED)) this.#pods.delete(old);
+    this.#all = undefined;
   }
 }
 
