@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { digestOfSources } from '../node/machinesDigest.ts';
 import { stampNodePackages } from './setup/nodePackages.mjs';
 import { root, say } from './setup/places.mjs';
 
@@ -40,7 +41,9 @@ const lateParts = {
       namespace: 'late',
     }));
     onLoad({ filter: /^/, namespace: 'late' }, ({ path }) => ({
-      contents: `module.exports = new Proxy({}, { get: (_, name) => process.getBuiltinModule('${path}')[name] });`,
+      // Names of its own: `import { createGzip }` of a module in CommonJS takes what it has of these.
+      contents: `for (const name of ${JSON.stringify(Object.keys(process.getBuiltinModule(path)))})
+        Object.defineProperty(exports, name, { enumerable: true, get: () => process.getBuiltinModule('${path}')[name] });`,
     }));
     onResolve({ filter: /^(@grpc\/proto-loader|thread-stream)$/ }, ({ path }) => ({ path, namespace: 'unused' }));
     onLoad({ filter: /^/, namespace: 'unused' }, ({ path }) => ({
@@ -64,6 +67,7 @@ const common = {
   target: 'node24',
   sourcemap: true,
   metafile: true,
+  define: { STATELET_MACHINES: JSON.stringify(digestOfSources(root)) },
   plugins: [leanHttp, lateParts],
   logLevel: 'warning',
 };
@@ -91,7 +95,7 @@ const daemon = {
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',
-  define: { 'import.meta.dirname': '__dirname' },
+  define: { ...common.define, 'import.meta.dirname': '__dirname' },
   write: false,
 };
 
