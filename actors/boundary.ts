@@ -15,6 +15,7 @@ import type {
   TimerLogic,
 } from '../machines/shared/ports.ts';
 import { toFailure } from '../pod/failure.ts';
+import { type Asked, aboutOf } from './asked.ts';
 import type { Clock } from './clock.ts';
 import { guarded } from './guarded.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
@@ -32,6 +33,9 @@ export interface Entry {
 }
 
 export type Recorder = (entry: Entry) => void;
+
+/** Told of what goes out through the ports. */
+export type CallListener = (call: Asked) => void;
 
 /** Fills a port: what it does with its input until the signal aborts. It rejects with a `NodeFailure`. */
 export type Service<K extends PortName> = (
@@ -67,6 +71,7 @@ export type FactTaker = AnyActorRef & { send(fact: NodeFact): void };
 export interface BoundaryOptions {
   readonly clock: Clock;
   readonly record?: Recorder | undefined;
+  readonly calls?: CallListener | undefined;
   /** Learns of what the feeds bring; absent: one of its own. */
   readonly redaction?: Redaction | undefined;
   /** Told of what a service threw, with its cause, before it becomes a plain failure. */
@@ -80,25 +85,32 @@ const ELAPSED = { type: 'timer.elapsed' };
  * it takes effect one microtask after it was recorded: so the order of the recording is the order of the effects.
  */
 export function createBoundary({ ports, feeds }: World, options: BoundaryOptions): Boundary {
-  const { clock, record, redaction: { learn, redact } = createRedaction(), onError } = options;
+  const { clock, record, calls, redaction: { learn, redact } = createRedaction(), onError } = options;
   // Whoever writes down must not change what happens.
   const write = record && guarded('recorder', record, onError);
+  const tellCall = calls && callTeller(guarded('recorder', calls, onError), clock);
   let latest = clock.now();
   let underWay = 0;
   const takenEffect = () => {
     underWay -= 1;
   };
+  let enteredAt = latest;
   const enter: Enter = (self, kind, source, value) => {
-    latest = clock.now();
-    write?.({ at: latest, actor: pathOf(self).join('/'), kind, source, value: redact(value) });
+    // What takes effect together has one moment: what is computed of it once live, a replay computes of each.
+    if (underWay === 0) enteredAt = clock.now();
+    const at = enteredAt;
+    write?.({ at, actor: pathOf(self).join('/'), kind, source, value: redact(value) });
     underWay += 1;
-    // After the microtask in which it takes effect.
-    queueMicrotask(() => queueMicrotask(takenEffect));
+    queueMicrotask(() => {
+      // What came before it has taken effect, and its own effect comes next.
+      latest = at;
+      queueMicrotask(takenEffect);
+    });
   };
 
   return {
     ...{ now: () => latest, isSettled: () => underWay === 0, redact },
-    port: (name) => portLogic(name, ports[name], { clock, enter, onError }),
+    port: (name) => portLogic(name, ports[name], { clock, enter, tellCall, onError }),
     feed: (name) => feedLogic(name, feeds[name], { clock, learn, enter, onError }),
     timer: timerLogic(clock, enter),
     tell: (to, fact) => {
@@ -174,12 +186,35 @@ async function follow(feed: Feed, name: FeedName, { send, signal, clock, onError
   }
 }
 
+/** Tells that a call goes out; the function that it gives is to be called with the answer. */
+type TellCall = (
+  port: PortName,
+  about: string,
+  caller: { readonly self: AnyActorRef; readonly signal: AbortSignal },
+) => () => void;
+
+const callTeller =
+  (tell: CallListener, clock: Clock): TellCall =>
+  (port, about, { self, signal }) => {
+    const actor = pathOf(self).join('/');
+    tell({ at: clock.now(), actor, port, about });
+    const giveUp = () => tell({ at: clock.now(), actor, port, isGivenUp: true });
+    signal.addEventListener('abort', giveUp, { once: true });
+    return () => signal.removeEventListener('abort', giveUp);
+  };
+
+interface PortParts extends Pick<BoundaryOptions, 'clock' | 'onError'> {
+  readonly enter: Enter;
+  readonly tellCall: TellCall | undefined;
+}
+
 function portLogic<K extends PortName>(
   name: K,
   service: Service<K>,
-  { clock, enter, onError }: Pick<BoundaryOptions, 'clock' | 'onError'> & { readonly enter: Enter },
+  { clock, enter, tellCall, onError }: PortParts,
 ): Port<K> {
   const logic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input']>(async ({ input, self, signal }) => {
+    const answered = tellCall?.(name, aboutOf(name, input), { self, signal });
     try {
       const output = await service(input, { signal });
       if (!signal.aborted) enter(self, 'answer', name, output);
@@ -191,6 +226,8 @@ function portLogic<K extends PortName>(
         enter(self, 'failure', name, failure);
       }
       throw failure;
+    } finally {
+      answered?.();
     }
   });
   // The two types differ only in how xstate spells "any JSON".

@@ -100,7 +100,7 @@ const schema = z.looseObject({
   ...{ jitter: maybe, readClasses: maybe, findCredentials: maybe, restartRuntime: maybe, openStore: maybe },
   ...{ startThread: maybe, nextTurn: maybe },
   redaction: z.optional(z.looseObject({ learn: aFunction, redact: aFunction, texts: aFunction })),
-  ...{ events: maybe, record: maybe, inspect: maybe },
+  ...{ events: maybe, record: maybe, calls: maybe, moves: maybe, inspect: maybe },
   ...{ onError: maybe, onManifestProblem: maybe, onAdopted: maybe, onRuntimeHealth: maybe },
 });
 

@@ -29,7 +29,8 @@ const input = z.looseObject({
 
 const options = z.looseObject({
   from: z.optional(z.looseObject({ at: z.number(), actors: object, since: object, statuses: object })),
-  ...{ inspect: maybe, events: maybe, nextTurn: maybe },
+  at: z.optional(z.number()),
+  ...{ inspect: maybe, events: maybe, moves: maybe, nextTurn: maybe },
 });
 
 const kind = z.enum(['answer', 'failure', 'fact', 'elapsed']);

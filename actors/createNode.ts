@@ -17,6 +17,7 @@ import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAg
 import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
+import { createRedaction, type Redaction } from './redaction.ts';
 import { hostNetwork } from './services/hostNetwork.ts';
 import { defaultLogPolicy } from './services/logs.ts';
 import { noCredentials } from './services/nodeCredentials.ts';
@@ -32,11 +33,12 @@ type FullConfig = ReturnType<typeof completeConfig>;
 
 /** The parts with what all of them need. */
 interface Ground
-  extends Omit<NodeParts, 'clock' | 'files' | 'onError'>,
+  extends Omit<NodeParts, 'clock' | 'files' | 'onError' | 'redaction'>,
     Required<Pick<NodeParts, 'clock' | 'files' | 'onError'>> {
   readonly fullConfig: FullConfig;
   readonly store: NodeStore;
   readonly durable: DurableFacts;
+  readonly redaction: Redaction;
 }
 
 /**
@@ -56,18 +58,18 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
 
 /** The node over an open store. */
 function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
-  const { fullConfig: told, store, durable, clock, onError, record, redaction, inspect, events } = ground;
+  const { fullConfig: told, store, durable, clock, onError, record, calls, moves, redaction, inspect, events } = ground;
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
   const kept = createFactWriter({ ...ground, keepEnd: (...end) => reports.keep(...end) });
   const boundary = createBoundary(
     worldOf(ground, kept, reports, () => agent.facts()),
-    { clock, onError, record, redaction },
+    { clock, onError, record, calls, redaction },
   );
   const agent: NodeAgent = agentBehind(
     boundary,
     { ...inputOf(told, durable, left), sinks: reports.due() },
     {
-      ...{ clock, onError, inspect, events },
+      ...{ clock, onError, inspect, events, moves },
       keep: kept.keep,
       report: (change) => reports.take(change),
     },
@@ -90,6 +92,7 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
     openStore = openNodeStore,
     events = () => {},
     files = hostFiles,
+    redaction = createRedaction(),
   } = parts;
   const tell = guarded('events', events, onError);
   const node = involvedNode(told.nodeName);
@@ -97,7 +100,9 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
     tell({ ...recordedEvent(node, storeEvent(failure)), at: clock.now() });
   const { store, durable } = await openStore(told.rootDir, { clock, onFailure, files });
   for (const message of durable.damaged) onError('store', new NodeFailure('StoreDamaged', message));
-  return { ...parts, clock, files, onError, fullConfig: told, store, durable };
+  redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
+  redaction.learnPods([...durable.fetched.values()].flat());
+  return { ...parts, clock, files, onError, redaction, fullConfig: told, store, durable };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */

@@ -23,7 +23,7 @@ import type { Clock } from './clock.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { type RootActor, rootActor } from './rootActor.ts';
-import { createSinceMap, type SinceMap, type Stay } from './status/since.ts';
+import { createSinceMap, type Move, type SinceMap, type Stay } from './status/since.ts';
 import {
   createStatusBoard,
   type PersistFacts,
@@ -67,6 +67,8 @@ export interface NodeAgent {
   stop(): Promise<void>;
   /** Ends every pod gracefully; resolves when none is left. */
   drain(): Promise<void>;
+  /** When the last thing entered it, or it was made: what it shows is of that moment. In milliseconds since the epoch. */
+  now(): number;
   /** Lets a fact in from outside the feeds: how the other sources and tests speak to it. */
   tell(fact: NodeFact): void;
   pods(): readonly Pod[];
@@ -91,6 +93,8 @@ interface Onlookers {
   readonly onError: BoundaryOptions['onError'];
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   readonly events?: EventSink | undefined;
+  /** Told of each state that an actor comes into. */
+  readonly moves?: ((move: Move) => void) | undefined;
   /** Keeps what a status rests on; absent: nothing outlives the agent. */
   readonly keep?: PersistFacts | undefined;
   /** Takes note of a change that is told; gives what sinks are to hear of it. */
@@ -116,6 +120,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
       root.stop();
     },
     drain: () => drained(root, () => boundary.tell(root, { type: 'node.drain', at: clock.now() })),
+    now: boundary.now,
     tell: (fact) => boundary.tell(root, fact),
     pods: () => board.pods(),
     untold: () => board.untold(),
@@ -149,8 +154,8 @@ interface NodeActors {
 
 /** The actors, the board of their statuses, and since when each is in its state. */
 function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers): NodeActors {
-  const { clock, onError, keep, from } = onlookers;
-  const since = createSinceMap(boundary, from?.since);
+  const { clock, onError, keep, from, moves } = onlookers;
+  const since = createSinceMap(boundary, from?.since, moves && guarded('recorder', moves, onError));
   const board = createStatusBoard({
     clock: boundary,
     hostIps: () => root.getSnapshot().context.hostIps,

@@ -7,7 +7,7 @@ import type { RuntimeHealth } from '../machines/shared/events.ts';
 import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
 import type { Mounter } from '../volume/mounter.ts';
-import type { Recorder, World } from './boundary.ts';
+import type { CallListener, Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import type { EventSink } from './events/eventSink.ts';
 import type { Redaction } from './redaction.ts';
@@ -15,6 +15,7 @@ import type { RestartRuntime } from './services/lostTasks.ts';
 import type { Network } from './services/network.ts';
 import type { FindCredentials } from './services/nodeCredentials.ts';
 import type { StartThread } from './sources/manifestReader.ts';
+import type { Move } from './status/since.ts';
 import type { StatusSink } from './status/statusReports.ts';
 import type { openNodeStore } from './store/durableFacts.ts';
 
@@ -56,6 +57,10 @@ export interface NodeParts {
   readonly redaction?: Redaction | undefined;
   /** Sees every entry of the recording boundary. */
   readonly record?: Recorder | undefined;
+  /** Told of every call that goes out through a port. */
+  readonly calls?: CallListener | undefined;
+  /** Told of each state that an actor comes into. */
+  readonly moves?: ((move: Move) => void) | undefined;
   /** Sees every inspection event of xstate; attach it only while someone looks. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   /** Told of what services threw, of what feeds met, and of what is wrong with durable facts. */

@@ -6,10 +6,13 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { NodeFact } from '../machines/shared/events.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
+import { namespacedName } from '../pod/show/shownName.ts';
 
 export interface Redaction {
   /** Takes note of the values of the pods that a source brings: texts are searched for them from then on. */
   learn(fact: NodeFact): void;
+  /** The same of pods that a former agent wanted: before any source has spoken it is told what they have come to. */
+  readonly learnPods: (pods: Iterable<Pod>) => void;
   /** What it is given is left as it is; of what holds nothing secret nothing is copied. */
   readonly redact: <T>(value: T) => T;
   /**
@@ -37,6 +40,7 @@ export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
   // Only texts are replaced, by texts.
   return {
     learn: (fact) => redactor.values.learn(fact),
+    learnPods: (pods) => redactor.values.learnPods(pods),
     redact: (value) => redactor.redact(value, false) as typeof value,
     texts: (value) => redactor.redact(value, true) as typeof value,
   };
@@ -55,8 +59,7 @@ class Redactor {
     if (!isObject(value)) return value;
     // Most holds nothing secret: only what does is copied. It sees all that enters the actors.
     let copy: object | undefined;
-    for (const name of Object.keys(value)) {
-      const each = value[name];
+    for (const [name, each] of Object.entries(value)) {
       if (typeof each !== 'string' && !isObject(each)) continue;
       const after = this.#field(name, each, isText);
       if (after === each) continue;
@@ -128,6 +131,11 @@ class KnownValues {
     else this.#add(fact.pod, fact.source);
   }
 
+  learnPods(pods: Iterable<Pod>): void {
+    for (const pod of pods) this.#pods.set(pod.metadata.uid, { name: namespacedName(pod), values: valuesOf(pod) });
+    this.#all = undefined;
+  }
+
   /** Those that stand in a text, the longest first: one may be part of another. What a pod is called is none. */
   quotedIn(text: string): string[] {
     this.#all ??= new Map([...this.#pods.values()].flatMap(({ values }) => [...values]));
@@ -141,10 +149,9 @@ class KnownValues {
 
   /** A container may still run with what an earlier version of its pod gave it. */
   #add(pod: Pod, source: string): void {
-    const { uid, namespace, name } = pod.metadata;
-    const own = secretsOf(pod).map((value) => [value, inJson(value)] as const);
-    const values = new Map([...(this.#pods.get(uid)?.values ?? []), ...own]);
-    this.#pods.set(uid, { source, name: `${namespace}/${name}`, values });
+    const { uid } = pod.metadata;
+    const values = new Map([...(this.#pods.get(uid)?.values ?? []), ...valuesOf(pod)]);
+    this.#pods.set(uid, { source, name: namespacedName(pod), values });
     this.#all = undefined;
   }
 
@@ -159,7 +166,11 @@ class KnownValues {
   }
 }
 
-/** What its texts are searched for. A value that the manifest has in another place as well, as a path or a name, is none. */
+/** Each with what it is in a text that is JSON. */
+const valuesOf = (pod: Pod): ReadonlyMap<string, string> =>
+  new Map(secretsOf(pod).map((value) => [value, inJson(value)] as const));
+
+/** What its texts are searched for. A value that the manifest has in another place as well, as in a path or a name, is none. */
 function secretsOf(pod: Pod): string[] {
   const values = new Set<string>();
   const others = new Set<string>();
@@ -172,7 +183,8 @@ function secretsOf(pod: Pod): string[] {
     }
   };
   look('', { metadata: pod.metadata, spec: pod.spec });
-  return [...values].filter((value) => value.length >= LEAST_LENGTH && !PLAIN_WORD.test(value) && !others.has(value));
+  const isShown = (value: string) => [...others].some((other) => other.includes(value));
+  return [...values].filter((value) => value.length >= LEAST_LENGTH && !PLAIN_WORD.test(value) && !isShown(value));
 }
 
 const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);

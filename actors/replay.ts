@@ -19,6 +19,10 @@ export interface Replay {
    * the same machines only what came for an actor that ended at that very moment.
    */
   readonly play: () => Promise<readonly Entry[]>;
+  /** Lets one more in, once the agent has been started; whether an actor waited for it. */
+  readonly enter: (entry: Entry) => Promise<boolean>;
+  /** Lets time go by up to a moment (milliseconds since the epoch): ages and waits are told as they are then. */
+  readonly passTo: (at: number) => void;
 }
 
 /**
@@ -29,12 +33,15 @@ export interface Replay {
 export function createReplay(
   input: NodeInput,
   entries: readonly Entry[],
-  options: Pick<NodeParts, 'inspect' | 'events' | 'nextTurn'> & { readonly from?: Keyframe } = {},
+  options: Pick<NodeParts, 'inspect' | 'events' | 'moves' | 'nextTurn'> & {
+    readonly from?: Keyframe;
+    readonly at?: number;
+  } = {},
 ): Replay {
   checkReplay({ input, entries, options });
-  const { from, nextTurn = nextTurnOfHost, ...onlookers } = options;
+  const { from, at, nextTurn = nextTurnOfHost, ...onlookers } = options;
   const awaited = new Map<string, (entry: Entry) => void>();
-  let now = from?.at ?? entries[0]?.at ?? 0;
+  let now = from?.at ?? at ?? entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
   const agent = agentBehind(recordedBoundary(awaited, clock), withUnbounded(input), {
     ...onlookers,
@@ -42,21 +49,25 @@ export function createReplay(
     clock,
     onError: () => {},
   });
+  const enter = async (entry: Entry) => {
+    now = entry.at;
+    const take = awaited.get(entry.actor);
+    if (take) take(entry);
+    else if (entry.actor === ROOT) agent.tell(entry.value as Parameters<NodeAgent['tell']>[0]);
+    // Everything happens that follows from it.
+    await nextTurn();
+    return take !== undefined || entry.actor === ROOT;
+  };
   const play = async () => {
     const unplaced: Entry[] = [];
     agent.start();
-    for (const entry of entries) {
-      now = entry.at;
-      const take = awaited.get(entry.actor);
-      if (take) take(entry);
-      else if (entry.actor === ROOT) agent.tell(entry.value as Parameters<NodeAgent['tell']>[0]);
-      else unplaced.push(entry);
-      // Everything happens that follows from it.
-      await nextTurn();
-    }
+    for (const entry of entries) if (!(await enter(entry))) unplaced.push(entry);
     return unplaced;
   };
-  return { agent, play };
+  const passTo = (at: number) => {
+    now = at;
+  };
+  return { agent, play, enter, passTo };
 }
 
 /** JSON, which recordings are kept as, has null for a number without a bound. */

@@ -18,6 +18,8 @@ const PART = 0.5;
 
 const half = <T>(all: readonly T[]): readonly T[] => all.slice(0, Math.ceil(all.length * PART));
 const part = (text: unknown): string => String(text).slice(0, Math.floor(String(text).length * PART));
+const partOf = (data: string | Uint8Array): string | Uint8Array =>
+  typeof data === 'string' ? part(data) : data.subarray(0, Math.floor(data.length * PART));
 
 const isRecursive = (options: unknown): boolean =>
   typeof options === 'object' && options !== null && Reflect.get(options, 'recursive') === true;
@@ -72,11 +74,11 @@ function gatedFile(file: OpenFile, path: string, gate: Gate): OpenFile {
   };
   return {
     readFile: (options) => pass('readFile', () => file.readFile(options)),
-    writeFile: (text) =>
+    writeFile: (data) =>
       pass(
         'writeFile',
-        () => file.writeFile(text),
-        () => file.writeFile(part(text)),
+        () => file.writeFile(data),
+        () => file.writeFile(partOf(data)),
       ),
     sync: () => pass('sync', () => file.sync()),
     chmod: (mode) => pass('chmod', () => file.chmod(mode)),

@@ -77,10 +77,10 @@ const RESTART = { room: 'runtime', name: 'restartRuntime', about: '', writes: tr
 /** As systemd waits. */
 const STOP_LIMIT_MS = 90_000;
 
-const OPEN: Redaction = { learn: () => {}, redact: (value) => value, texts: (value) => value };
+const OPEN: Redaction = { learn: () => {}, learnPods: () => {}, redact: (value) => value, texts: (value) => value };
 
 /** The parts that look on. */
-type Onlooker = Extract<keyof NodeParts, `on${string}` | 'events' | 'record' | 'inspect'>;
+type Onlooker = Extract<keyof NodeParts, `on${string}` | 'events' | 'record' | 'calls' | 'moves' | 'inspect'>;
 /** What is made of other parts. */
 type Made = 'openStore' | 'ports' | 'feeds';
 /** Each part through which a node reaches the outside: one that is new does not compile without its simulated side. */

@@ -4,6 +4,15 @@ import { pathOf } from '../../machines/shared/actorRefs.ts';
 import { statePath } from '../../machines/shared/stateMeta.ts';
 import type { Clock } from '../clock.ts';
 
+/** An actor has come into a state. */
+export interface Move {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Its path of ids. */
+  readonly actor: string;
+  readonly state: string;
+}
+
 /** The state that an actor is in, and since when. */
 export interface Stay {
   readonly state: string;
@@ -21,7 +30,12 @@ export interface SinceMap {
   below(root: AnyActorRef): Readonly<Record<string, Stay>>;
 }
 
-export function createSinceMap(clock: Pick<Clock, 'now'>, known: Readonly<Record<string, Stay>> = {}): SinceMap {
+/** `onMove` is told of each state that an actor comes into. */
+export function createSinceMap(
+  clock: Pick<Clock, 'now'>,
+  known: Readonly<Record<string, Stay>> = {},
+  onMove?: (move: Move) => void,
+): SinceMap {
   const earlier = new Map(Object.entries(known));
   const stays = new WeakMap<AnyActorRef, Stay>();
   return {
@@ -31,7 +45,10 @@ export function createSinceMap(clock: Pick<Clock, 'now'>, known: Readonly<Record
       const snapshot: { value?: unknown } = ref.getSnapshot();
       if (snapshot.value === undefined) return;
       const state = statePath(snapshot.value);
-      if (stays.get(ref)?.state !== state) stays.set(ref, { state, since: clock.now() });
+      if (stays.get(ref)?.state === state) return;
+      const at = clock.now();
+      stays.set(ref, { state, since: at });
+      onMove?.({ at, actor: keyOf(ref), state });
     },
     of: (ref) => stays.get(ref)?.since ?? clock.now(),
     below: (root) =>

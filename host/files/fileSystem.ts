@@ -47,7 +47,8 @@ type DirectoryEntry = Pick<Dirent, 'name' | 'isDirectory' | 'isSymbolicLink'>;
 /** An open file or directory. */
 export interface OpenFile {
   readFile(options?: { readonly signal?: AbortSignal }): Promise<Buffer>;
-  writeFile(text: string): Promise<void>;
+  /** Where it was opened to append, after all that is there. */
+  writeFile(data: string | Uint8Array): Promise<void>;
   /** Makes its content durable; of a directory, which names are in it. */
   sync(): Promise<void>;
   chmod(mode: number): Promise<void>;

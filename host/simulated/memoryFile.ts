@@ -27,11 +27,11 @@ export class MemoryFile implements OpenFile {
   }
 
   readFile = () => this.#call('read', false, () => this.#file().data);
-  writeFile = (text: string) =>
+  writeFile = (data: string | Uint8Array) =>
     this.#call('write', true, () => {
       const { path, appends } = this.#opened;
       const file = this.#file();
-      const bytes = Buffer.from(text);
+      const bytes = Buffer.from(data);
       this.#disk.write(file, appends ? Buffer.concat([file.data, bytes]) : bytes, path);
     });
   sync = () => this.#call('fsync', true, () => this.#disk.sync(this.#opened.inode));

@@ -96,7 +96,7 @@ export class MemoryFiles implements FileSystem {
     const call = { call: 'open', path, writes: isCreating(flags) };
     return this.#calls.answer(call, () => {
       const inode = opened(this.#disk, path, { flags, mode });
-      return new MemoryFile(this.#disk, this.#calls, { path, inode, appends: flags === 'a' });
+      return new MemoryFile(this.#disk, this.#calls, { path, inode, appends: isAppending(flags) });
     });
   }
 
@@ -163,6 +163,9 @@ function isThere(disk: MemoryDisk, path: string, options?: { follow: boolean }):
     throw error;
   }
 }
+
+const isAppending = (flags: string | number): boolean =>
+  typeof flags === 'string' ? flags.startsWith('a') : (flags & constants.O_APPEND) !== 0;
 
 const isCreating = (flags: string | number): boolean =>
   typeof flags === 'string' ? flags !== 'r' : (flags & constants.O_CREAT) !== 0;

@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createRedaction } from '../../actors/redaction.ts';
 import { createReplay } from '../../actors/replay.ts';
@@ -186,4 +187,31 @@ describe('texts', () => {
     redaction.learn(listed());
     expect(redaction.texts('secret-of-0- secret-of-1-')).toMatch(/^secret-of-0- redacted-\w+$/);
   });
+});
+
+test('pods that a former agent wanted are known before any source has spoken; a value that a path or an image holds is none', () => {
+  const { learnPods, texts } = createRedaction();
+  const [container] = podOf('web').spec.containers;
+  if (container === undefined) throw new Error('it has no container');
+  const env = [...(container.env ?? []), { name: 'VERSION', value: '1.25.3-rc1' }];
+  learnPods([podWith('web', { containers: [{ ...container, env, image: 'repo/app:1.25.3-rc1' }] })]);
+  expect(texts(`it said ${SECRET}`)).toMatch(/^it said redacted-[0-9a-f]{16}$/);
+  expect(texts('Back-off pulling image "repo/app:1.25.3-rc1"')).toBe('Back-off pulling image "repo/app:1.25.3-rc1"');
+});
+
+test('an agent that starts again redacts what it has kept before any source has spoken', async () => {
+  const node = await simulatedNode({ fromFiles: true });
+  await writeFile(join(node.manifestDir, 'web.json'), JSON.stringify({ ...podOf('web'), status: undefined }));
+  await node.advance('25s');
+  const [pod] = node.agent.pods();
+  if (pod?.status === undefined) throw new Error('there is no pod');
+  const kept = { ...pod.status, phase: 'Failed', message: `it said ${SECRET}` };
+  const file = join(node.path('root', 'statelet', 'statuses'), `${pod.metadata.uid}.json`);
+  node.killAgent();
+  await writeFile(file, JSON.stringify({ key: pod.metadata.uid, value: kept }));
+  await node.startAgent();
+  const { statuses } = node.agent.input;
+  expect(Object.keys(statuses)).toEqual([pod.metadata.uid]);
+  expect(JSON.stringify(statuses)).toContain('it said redacted-');
+  expect(JSON.stringify(node.agent.input)).not.toContain(SECRET);
 });

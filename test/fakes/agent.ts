@@ -67,6 +67,7 @@ export function fakeAgent(options: {
       return view && explainPod(seen(view), options.now);
     },
     logTails: async () => new Map(),
+    recording: async () => undefined,
     explainNode: () => explainNode(nodeView(node.name), options.now),
     nodeObject: () => aNode({ name: node.name }),
     node: () => node,
