@@ -54,7 +54,8 @@ module.exports = {
     ...only('kube', { folders: ['pod'] }),
     ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube'] }),
     ...only('server', { folders: ['pod', 'machines', 'host', 'actors'] }),
-    ...only('node', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'server'] }),
+    ...only('recording', { folders: ['pod', 'machines', 'host', 'actors'] }),
+    ...only('node', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'server', 'recording'] }),
     {
       name: 'files-of-a-node-through-its-file-system',
       comment: "A node's files are where its parts say: all access to them goes through its FileSystem.",
@@ -95,7 +96,7 @@ module.exports = {
     {
       name: 'no-development-package-in-the-product',
       severity: 'error',
-      from: { path: '^(pod|machines|host|cri|volume|kube|actors|server|node|cli)/' },
+      from: { path: '^(pod|machines|host|cri|volume|kube|actors|server|recording|node|cli)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
   ],

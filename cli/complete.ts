@@ -46,17 +46,26 @@ export async function complete(program: Command, words: readonly string[], ask: 
   const last = typed === '=' ? '' : typed;
   const [, flag, current = last] = /^(--[\w-]+=)(.*)$/.exec(last) ?? [];
   const given = flag === undefined ? before : [...before, flag.slice(0, -1)];
-  const [name, ...rest] = given;
-  const command = program.commands.find((each) => each.name() === name);
-  if (command === undefined)
+  const { command, rest } = commandOf(program, given);
+  if (command === program) {
+    const [name] = rest;
     return finished(name === undefined || name === 'help' ? topText(program, current) : [], current);
+  }
   const line = lineOf(command, rest);
   if (line.awaiting !== undefined) {
     const values = await valuesOf(line.awaiting, line, ask);
     return finished(values, current, { prefix: flag ?? '', isFile: isFile(line.awaiting) });
   }
   if (current.startsWith('-')) return finished([...flagsOf(command), '--help'], current);
-  return finished(await wordsOf(command, line, { current, ask }), current);
+  const file = command.registeredArguments[line.positionals.length]?.name() === 'file';
+  return finished(await wordsOf(command, line, { current, ask }), current, { isFile: file });
+}
+
+/** The command that the first words name, be it one of another's, and the words after it. */
+function commandOf(program: Command, words: readonly string[]): { command: Command; rest: readonly string[] } {
+  const [name, ...rest] = words;
+  const command = program.commands.find((each) => each.name() === name);
+  return command === undefined ? { command: program, rest: words } : commandOf(command, rest);
 }
 
 function finished(
@@ -134,7 +143,10 @@ async function wordsOf(
 ): Promise<readonly string[]> {
   const kinds = KINDS_OF.get(command.name());
   const { positionals } = line;
-  if (kinds === undefined) return command.registeredArguments[positionals.length]?.argChoices ?? [];
+  if (kinds === undefined) {
+    const { argChoices } = command.registeredArguments[positionals.length] ?? {};
+    return argChoices ?? (positionals.length === 0 ? command.commands.map((each) => each.name()) : []);
+  }
   const [kind = '', name] = current.split('/');
   if (positionals.length === 0 && name === undefined) return kinds;
   if (positionals.length === 0) return isPods(kind) ? (await namesOf(line, ask)).map((each) => `${kind}/${each}`) : [];

@@ -1,6 +1,7 @@
 import { errorCode, lacksFiles } from '../host/files/fileErrors.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import { RecordingError } from '../recording/recordingError.ts';
 
 const LIMIT = 'raise the limit (ulimit -n)';
 
@@ -14,7 +15,11 @@ export function errorText(error: unknown): string {
     errorCode(error) === 'ERR_INVALID_PACKAGE_CONFIG' ? (UNREAD_PACKAGE.exec(error.message) ?? []) : [];
   if (unread !== undefined) return lines(`${unread}: ${LIMIT}`);
   // What the system refuses (a full or read-only disk, no more open files) is not ours either.
-  const isTheirs = error instanceof ConfigError || error instanceof NodeFailure || 'syscall' in error;
+  const isTheirs =
+    error instanceof ConfigError ||
+    error instanceof NodeFailure ||
+    error instanceof RecordingError ||
+    'syscall' in error;
   return lines(isTheirs ? refusal(error) : (error.stack ?? error.message));
 }
 

@@ -86,6 +86,8 @@ const program = createProgram({
     const { askPods, complete } = await import('./complete.ts');
     write(`${(await complete(commands, words, askPods)).join('\n')}\n`);
   },
+  replay: async (file, options) => (await import('./replay.ts')).replay(file, options, write),
+  recordDump: async (file, options) => (await import('./record.ts')).dumpRecording(file, options, write),
   charts: async (options) => (await import('./charts.ts')).charts(options, write),
 });
 

@@ -12,6 +12,8 @@ import type { ExplainOptions } from './explain.ts';
 import type { GetOptions } from './get.ts';
 import type { GetEventsOptions } from './getEvents.ts';
 import type { GetNodesOptions } from './getNodes.ts';
+import type { RecordDumpOptions } from './record.ts';
+import type { ReplayOptions } from './replay.ts';
 import { resourceOf } from './resource.ts';
 import type { VersionOptions } from './version.ts';
 
@@ -25,6 +27,8 @@ export interface Commands {
   getNodes(options: GetNodesOptions): Promise<void>;
   describe(words: string[], options: DescribeOptions): Promise<void>;
   explain(words: string[], options: ExplainOptions): Promise<void>;
+  replay(file: string, options: ReplayOptions): Promise<void>;
+  recordDump(file: string, options: RecordDumpOptions): Promise<void>;
   charts(options: ChartsOptions): Promise<void>;
   version(options: VersionOptions): Promise<void>;
   completion(shell: Shell): Promise<void>;
@@ -122,6 +126,10 @@ const addLimitOptions = (command: Command): Command =>
     .option(
       '--maximum-dead-containers <number>',
       'old instances of containers to keep on the node; negative: no limit (default: -1)',
+    )
+    .option(
+      '--record-size <quantity>',
+      'disk space for the recording of what the node does, which "statelet replay" plays; 0: none (default: 64Mi)',
     );
 
 /** The flags under their names on the command line. */
@@ -189,6 +197,30 @@ function addGetCommand(program: Command, commands: Commands): void {
     });
 }
 
+function addRecordingCommands(program: Command, commands: Commands): void {
+  const record = program.command('record').description('what the agent has recorded of itself');
+  socketOptions(record.command('dump').description('write the recording of an agent, running or not, to a new file'))
+    .argument('<file>', 'the file to write')
+    .action((file: string, options: RecordDumpOptions) => commands.recordDump(file, options));
+  program
+    .command('replay')
+    .description('play a recording again, without a runtime: show the pods as they were')
+    .argument('<file>', 'a file that "statelet record dump" wrote, or the directory that an agent records in')
+    .option(
+      '--until <time>',
+      'the moment to show: a time (RFC 3339), a duration from the beginning such as 90s, or before the end such as -90s (default: the end)',
+    )
+    .option('--explain <what>', 'explain why pod/NAME, or node, was in its state then')
+    .option('-n, --namespace <namespace>', 'only pods in this namespace (default: all)')
+    .option('--story', 'print all that happened, a line each; works with recordings of other versions, too')
+    .option(
+      '--check',
+      'compare every state and status of the replay with what was recorded; exit with 1 if one differs',
+    )
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['json', 'yaml']))
+    .action((file: string, options: ReplayOptions) => commands.replay(file, options));
+}
+
 function addQueryCommands(program: Command, commands: Commands): void {
   addGetCommand(program, commands);
   socketOptions(program.command('describe').description('show the details of a pod or the node, with its events'))
@@ -249,6 +281,7 @@ export function createProgram(commands: Commands): Command {
     .configureOutput({ outputError: (message, write) => write(printable(oneLine(message))) });
   addNodeCommands(program, commands);
   addQueryCommands(program, commands);
+  addRecordingCommands(program, commands);
   addCompletionCommands(program, commands);
   program.addHelpText('after', EXAMPLES);
   return program;

@@ -15,11 +15,12 @@ interface PortParts {
   readonly simulated: boolean;
   readonly root: RootWatch;
   readonly nodeObject: () => NodeObject;
+  readonly recording: AgentPort['recording'];
 }
 
 /** The agent as the socket, the tables and the explanations see it. */
 export function agentPort(parts: PortParts): AgentPort {
-  const { agent, recorder, config, root, nodeObject } = parts;
+  const { agent, recorder, config, root, nodeObject, recording } = parts;
   return {
     pods: agent.pods,
     trees: agent.trees,
@@ -33,7 +34,7 @@ export function agentPort(parts: PortParts): AgentPort {
       const places = { rootDir: config.rootDirectory, podLogsDir: config.podLogsDirectory };
       return pod && tree ? readLogTails({ pod, tree }, places) : new Map();
     },
-    nodeObject,
+    ...{ nodeObject, recording },
     explainNode: () => withLostRoot(agent.explainNode(), root.lost()),
     node: () => summaryOf(parts),
   };

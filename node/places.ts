@@ -47,12 +47,23 @@ export function stateLayout(stateDirectory: string): {
   };
 }
 
+/** Where an agent with this root directory records what it does. */
+export const recordingDirectory = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'recording');
+
+interface NamedPlaces {
+  readonly rootDir?: string;
+  readonly stateDir?: string;
+}
+
 /** The sockets at which a running agent may answer: the one named, or those of all default places. */
-export function candidateSockets(named: { rootDir?: string; stateDir?: string }): string[] {
+export const candidateSockets = (named: NamedPlaces): string[] => candidateRoots(named).map(socketPath);
+
+/** The root directories that an agent may have: the one named, or all default ones. */
+export function candidateRoots(named: NamedPlaces): string[] {
   const ofState = (directory: string) => stateLayout(directory).rootDirectory;
   const roots =
     named.rootDir !== undefined || named.stateDir !== undefined
       ? [named.rootDir, named.stateDir === undefined ? undefined : ofState(named.stateDir)]
       : [runDirectory, kubeletDirectory, ofState(systemStateDirectory), ofState(ownStateDirectory())];
-  return roots.filter((root) => root !== undefined).map(socketPath);
+  return roots.filter((root) => root !== undefined);
 }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
 import { createNode } from '../actors/createNode.ts';
-import { createEventRecorder, type EventRecorder } from '../actors/events/eventRecorder.ts';
+import { createEventRecorder } from '../actors/events/eventRecorder.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import { nodeCredentials } from '../actors/services/nodeCredentials.ts';
@@ -19,6 +19,7 @@ import { agentPort } from './agentPort.ts';
 import { ownCgroups, processRoom } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { type ErrorLog, logErrors } from './errorLog.ts';
+import { flightRecorder, onlookersOf, recordingOf } from './flightRecorder.ts';
 import { type HostConfig, hostConfig } from './hostConfig.ts';
 import { hostIdentity } from './hostIdentity.ts';
 import type { AgentLog } from './logger.ts';
@@ -61,15 +62,19 @@ export const startNode: StartNode = async (options) => {
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const tell = (message: EventMessage) =>
     recorder.record({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
-  const node = await nodeOnHost(options, { cri, errors, recorder });
+  const flight = flightRecorder(config, options);
+  const node = await nodeOnHost(options, { cri, errors, onlookers: onlookersOf(flight, recorder.record) });
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
-  const port = agentPort({ ...node, recorder, config, simulated, root });
+  const recording = () => recordingOf(flight, config);
+  const port = agentPort({ ...node, recorder, config, simulated, root, recording });
   const ends = [logStatuses(port, logger), releaseWhenQuiet(port.subscribe, { clock: systemClock }), root.end];
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
+  flight?.begin(node.agent);
   node.agent.start();
   const stop = async () => {
     for (const end of ends) end();
     await node.agent.stop();
+    await flight?.end();
     cri.close();
   };
   return { agent: port, stop, drain: node.agent.drain, failed: errors.failed };
@@ -78,11 +83,11 @@ export const startNode: StartNode = async (options) => {
 interface Reports {
   readonly cri: Cri;
   readonly errors: ErrorLog;
-  readonly recorder: EventRecorder;
+  readonly onlookers: Partial<NodeParts>;
 }
 
 /** The node over this host's runtime, cgroups and files. */
-async function nodeOnHost(options: StartNodeOptions, { cri, errors, recorder }: Reports) {
+async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers }: Reports) {
   const { config, logger, redaction, simulated, restartRuntime, takesOver = false, endsAll = false } = options;
   const hierarchies = await readHierarchies();
   const [host, pids, identity] = await Promise.all([
@@ -91,7 +96,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, recorder }: 
     hostIdentity(),
   ]);
   const parts: NodeParts = {
-    ...{ cri, redaction, restartRuntime, events: recorder.record, onError: errors.onError },
+    ...{ cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
     ...(simulated ? {} : { findCredentials: credentialsOn(config.rootDirectory, logger) }),
     ...(config.runtimeClassPath ? { readClasses: classesIn(config.runtimeClassPath, logger) } : {}),

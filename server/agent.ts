@@ -59,4 +59,6 @@ export interface AgentPort {
   /** The node as a core/v1 object. */
   nodeObject(): NodeObject;
   node(): NodeSummary;
+  /** What it has recorded, in parts; undefined where it records nothing. */
+  recording(): Promise<AsyncIterable<Uint8Array> | undefined>;
 }

@@ -12,6 +12,8 @@ export interface AgentClient {
   json(resource: string): Promise<unknown>;
   /** The same as a text for people. */
   text(resource: string): Promise<string>;
+  /** The same as bytes, as they come. */
+  bytes(resource: string): Promise<AsyncIterable<Uint8Array>>;
   /**
    * Resolves once the agent watches a resource, with the events as they come, until the signal aborts or the agent
    * closes the watch; they throw `AgentGone` when it ends without.
@@ -95,6 +97,14 @@ function failureOf(body: string): NodeFailure {
   return new NodeFailure(reason, message ?? body);
 }
 
+async function* chunks(place: Place, response: IncomingMessage): AsyncGenerator<Uint8Array> {
+  try {
+    yield* response;
+  } catch (cause) {
+    throw await gone(place, cause);
+  }
+}
+
 async function* lines(place: Place, response: IncomingMessage, signal: AbortSignal): AsyncGenerator<unknown> {
   try {
     for await (const line of createInterface({ input: response })) yield JSON.parse(line);
@@ -116,6 +126,11 @@ export function agentClient(path: string, known: Omit<Place, 'path'> = {}): Agen
     path,
     json: async (resource) => JSON.parse(await body(resource, 'application/json')),
     text: (resource) => body(resource, 'text/plain'),
+    bytes: async (resource) => {
+      const { response } = await open(place, resource, 'application/gzip');
+      if (response.statusCode !== 200) throw failureOf(await read(place, response));
+      return chunks(place, response);
+    },
     watch: async (resource, signal) => {
       const { response, endLimit } = await open(place, `${resource}?watch=true`, 'application/json', signal);
       if (response.statusCode !== 200) throw failureOf(await read(place, response));

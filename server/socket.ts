@@ -5,6 +5,7 @@ import { startLimit } from '../host/limit.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import type { AgentPort } from './agent.ts';
+import { sendRecording } from './recording.ts';
 import { answer } from './routes.ts';
 import { checkSocketPath, isAnswering } from './socketPath.ts';
 import { failure } from './status.ts';
@@ -47,14 +48,14 @@ function respond({ agent, watches, version }: Served, url: URL, accept: string, 
     send(response, 200, version);
     return;
   }
-  answer(agent, url.pathname, accept).then(
-    ({ code, body }) => send(response, code, body),
-    (error: unknown) => {
-      const [code, reason] =
-        error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
-      send(response, code, failure(code, reason, messageOf(error)));
-    },
-  );
+  const refuse = (error: unknown) => {
+    const [code, reason] =
+      error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
+    send(response, code, failure(code, reason, messageOf(error)));
+  };
+  const noRecording = () => send(response, 404, failure(404, 'NotFound', 'this agent records nothing'));
+  if (url.pathname === '/recording') sendRecording(agent, response).then((is) => is || noRecording(), refuse);
+  else answer(agent, url.pathname, accept).then(({ code, body }) => send(response, code, body), refuse);
 }
 
 function handle(served: Served, request: IncomingMessage, response: ServerResponse): void {

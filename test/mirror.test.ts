@@ -113,6 +113,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'node/config': 'cipherSuites kubeletFields',
     'node/config/parts': 'eviction images logs network node resources runtime serving sources',
   },
+  // The recording of a node.
+  'test/recording/flightRecorder.test.ts': { recording: 'deflate pending ring', actors: 'asked' },
+  'test/recording/play.test.ts': { recording: 'lines readLine recordingError recordingFile stretches' },
   // The runtime.
   'test/cri/containerConfig.test.ts': { cri: 'environment labels nodeDescription' },
   'test/cri/securityContext.test.ts': { cri: 'securityProfiles' },
@@ -146,8 +149,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/volume/program.test.ts': { host: 'ownScript', volume: 'hostMounter memory volumeTasks' },
   // Commands, run as processes or over a real socket.
   'test/cli/process.test.ts': {
-    cli: 'agent asYaml describe get getEvents leftPods readEvents readExplanation readNodes readPods resource run signals standardOutput',
-    node: 'admission agentPort hostConfig hostIdentity prettyLog rootDirectory serveNode settings startNode',
+    cli: 'agent asYaml describe get getEvents leftPods readEvents readExplanation readNodes readPods record resource run signals standardOutput',
+    node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory serveNode settings startNode',
   },
   'test/cli/liveTable.test.ts': { cli: 'lineView terminalView' },
   'test/cli/hostileText.test.ts': { 'cli/table': 'printer' },

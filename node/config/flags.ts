@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
+import { parseQuantity, wholeValue } from '../../pod/api/quantity.ts';
 import { labelsFlag, sysctlsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
-import { boolean, directory, endpoint, path, section, whole } from './fields.ts';
+import { boolean, directory, endpoint, path, section, textLike, whole } from './fields.ts';
 import { headersFlag, manifestUrl } from './urlFields.ts';
 
 const nodeIps = z.pipe(
@@ -35,6 +36,17 @@ function fromText(bounds: z.ZodMiniCustom<number, number>) {
   );
 }
 
+/** Less would hold no moment of a node of many pods. */
+const LEAST_RECORD = 2 ** 20;
+
+const recordSize = z.pipe(
+  textLike('a quantity of bytes such as "64Mi", of at least 1Mi, or 0', (text) => {
+    const isQuantity = parseQuantity(text) !== undefined;
+    return isQuantity && (wholeValue(text) === 0 || wholeValue(text) >= LEAST_RECORD);
+  }),
+  z.transform((text: string) => wholeValue(text)),
+);
+
 /** A negative number bounds nothing. */
 const wholeOrNone = whole(-(2 ** 31));
 
@@ -61,6 +73,7 @@ const flags = section({
   '--allowed-unsafe-sysctls': z.optional(sysctlsFlag),
   '--maximum-dead-containers-per-container': z.optional(fromText(wholeOrNone)),
   '--maximum-dead-containers': z.optional(fromText(wholeOrNone)),
+  '--record-size': z.optional(recordSize),
   '--v': z.optional(fromText(whole())),
 });
 

@@ -57,6 +57,8 @@ export interface NodeConfig extends HousekeepingConfig {
   /** How many users a pod has that has its own. */
   readonly idsPerPod: number;
   readonly maxContainerRestartPeriodMs: number;
+  /** What the recording of the node may take on disk, in bytes; 0: nothing is recorded. */
+  readonly recordSizeBytes: number;
   readonly failCgroupV1: boolean;
   readonly failSwapOn: boolean;
   /** `auto`: JSON, or text where a terminal reads along. */
@@ -73,6 +75,8 @@ export interface ConfigDefaults {
   readonly containerRuntimeEndpoint?: string;
 }
 
+/** What the recording takes on disk unless a flag says otherwise. */
+const RECORD_SIZE = 64 * 2 ** 20;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -134,6 +138,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     clusterDns: Object.freeze([...(file?.clusterDNS ?? [])]),
     clusterDomain: file?.clusterDomain ?? '',
     resolvConf: file?.resolvConf ?? '/etc/resolv.conf',
+    recordSizeBytes: flags['--record-size'] ?? RECORD_SIZE,
     failCgroupV1: file?.failCgroupV1 ?? false,
     failSwapOn: file?.failSwapOn ?? false,
     logging: Object.freeze({

@@ -10,6 +10,7 @@ import { killed } from './rows/killed.ts';
 import { manyPods } from './rows/manyPods.ts';
 import { onePod } from './rows/onePod.ts';
 import { probes } from './rows/probes.ts';
+import { recording } from './rows/recording.ts';
 import { scale } from './rows/scale.ts';
 import { simulation } from './rows/simulation.ts';
 
@@ -36,6 +37,8 @@ function measure(row: RowName, node: BenchNode, options: BenchOptions): Promise<
       return scale(node, repeats);
     case 'simulation':
       return simulation(options.quick ? 10 : 60);
+    case 'recording':
+      return recording();
   }
 }
 

@@ -1,7 +1,17 @@
 import { parseArgs } from 'node:util';
 
 /** The rows of the table, in the order in which they are measured. */
-const rowNames = ['one-pod', 'many-pods', 'kill', 'idle', 'probes', 'adoption', 'scale', 'simulation'] as const;
+const rowNames = [
+  'one-pod',
+  'many-pods',
+  'kill',
+  'idle',
+  'probes',
+  'adoption',
+  'scale',
+  'simulation',
+  'recording',
+] as const;
 export type RowName = (typeof rowNames)[number];
 
 /** What a run of the bench measures, and how often. */
@@ -28,6 +38,7 @@ const usualRepeats: Record<RowName, number> = {
   adoption: 5,
   scale: 3,
   simulation: 1,
+  recording: 1,
 };
 const quickRepeats: Record<RowName, number> = {
   'one-pod': 5,
@@ -38,6 +49,7 @@ const quickRepeats: Record<RowName, number> = {
   adoption: 2,
   scale: 1,
   simulation: 1,
+  recording: 1,
 };
 
 /** Reads the command line; throws with what is wrong in it. */

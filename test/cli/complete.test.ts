@@ -15,7 +15,13 @@ const ask: AskPods = async ({ rootDir }) =>
       ];
 
 test.each([
-  ['', ['run', 'up', 'down', 'get', 'describe', 'explain', 'version', 'charts', 'completion', 'help', ':none']],
+  [
+    '',
+    [
+      ...['run', 'up', 'down', 'get', 'describe', 'explain', 'version', 'charts', 'record', 'replay'],
+      ...['completion', 'help', ':none'],
+    ],
+  ],
   ['de', ['describe', ':none']],
   ['help ge', ['get', ':none']],
   ['get ', ['pods', 'nodes', 'events', ':none']],
@@ -36,6 +42,13 @@ test.each([
   ['get events --for pod/w', ['pod/web-host', ':none']],
   ['run --config ', [':file']],
   ['completion z', ['zsh', ':none']],
+  ['record ', ['dump', ':none']],
+  ['record dump ', [':file']],
+  ['record dump --root-dir ', [':file']],
+  ['record nonsense ', [':none']],
+  ['replay ', [':file']],
+  ['replay node.rec --c', ['--check', ':none']],
+  ['replay node.rec --explain ', [':none']],
   ['nonsense ', [':none']],
 ])('"statelet %s" goes on with %j', async (line, found) => {
   expect(await complete(program, line.split(' '), ask)).toEqual(found);

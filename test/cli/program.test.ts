@@ -18,6 +18,8 @@ async function asked(...words: string[]): Promise<unknown> {
     getNodes: hear('getNodes'),
     describe: hear('describe'),
     explain: hear('explain'),
+    replay: hear('replay'),
+    recordDump: hear('recordDump'),
     charts: hear('charts'),
     version: hear('version'),
     completion: hear('completion'),

@@ -51,6 +51,10 @@ test('the daemon is one process, from node_modules/.bin on', async () => {
   expect(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).toBe('');
   kill('SIGTERM');
   expect(await ended).toBe(0);
+  // What its bundle has recorded, and the bundle of the commands plays.
+  const replay = startStatelet(['replay', join(directory, 'one/statelet/recording'), '--check'], { by: [command] });
+  expect([await replay.ended, replay.err()]).toEqual([0, '']);
+  expect(replay.out()).toMatch(/^1 life, \d+ entries, [1-9]\d* states, 0 statuses: no difference\n$/);
 });
 
 test('the daemon reads large manifests too, in a thread with a bundle of its own', async () => {

@@ -55,6 +55,7 @@ describe('defaults', () => {
       clusterDns: [],
       clusterDomain: '',
       resolvConf: '/etc/resolv.conf',
+      recordSizeBytes: 64 * 2 ** 20,
       failCgroupV1: false,
       failSwapOn: false,
       logging: { format: 'auto', verbosity: 0 },
@@ -175,6 +176,21 @@ describe('what follows from a field', () => {
 describe('flags are checked too', () => {
   test.each([
     ['--max-pods', 'many', '--max-pods: expected a whole number of at least 0, got "many"'],
+    [
+      '--record-size',
+      '64 Mi',
+      '--record-size: expected a quantity of bytes such as "64Mi", of at least 1Mi, or 0, got "64 Mi"',
+    ],
+    [
+      '--record-size',
+      '1k',
+      '--record-size: expected a quantity of bytes such as "64Mi", of at least 1Mi, or 0, got "1k"',
+    ],
+    [
+      '--record-size',
+      '-1',
+      '--record-size: expected a quantity of bytes such as "64Mi", of at least 1Mi, or 0, got "-1"',
+    ],
     ['--max-pods', '-1', '--max-pods: expected a whole number of at least 0, got "-1"'],
     [
       '--node-labels',

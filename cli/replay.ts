@@ -1,0 +1,143 @@
+/** `statelet replay`: a recording, read or played again. */
+import { ConfigError } from '../node/config/configError.ts';
+import { parseDuration } from '../node/config/duration.ts';
+import { machinesDigest } from '../node/machinesDigest.ts';
+import { ambiguity, podsCalled } from '../pod/show/called.ts';
+import { formatExplanation, formatNodeExplanation } from '../pod/show/formatExplanation.ts';
+import { podTable } from '../pod/show/table.ts';
+import { type Checked, checkStretch, type Played, playTo } from '../recording/play.ts';
+import { readLine } from '../recording/readLine.ts';
+import { RecordingError } from '../recording/recordingError.ts';
+import { RecordingFile } from '../recording/recordingFile.ts';
+import { storyOf } from '../recording/story.ts';
+import { linesIn, type Stretch, stretchesOf } from '../recording/stretches.ts';
+import { nodeOf, podNameOf } from './explain.ts';
+import { asText } from './output.ts';
+import { tablePrinter } from './table/printer.ts';
+
+export interface ReplayOptions {
+  /** A moment, a time after the beginning, or with a minus before the end. */
+  readonly until?: string;
+  /** What is to be explained as it was then. */
+  readonly explain?: string;
+  readonly check?: boolean;
+  readonly story?: boolean;
+  readonly namespace?: string;
+  readonly output?: 'json' | 'yaml';
+}
+
+type Write = (text: string) => unknown;
+
+interface Opened {
+  readonly file: RecordingFile;
+  readonly stretches: readonly Stretch[];
+  /** The last moment to be played, in milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** Prints the pods of a recording as they were at a moment, why one was as it was, its story, or whether it can be trusted. */
+export async function replay(path: string, options: ReplayOptions, write: Write): Promise<void> {
+  if (options.check && options.until !== undefined)
+    throw new ConfigError('--check: all of a recording is checked, leave out --until');
+  const opened = await openRecording(path, options);
+  if (options.check) return check(opened, write);
+  if (options.story) {
+    for await (const line of storyOf(opened.file, opened)) write(`${line}\n`);
+    return;
+  }
+  const played = await playTo(opened.file, opened.stretches, { until: opened.until, machines: machinesDigest() });
+  if (played === undefined) throw new RecordingError(`${path}: nothing in it can be replayed`);
+  try {
+    if (options.explain === undefined) await printPods(played, options, write);
+    else write(await explained(played, options.explain, options));
+  } finally {
+    await played.agent.stop();
+  }
+}
+
+async function openRecording(path: string, { until }: ReplayOptions): Promise<Opened> {
+  const file = await RecordingFile.open(path);
+  const stretches = await stretchesOf(file);
+  const [first] = stretches[0]?.beginnings ?? [];
+  if (first === undefined) {
+    throw new RecordingError(
+      `${path}: expected a recording, as "statelet record dump" writes it, or a directory of one`,
+    );
+  }
+  return { file, stretches, until: momentOf(until, first.at, await endOf(file, first.at)) };
+}
+
+/** When the last line was written. */
+async function endOf(file: RecordingFile, otherwise: number): Promise<number> {
+  const last = file.members.at(-1);
+  const lines = last && (await linesIn(file, last));
+  return readLine(lines?.at(-1) ?? '')?.at ?? last?.at ?? otherwise;
+}
+
+/** Nothing was recorded for longer. */
+const LONGEST_MS = 100 * 365 * 24 * 3_600_000;
+
+/** What `--until` means of a recording from one moment to another. */
+export function momentOf(until: string | undefined, from: number, to: number): number {
+  if (until === undefined) return Number.POSITIVE_INFINITY;
+  const isBack = until.startsWith('-');
+  const duration = parseDuration(isBack ? until.slice(1) : until);
+  if (duration !== undefined && duration <= LONGEST_MS) return isBack ? to - duration : from + duration;
+  const moment = /^\d{4}-\d\d-\d\dT/.test(until) ? Date.parse(until) : Number.NaN;
+  if (Number.isNaN(moment)) {
+    throw new ConfigError(
+      `--until: expected a time such as "2026-01-31T12:00:00Z", or a duration such as "90s" from the beginning or "-90s" from the end, got ${JSON.stringify(until)}`,
+    );
+  }
+  return moment;
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+
+async function printPods({ agent, at }: Played, { namespace, output }: ReplayOptions, write: Write): Promise<void> {
+  const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+  if (output !== undefined) {
+    const list = { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '' }, items: pods };
+    return void write(await asText(list, output));
+  }
+  write(`${isoTime(at)}\n`);
+  const [header = [], ...rows] = podTable(pods, { wide: false, now: at });
+  const cells = pods.map(({ metadata }, index) => [metadata.namespace, ...(rows[index] ?? [])]);
+  tablePrinter(write).print(['NAMESPACE', ...header], cells);
+}
+
+async function explained({ agent, at }: Played, what: string, { namespace, output }: ReplayOptions): Promise<string> {
+  if (nodeOf([what])) {
+    const node = agent.explainNode();
+    return output === undefined ? formatNodeExplanation(node) : asText(node, output);
+  }
+  const name = podNameOf([what]);
+  const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+  const called = podsCalled(name, pods);
+  const why = ambiguity(called);
+  if (why !== undefined) throw new ConfigError(`--explain: ${why}`);
+  const [pod] = called;
+  const found = pod && agent.explainUid(pod.metadata.uid);
+  if (found === undefined) throw new ConfigError(`--explain: pods "${name}" not found at ${isoTime(at)}`);
+  return output === undefined ? formatExplanation(found) : asText(found, output);
+}
+
+async function check({ file, stretches }: Opened, write: Write): Promise<void> {
+  const all: Checked = { entries: 0, states: 0, statuses: 0 };
+  for (const stretch of stretches) {
+    const { difference, ...counts } = await checkStretch(file, stretch, machinesDigest());
+    if (difference) {
+      const { at, of, recorded, replayed } = difference;
+      throw new RecordingError(
+        `${isoTime(at)}: ${of}: recorded ${shown(recorded)}, replayed ${replayed === undefined ? 'nothing' : shown(replayed)}`,
+      );
+    }
+    for (const key of ['entries', 'states', 'statuses'] as const) Object.assign(all, { [key]: all[key] + counts[key] });
+  }
+  const lives = new Set(stretches.map(({ life }) => life)).size;
+  write(
+    `${lives === 1 ? '1 life' : `${lives} lives`}, ${all.entries} entries, ${all.states} states, ${all.statuses} statuses: no difference\n`,
+  );
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));

@@ -1,0 +1,54 @@
+/** The flight recorder of the command line's node. */
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../actors/clock.ts';
+import type { EventSink } from '../actors/events/eventSink.ts';
+import type { NodeParts } from '../actors/nodeParts.ts';
+import { hostFiles } from '../host/files/fileSystem.ts';
+import { messageOf } from '../pod/failure.ts';
+import { deflate } from '../recording/deflate.ts';
+import { bytesOf } from '../recording/dump.ts';
+import { createFlightRecorder, type FlightRecorder } from '../recording/flightRecorder.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import type { AgentLog } from './logger.ts';
+import { machinesDigest } from './machinesDigest.ts';
+import { packageVersion, recordingDirectory } from './places.ts';
+
+/** Undefined where nothing is to be recorded. */
+export function flightRecorder(config: NodeConfig, { logger, redaction }: AgentLog): FlightRecorder | undefined {
+  const { recordSizeBytes: sizeBytes } = config;
+  if (sizeBytes === 0) return undefined;
+  const directory = recordingDirectory(config.rootDirectory);
+  return createFlightRecorder({
+    ...{ files: hostFiles, directory, sizeBytes, clock: systemClock, deflate },
+    program: {
+      machines: machinesDigest(),
+      versions: { statelet: packageVersion(), node: process.version },
+      life: randomUUID(),
+    },
+    redact: redaction.redact,
+    onError: (error) =>
+      logger.warn({ directory, err: error }, `cannot write the recording, retrying every 10 s: ${messageOf(error)}`),
+  });
+}
+
+/** All that it has recorded, in parts; undefined where that is nothing. */
+export async function recordingOf(
+  recorder: FlightRecorder | undefined,
+  { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>,
+): Promise<AsyncIterable<Uint8Array> | undefined> {
+  await recorder?.flush();
+  return recorder && bytesOf(recordingDirectory(rootDirectory));
+}
+
+/** Who looks on at a node: whoever hears of events, and the recorder, if there is one. */
+export function onlookersOf(recorder: FlightRecorder | undefined, events: EventSink): Partial<NodeParts> {
+  if (recorder === undefined) return { events };
+  const { onlookers } = recorder;
+  return {
+    ...onlookers,
+    events: (event) => {
+      events(event);
+      onlookers.events(event);
+    },
+  };
+}

@@ -1,0 +1,225 @@
+/**
+ * Writes down what a node does, in a ring on disk: all that enters its actors, what they ask for, the states that they
+ * come into, the statuses and events that they tell. The node goes on whatever happens to its recording.
+ */
+import type { Clock } from '../actors/clock.ts';
+import type { Keyframe, NodeAgent } from '../actors/nodeAgent.ts';
+import type { NodeParts } from '../actors/nodeParts.ts';
+import type { Redaction } from '../actors/redaction.ts';
+import type { PodChange } from '../actors/status/statusBoard.ts';
+import type { PodStatus } from '../pod/api/schema/status.ts';
+import { type Began, FORMAT, type Line } from './lines.ts';
+import { type Deflate, memberOf } from './member.ts';
+import { Pending, type PendingText } from './pending.ts';
+import { Ring, type RingOptions } from './ring.ts';
+
+export interface FlightRecorderOptions extends RingOptions {
+  readonly clock: Clock;
+  readonly deflate: Deflate;
+  /** What its recordings say of the program that they are of. */
+  readonly program: Pick<Began, 'machines' | 'versions' | 'life'>;
+  /** What may leave the agent of a value. */
+  readonly redact: Redaction['redact'];
+  /** Told why nothing can be written: once, until something can be again. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** What it writes about. */
+type RecordedAgent = Pick<NodeAgent, 'input' | 'keyframe' | 'now' | 'subscribe'>;
+
+export interface FlightRecorder {
+  /** What is told of a node to it. */
+  readonly onlookers: {
+    readonly [K in 'record' | 'calls' | 'moves' | 'events']-?: NonNullable<NodeParts[K]>;
+  };
+  /** To be called before the agent starts. */
+  begin(agent: RecordedAgent): void;
+  /** Writes what has not been written yet; resolves when that is done, or has failed. */
+  flush(): Promise<void>;
+  /** To be called when the agent has been stopped. */
+  end(): Promise<void>;
+}
+
+/** What happened is on disk so long after it at the latest. */
+const FLUSH_MS = 1_000;
+/** Sooner where so much waits to be written, in characters. */
+const FLUSH_LENGTH = 2 ** 18;
+/** What waits to be written has so many characters at most. */
+const MOST_LENGTH = 2 ** 21;
+/** After so many entries another keyframe is written: to come to a moment no more than these have to be played. */
+const ENTRIES = 2_000;
+/** When nothing could be written, the next attempt is made after so long. */
+const RETRY_MS = 10_000;
+/** A disk that has not answered by then hangs. */
+const WRITE_MS = 10_000;
+/** So long the last lines may take to be written when the agent stops. */
+const LAST_MS = 2_000;
+
+export const createFlightRecorder = (options: FlightRecorderOptions): FlightRecorder => new Recorder(options);
+
+class Recorder implements FlightRecorder {
+  readonly #options: FlightRecorderOptions;
+  readonly #ring: Ring;
+  #agent: RecordedAgent | undefined;
+  #pending = new Pending();
+  /** Entries since the last keyframe. */
+  #entries = 0;
+  #missed = 0;
+  /** Whether what is written now could not be read without another beginning. */
+  #isCut = false;
+  #isBroken = false;
+  /** A write that has not ended, also where nobody waits for it any more. */
+  #appending: Promise<void> | undefined;
+  #timer: { readonly id: unknown; readonly ms: number } | undefined;
+  #writing: Promise<void> | undefined;
+  #unsubscribe = () => {};
+
+  constructor(options: FlightRecorderOptions) {
+    this.#options = options;
+    this.#ring = new Ring(options);
+  }
+
+  readonly onlookers: FlightRecorder['onlookers'] = {
+    record: (entry) => {
+      this.#entries += 1;
+      this.#add(entry);
+    },
+    calls: (call) => this.#add({ kind: 'asked', ...call }),
+    moves: (move) => this.#add({ kind: 'state', ...move }),
+    events: ({ type: _, ...event }) => this.#add({ kind: 'event', ...this.#options.redact(event) }),
+  };
+
+  begin(agent: RecordedAgent): void {
+    this.#agent = agent;
+    // What happened before there were any actors comes after it.
+    this.#pending.beginWith(this.#began(agent, undefined), 'anew');
+    this.#unsubscribe = agent.subscribe(this.#statuses());
+    this.#schedule();
+  }
+
+  flush(): Promise<void> {
+    this.#endTimer();
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+      if (!this.#pending.isEmpty) this.#schedule();
+    });
+    return this.#writing;
+  }
+
+  async end(): Promise<void> {
+    this.#unsubscribe();
+    // What a stopped agent is like is no moment to begin with.
+    this.#agent = undefined;
+    const written = (async () => {
+      await this.#writing;
+      this.#add({ kind: 'ended', at: this.#options.clock.now() });
+      await this.flush();
+    })();
+    // A disk that hangs does not hold up the end of the agent.
+    await this.#within(LAST_MS, written).catch(() => {});
+    this.#endTimer();
+  }
+
+  #began(agent: RecordedAgent, from: Keyframe | undefined): Began {
+    const { program } = this.#options;
+    const missed = this.#missed > 0 ? { missed: this.#missed } : {};
+    const frame = from === undefined ? {} : { from };
+    this.#entries = 0;
+    return {
+      ...{ kind: 'began', at: from?.at ?? agent.now(), format: FORMAT, ...program },
+      ...{ input: agent.input, ...frame, ...missed },
+    };
+  }
+
+  #add(line: Line): void {
+    if (this.#pending.length > MOST_LENGTH) this.#cut();
+    this.#pending.add(line);
+    this.#schedule();
+  }
+
+  /** Tells each status that is another than the one before. */
+  #statuses(): (change: PodChange) => void {
+    const known = new Map<string, PodStatus | undefined>();
+    const { clock, redact } = this.#options;
+    return ({ uid, removed, pod: { metadata, status } }) => {
+      if (!removed && known.get(uid) === status) return;
+      if (removed) known.delete(uid);
+      else known.set(uid, status);
+      const told = removed || status === undefined ? {} : { status: redact(status) };
+      this.#add({ kind: 'status', at: clock.now(), uid, pod: `${metadata.namespace}/${metadata.name}`, ...told });
+    };
+  }
+
+  /** What waits is given up: whatever follows needs another beginning. */
+  #cut(): void {
+    this.#missed += this.#pending.take()?.count ?? 0;
+    this.#isCut = true;
+  }
+
+  #schedule(): void {
+    if (this.#agent === undefined || this.#writing !== undefined) return;
+    const usual = this.#isBroken ? RETRY_MS : FLUSH_MS;
+    const ms = this.#pending.length > FLUSH_LENGTH && !this.#isBroken ? 0 : usual;
+    if (this.#timer !== undefined && this.#timer.ms <= ms) return;
+    this.#endTimer();
+    this.#timer = { id: this.#options.clock.setTimeout(() => void this.flush(), ms), ms };
+  }
+
+  #endTimer(): void {
+    if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer.id);
+    this.#timer = undefined;
+  }
+
+  async #write(): Promise<void> {
+    let unwritten: readonly PendingText[] = [];
+    try {
+      if (this.#appending !== undefined) throw new Error(`${this.#options.directory}: a write has not ended yet`);
+      const inNew = this.#isCut || this.#ring.isFull;
+      unwritten = this.#due(inNew || this.#entries >= ENTRIES);
+      for (const text of unwritten) {
+        this.#appending = this.#append(text, inNew).finally(() => {
+          this.#appending = undefined;
+        });
+        await this.#within(WRITE_MS, this.#appending);
+        if (text.missed !== undefined) this.#missed -= text.missed;
+        unwritten = unwritten.slice(1);
+      }
+      this.#isBroken = false;
+    } catch (error) {
+      this.#missed += unwritten.reduce((sum, { count }) => sum + count, 0);
+      this.#isCut = true;
+      if (!this.#isBroken) this.#options.onError(error);
+      this.#isBroken = true;
+    }
+  }
+
+  async #append(text: PendingText, inNew: boolean): Promise<void> {
+    const member = await memberOf(text, this.#options.deflate);
+    await this.#ring.append(member, { inNew: inNew && text.begins !== 'no' });
+  }
+
+  /** What is to be written now, and where that is asked for another beginning after it. */
+  #due(begins: boolean): readonly PendingText[] {
+    if (this.#isCut) this.#cut();
+    const isAnew = this.#isCut || this.#ring.isFull;
+    const pending = this.#pending.take();
+    const began = begins && this.#agent ? this.#beganNow(this.#agent, isAnew ? 'anew' : 'again') : undefined;
+    return [pending, began].filter((each) => each !== undefined);
+  }
+
+  #beganNow(agent: RecordedAgent, begins: 'anew' | 'again'): PendingText | undefined {
+    const began = new Pending();
+    began.beginWith(this.#began(agent, agent.keyframe()), begins);
+    this.#isCut = false;
+    return began.take();
+  }
+
+  /** Rejects where it has not come to an end by then. */
+  #within<T>(ms: number, promise: Promise<T>): Promise<T> {
+    const { clock, directory } = this.#options;
+    return new Promise((resolve, reject) => {
+      const timer = clock.setTimeout(() => reject(new Error(`${directory}: no answer within ${ms / 1_000} s`)), ms);
+      promise.then(resolve, reject).finally(() => clock.clearTimeout(timer));
+    });
+  }
+}

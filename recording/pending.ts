@@ -1,0 +1,53 @@
+/** Lines that wait to be written. */
+import type { Began, Line } from './lines.ts';
+import type { MemberText } from './member.ts';
+
+export interface PendingText extends MemberText {
+  /** How many lines it has that tell what happened. */
+  readonly count: number;
+  /** How many its first line says are missing. */
+  readonly missed?: number | undefined;
+}
+
+export class Pending {
+  #lines: string[] = [];
+  #length = 0;
+  #at = 0;
+  #begins: MemberText['begins'] = 'no';
+  #missed: number | undefined;
+
+  /** In characters. */
+  get length(): number {
+    return this.#length;
+  }
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  /** After all that are here. */
+  add(line: Line): void {
+    if (this.isEmpty) this.#at = line.at;
+    // At once: what it holds need not be kept alive.
+    const text = JSON.stringify(line);
+    this.#lines.push(text);
+    this.#length += text.length + 1;
+  }
+
+  /** Before all that are here. */
+  beginWith(began: Began, begins: 'anew' | 'again'): void {
+    const text = JSON.stringify(began);
+    this.#lines.unshift(text);
+    this.#length += text.length + 1;
+    [this.#at, this.#begins, this.#missed] = [began.at, begins, began.missed];
+  }
+
+  /** All that are here, which are here no more; undefined where there are none. */
+  take(): PendingText | undefined {
+    if (this.isEmpty) return undefined;
+    const [lines, at, begins, missed] = [this.#lines, this.#at, this.#begins, this.#missed];
+    [this.#lines, this.#length, this.#begins, this.#missed] = [[], 0, 'no', undefined];
+    const count = lines.length - (begins === 'no' ? 0 : 1);
+    return { text: `${lines.join('\n')}\n`, at, begins, missed, count };
+  }
+}

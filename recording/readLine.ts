@@ -1,0 +1,35 @@
+/** Reads lines of a recording, which may be of another version or no such file at all. */
+import * as z from 'zod/mini';
+import { parsedJson } from '../pod/parsedJson.ts';
+import { FORMAT, type Line } from './lines.ts';
+
+const object = z.looseObject({});
+/** That of a date. */
+const at = z.number().check(z.gte(-8.64e15), z.lte(8.64e15));
+const head = { at };
+const entry = { ...head, actor: z.string(), source: z.string() };
+const text = z.string();
+
+const line = z.discriminatedUnion('kind', [
+  z.looseObject({
+    ...{ ...head, kind: z.literal('began'), format: z.literal(FORMAT), machines: text, life: text },
+    ...{ versions: z.object({ statelet: text, node: text }), input: object },
+    ...{ from: z.optional(object), missed: z.optional(z.number()) },
+  }),
+  z.looseObject({ ...entry, kind: z.enum(['answer', 'failure', 'fact', 'elapsed']) }),
+  z.looseObject({ ...head, kind: z.literal('asked'), actor: text, port: text, about: z.optional(text) }),
+  z.looseObject({ ...head, kind: z.literal('state'), actor: text, state: text }),
+  z.looseObject({ ...head, kind: z.literal('status'), uid: text, pod: text, status: z.optional(object) }),
+  z.looseObject({
+    ...{ ...head, kind: z.literal('event'), eventType: z.enum(['Normal', 'Warning']), reason: text, message: text },
+    involved: z.looseObject({ kind: text, name: text, namespace: z.optional(text), fieldPath: z.optional(text) }),
+  }),
+  z.looseObject({ ...head, kind: z.literal('ended') }),
+]);
+
+/** Undefined where it is none that this version knows. */
+export function readLine(json: string): Line | undefined {
+  const read = line.safeParse(parsedJson(json));
+  // What is below these fields was written by the same program, or is looked at when it is played.
+  return read.success ? (read.data as unknown as Line) : undefined;
+}

@@ -1,0 +1,100 @@
+/** Reads recordings: a file that was written out, or the directory of a ring. What is torn at its end is left out. */
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip, type ZlibOptions } from 'node:zlib';
+import { isMissing } from '../host/files/fileErrors.ts';
+import { messageOf } from '../pod/failure.ts';
+import { HEADER, headOf, type MemberHead } from './member.ts';
+import { RecordingError } from './recordingError.ts';
+import { isOfRing } from './ring.ts';
+
+/** A member, and where it lies. */
+export interface Member extends MemberHead {
+  readonly file: string;
+  readonly offset: number;
+}
+
+export class RecordingFile {
+  /** In the order in which they were written. */
+  readonly members: readonly Member[];
+
+  private constructor(members: readonly Member[]) {
+    this.members = members;
+  }
+
+  /** Rejects with a system error where the path cannot be read; of what holds no recording there are no members. */
+  static async open(path: string): Promise<RecordingFile> {
+    const place = await stat(path);
+    if (!place.isDirectory() && !place.isFile()) throw new RecordingError(`${path}: expected a file or a directory`);
+    const files = place.isDirectory() ? await ringIn(path) : [path];
+    const members: Member[] = [];
+    for (const file of files) {
+      // One that a recorder has removed meanwhile is gone.
+      const found = await membersIn(file).catch((error) =>
+        isMissing(error) && file !== path ? [] : Promise.reject(error),
+      );
+      members.push(...found);
+    }
+    return new RecordingFile(members);
+  }
+
+  /** Whether it is the last one that was written to its file: what is damaged in it is torn. */
+  isLast(member: Member): boolean {
+    return this.members[this.members.indexOf(member) + 1]?.file !== member.file;
+  }
+
+  /** The lines of a member, as text. Rejects with a `RecordingError` where its bytes are not what was written. */
+  async lines(member: Member): Promise<readonly string[]> {
+    const bytes = await this.bytes(member);
+    const text = await expand(bytes).catch((cause: unknown) => {
+      throw new RecordingError(`${member.file}: damaged at byte ${member.offset}: ${messageOf(cause)}`, { cause });
+    });
+    return text.toString('utf8').trimEnd().split('\n');
+  }
+
+  async bytes({ file, offset, size }: Member): Promise<Buffer> {
+    const handle = await open(file, 'r');
+    try {
+      return await readAt(handle, offset, size);
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** A keyframe of the largest node is a tenth of it. */
+const MOST_BYTES = 2 ** 28;
+
+const expand = (bytes: Buffer): Promise<Buffer> =>
+  promisify<Buffer, ZlibOptions, Buffer>(gunzip)(bytes, { maxOutputLength: MOST_BYTES });
+
+async function ringIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isFile() && isOfRing(entry.name)).map(({ name }) => name);
+  return names.sort().map((name) => join(directory, name));
+}
+
+async function membersIn(file: string): Promise<Member[]> {
+  const handle = await open(file, 'r');
+  try {
+    const { size: end } = await handle.stat();
+    const members: Member[] = [];
+    for (let offset = 0; offset < end; ) {
+      const head = headOf(await readAt(handle, offset, HEADER));
+      if (head === undefined || offset + head.size > end) break;
+      members.push({ ...head, file, offset });
+      offset += head.size;
+    }
+    return members;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** So many bytes, or as many as there are. */
+async function readAt(handle: FileHandle, offset: number, size: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(size);
+  const { bytesRead } = await handle.read(buffer, 0, size, offset);
+  return buffer.subarray(0, bytesRead);
+}

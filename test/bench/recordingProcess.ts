@@ -1,0 +1,107 @@
+/**
+ * A node of fifty pods on a simulated runtime in a process of its own, with or without a flight recorder: prints what the
+ * process and, of that, the recorder took for the pods' start and for ten idle minutes, and the memory then.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+import { createRedaction } from '../../actors/redaction.ts';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { startSimulatedNode } from '../../actors/simulated/startSimulatedNode.ts';
+import { hostFiles } from '../../host/files/fileSystem.ts';
+import { LEVEL } from '../../recording/deflate.ts';
+import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
+
+const PODS = 50;
+const IDLE_MS = 10 * 60_000;
+const SETTLES_MS = 30_000;
+
+const isRecorded = process.argv[2] === 'recorded';
+let ownMs = 0;
+/** How many of its functions are under way: one may call another. */
+let depth = 0;
+
+/** The same function, whose time is the recorder's. */
+const timed =
+  <A extends readonly unknown[], R>(act: (...args: A) => R) =>
+  (...args: A): R => {
+    const began = performance.now();
+    depth += 1;
+    try {
+      return act(...args);
+    } finally {
+      depth -= 1;
+      if (depth === 0) ownMs += performance.now() - began;
+    }
+  };
+
+/** All that it does on this thread; it compresses there, too, so that this counts as well. */
+function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(value: T) => T): FlightRecorder {
+  const recorder = createFlightRecorder({
+    ...{ files: hostFiles, directory, sizeBytes: 2 ** 26, redact },
+    // What it does when its time has come, up to what it waits for.
+    clock: {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      setTimeout: (fn, ms) => clock.setTimeout(timed(fn), ms),
+      clearTimeout: (id) => clock.clearTimeout(id),
+    },
+    deflate: timed(async (bytes: Uint8Array) => deflateRawSync(bytes, { level: LEVEL })),
+    program: { machines: '', versions: { statelet: '', node: '' }, life: '' },
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const { record, calls, moves, events } = recorder.onlookers;
+  return {
+    flush: () => recorder.flush(),
+    end: () => recorder.end(),
+    begin: ({ keyframe, subscribe, ...agent }) =>
+      recorder.begin({
+        ...{ ...agent, input: agent.input, keyframe: timed(keyframe) },
+        subscribe: (listener) => subscribe(timed(listener)),
+      }),
+    onlookers: { record: timed(record), calls: timed(calls), moves: timed(moves), events: timed(events) },
+  };
+}
+
+/** The processor time of this process, in milliseconds. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+const pod = (index: number) => ({
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: `pod-${index}` } },
+  spec: { containers: [{ name: 'main', image: 'example.org/app:1', env: [{ name: 'A', value: 'not-a-secret-0' }] }] },
+});
+
+const directory = await mkdtemp(join(tmpdir(), 'statelet-bench-'));
+const clock = new SimulatedClock();
+const { redact, ...learning } = createRedaction();
+const timedRedact = timed(redact) as typeof redact;
+const recorder = isRecorded ? timedRecorder(directory, clock, timedRedact) : undefined;
+const node = await startSimulatedNode({
+  clock,
+  parts: { ...recorder?.onlookers, redaction: { ...learning, redact: isRecorded ? timedRedact : redact } },
+});
+recorder?.begin(node.agent);
+await clock.advance(SETTLES_MS);
+
+const beforeBurst = { cpu: cpuMs(), own: ownMs };
+node.apply(Array.from({ length: PODS }, (_, index) => pod(index)));
+await clock.advance(SETTLES_MS);
+const burst = { cpuMs: cpuMs() - beforeBurst.cpu, ownMs: ownMs - beforeBurst.own };
+const running = node.agent.pods().filter(({ status }) => status?.phase === 'Running').length;
+if (running !== PODS) throw new Error(`${running} of ${PODS} pods run`);
+
+const beforeIdle = ownMs;
+await clock.advance(IDLE_MS);
+const idle = { ownMs: ownMs - beforeIdle, ms: IDLE_MS };
+globalThis.gc?.();
+const { heapUsed, external } = process.memoryUsage();
+await recorder?.end();
+await node.stop();
+await rm(directory, { recursive: true });
+process.stdout.write(JSON.stringify({ burst, idle, memoryBytes: heapUsed + external }));

@@ -1,0 +1,148 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { deflate } from '../../recording/deflate.ts';
+import type { Line } from '../../recording/lines.ts';
+import { memberOf } from '../../recording/member.ts';
+import { checkStretch, playTo } from '../../recording/play.ts';
+import { readLine } from '../../recording/readLine.ts';
+import { RecordingFile } from '../../recording/recordingFile.ts';
+import { stretchesOf } from '../../recording/stretches.ts';
+import { podRunning, podWith } from '../fakes/pods.ts';
+import { checkedStretches, MACHINES, type Recorded, recordedNode } from './recorded.ts';
+
+let recorded: Recorded;
+
+beforeEach(async () => {
+  recorded = await recordedNode({ pods: [podWith('web'), podRunning('bad', 'exit 1')] });
+  await recorded.live(3);
+  await recorded.restart();
+  await recorded.live(2);
+  recorded.node.remove('bad');
+  await recorded.live(1);
+});
+
+async function opened() {
+  const file = await RecordingFile.open(recorded.directory);
+  return { file, lives: await stretchesOf(file) };
+}
+
+async function podsAt(until: number) {
+  const { file, lives } = await opened();
+  const played = await playTo(file, lives, { until, machines: MACHINES });
+  const shown = played?.agent.pods().map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
+  await played?.agent.stop();
+  return { at: played?.at, shown };
+}
+
+/** Writes what is made of all lines to a file of its own. */
+async function rewritten(change: (line: Line) => Line | undefined): Promise<string> {
+  const { file } = await opened();
+  const parts: Buffer[] = [];
+  for (const member of file.members) {
+    const lines = (await file.lines(member)).flatMap((text) => {
+      const line = readLine(text);
+      return (line && change(line)) ?? [];
+    });
+    const text = `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`;
+    parts.push(await memberOf({ ...member, text }, deflate));
+  }
+  const path = join(recorded.directory, '..', 'rewritten.gz');
+  await writeFile(path, Buffer.concat(parts));
+  return path;
+}
+
+const differences = async (path: string) =>
+  (await checkedStretches(path)).flatMap(({ difference }) => difference ?? []);
+
+describe('a moment', () => {
+  test('is that of the life that went on then, whatever came later', async () => {
+    const { lives } = await opened();
+    expect(lives.map(({ life }) => life)).toEqual(['life 1', 'life 2']);
+    const [first, second] = lives.map(({ beginnings }) => beginnings[0]?.at ?? 0);
+    expect((await podsAt(first ?? 0)).shown).toEqual([]);
+    expect(await podsAt((first ?? 0) + 60_000)).toEqual({
+      at: (first ?? 0) + 60_000,
+      shown: ['bad Running', 'web Running'],
+    });
+    expect((await podsAt((second ?? 0) + 30_000)).shown).toEqual(['bad Running', 'web Running']);
+    expect((await podsAt(Number.POSITIVE_INFINITY)).shown).toEqual(['web Running']);
+  });
+
+  test('before all that was recorded is the beginning', async () => {
+    expect((await podsAt(0)).shown).toEqual([]);
+  });
+});
+
+describe('a check', () => {
+  test('of what was recorded finds no difference', async () => {
+    expect(await differences(await rewritten((line) => line))).toEqual([]);
+  });
+
+  test('names the first state that is another', async () => {
+    let count = 0;
+    const path = await rewritten((line) => {
+      if (line.kind !== 'state' || line.actor !== 'pod/web-uid') return line;
+      count += 1;
+      return count === 3 ? { ...line, state: 'constructor' } : line;
+    });
+    expect(await differences(path)).toEqual([
+      {
+        at: expect.any(Number),
+        of: 'pod/web-uid',
+        recorded: 'constructor',
+        replayed: expect.stringMatching(/^pod\/web-uid /),
+      },
+    ]);
+  });
+
+  test('notices a state that nobody has written down, and one that nobody came into', async () => {
+    let isLeftOut = false;
+    const without = await rewritten((line) => {
+      const isIt = !isLeftOut && line.kind === 'state' && line.actor.startsWith('pod/');
+      isLeftOut ||= isIt;
+      return isIt ? undefined : line;
+    });
+    expect(await differences(without)).toHaveLength(1);
+    const entries = new Set(['answer', 'failure', 'fact', 'elapsed']);
+    expect(await differences(await rewritten((line) => (entries.has(line.kind) ? undefined : line)))).not.toEqual([]);
+  });
+
+  test('names the pod whose status is another', async () => {
+    const path = await rewritten((line) =>
+      line.kind === 'status' && line.pod === 'default/web' && line.status?.phase === 'Running'
+        ? { ...line, status: { ...line.status, phase: 'Failed' } }
+        : line,
+    );
+    const [difference] = await differences(path);
+    expect(difference).toMatchObject({ of: 'default/web status.phase', recorded: 'Failed', replayed: 'Running' });
+  });
+
+  test('says nothing of what is missing at the end of a life', async () => {
+    const { file, lives } = await opened();
+    const [life] = lives;
+    if (life === undefined) throw new Error('there is no life');
+    const cut = { ...life, end: life.end - 1 };
+    expect((await checkStretch(file, cut, MACHINES)).difference).toBeUndefined();
+  });
+});
+
+test('what other machines have recorded is not played, and says whose it is', async () => {
+  const { file, lives } = await opened();
+  await expect(playTo(file, lives, { until: 0, machines: 'others' })).rejects.toThrow(
+    /^recorded by statelet 0\.1\.0, whose state machines differ from this version's/,
+  );
+});
+
+test('lines that this version does not know are left out', async () => {
+  for (const odd of [
+    '{}',
+    'no JSON',
+    '{"kind":"constructor","at":1}',
+    '{"kind":"began","at":1,"format":2}',
+    '[]',
+    'null',
+  ])
+    expect(readLine(odd)).toBeUndefined();
+  expect((await readdir(recorded.directory)).length).toBe(2);
+});

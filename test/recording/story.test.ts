@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { RecordingFile } from '../../recording/recordingFile.ts';
+import { storyOf } from '../../recording/story.ts';
+import { podRunning } from '../fakes/pods.ts';
+import { recordedNode } from './recorded.ts';
+
+test('the story names pods, what was asked and how long it took, states and events, up to a moment', async () => {
+  const { directory, live, restart, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 3')] });
+  await live(1);
+  await restart();
+  await live(1);
+  await recorder.flush();
+  const told: string[] = [];
+  const file = await RecordingFile.open(directory);
+  for await (const line of storyOf(file, { until: Number.POSITIVE_INFINITY })) told.push(line);
+  expect(told[0]).toBe('2026-01-01T00:00:00.000Z  agent: started, statelet 0.1.0');
+  expect(told.filter((line) => line.includes('agent: started'))).toHaveLength(2);
+  const story = told.join('\n');
+  for (const expected of [
+    /Z {2}sources: config\.podsListed$/m,
+    /default\/bad\/container\/main\/0\.container\.launching\.making\.creating: createContainer main \.\.\.$/m,
+    /: createContainer \d+ms ok$/m,
+    /default\/bad\/container\/main: -> ended\.backingOff$/m,
+    /default\/bad\/container\/main\/0\.container\.ended\.backingOff: timer$/m,
+    /default\/bad: status Running$/m,
+    /default\/bad: Warning BackOff: Back-off restarting failed container main/m,
+  ])
+    expect(story).toMatch(expected);
+  // Each pod has its name from the first line on.
+  expect(story).not.toContain('pod/bad-uid');
+  const early: string[] = [];
+  for await (const line of storyOf(file, { until: Date.UTC(2026, 0, 1, 0, 0, 0, 500) })) early.push(line);
+  expect(early.length).toBeGreaterThan(5);
+  expect(early).toEqual(told.slice(0, early.length));
+  expect(early.every((line) => line < '2026-01-01T00:00:00.501Z')).toBe(true);
+});
