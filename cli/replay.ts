@@ -64,7 +64,8 @@ async function openRecording(path: string, { until }: ReplayOptions): Promise<Op
       `${path}: expected a recording, as "statelet record dump" writes it, or a directory of one`,
     );
   }
-  return { file, stretches, until: momentOf(until, first.at, await endOf(file, first.at)) };
+  const end = until === undefined ? first.at : await endOf(file, first.at);
+  return { file, stretches, until: momentOf(until, first.at, end) };
 }
 
 /** When the last line was written. */
@@ -94,8 +95,11 @@ export function momentOf(until: string | undefined, from: number, to: number): n
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 
+const podsIn = (namespace: string | undefined, agent: Played['agent']) =>
+  agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+
 async function printPods({ agent, at }: Played, { namespace, output }: ReplayOptions, write: Write): Promise<void> {
-  const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+  const pods = podsIn(namespace, agent);
   if (output !== undefined) {
     const list = { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '' }, items: pods };
     return void write(await asText(list, output));
@@ -112,8 +116,7 @@ async function explained({ agent, at }: Played, what: string, { namespace, outpu
     return output === undefined ? formatNodeExplanation(node) : asText(node, output);
   }
   const name = podNameOf([what]);
-  const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
-  const called = podsCalled(name, pods);
+  const called = podsCalled(name, podsIn(namespace, agent));
   const why = ambiguity(called);
   if (why !== undefined) throw new ConfigError(`--explain: ${why}`);
   const [pod] = called;
@@ -124,8 +127,9 @@ async function explained({ agent, at }: Played, what: string, { namespace, outpu
 
 async function check({ file, stretches }: Opened, write: Write): Promise<void> {
   const all: Checked = { entries: 0, states: 0, statuses: 0 };
+  const machines = machinesDigest();
   for (const stretch of stretches) {
-    const { difference, ...counts } = await checkStretch(file, stretch, machinesDigest());
+    const { difference, ...counts } = await checkStretch(file, stretch, machines);
     if (difference) {
       const { at, of, recorded, replayed } = difference;
       throw new RecordingError(

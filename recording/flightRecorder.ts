@@ -8,6 +8,7 @@ import type { NodeParts } from '../actors/nodeParts.ts';
 import type { Redaction } from '../actors/redaction.ts';
 import type { PodChange } from '../actors/status/statusBoard.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
+import { namespacedName } from '../pod/show/shownName.ts';
 import { type Began, FORMAT, type Line } from './lines.ts';
 import { type Deflate, memberOf } from './member.ts';
 import { Pending, type PendingText } from './pending.ts';
@@ -141,12 +142,13 @@ class Recorder implements FlightRecorder {
   #statuses(): (change: PodChange) => void {
     const known = new Map<string, PodStatus | undefined>();
     const { clock, redact } = this.#options;
-    return ({ uid, removed, pod: { metadata, status } }) => {
+    return ({ uid, removed, pod }) => {
+      const { status } = pod;
       if (!removed && known.get(uid) === status) return;
       if (removed) known.delete(uid);
       else known.set(uid, status);
       const told = removed || status === undefined ? {} : { status: redact(status) };
-      this.#add({ kind: 'status', at: clock.now(), uid, pod: `${metadata.namespace}/${metadata.name}`, ...told });
+      this.#add({ kind: 'status', at: clock.now(), uid, pod: namespacedName(pod), ...told });
     };
   }
 
@@ -175,7 +177,7 @@ class Recorder implements FlightRecorder {
     try {
       if (this.#appending !== undefined) throw new Error(`${this.#options.directory}: a write has not ended yet`);
       const inNew = this.#isCut || this.#ring.isFull;
-      unwritten = this.#due(inNew || this.#entries >= ENTRIES);
+      unwritten = this.#due(inNew);
       for (const text of unwritten) {
         this.#appending = this.#append(text, inNew).finally(() => {
           this.#appending = undefined;
@@ -198,12 +200,12 @@ class Recorder implements FlightRecorder {
     await this.#ring.append(member, { inNew: inNew && text.begins !== 'no' });
   }
 
-  /** What is to be written now, and where that is asked for another beginning after it. */
-  #due(begins: boolean): readonly PendingText[] {
+  /** What is to be written now, and after it another beginning, `inNew` or where the last one was long ago. */
+  #due(inNew: boolean): readonly PendingText[] {
     if (this.#isCut) this.#cut();
-    const isAnew = this.#isCut || this.#ring.isFull;
     const pending = this.#pending.take();
-    const began = begins && this.#agent ? this.#beganNow(this.#agent, isAnew ? 'anew' : 'again') : undefined;
+    const begins = inNew || this.#entries >= ENTRIES;
+    const began = begins && this.#agent ? this.#beganNow(this.#agent, inNew ? 'anew' : 'again') : undefined;
     return [pending, began].filter((each) => each !== undefined);
   }
 

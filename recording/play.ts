@@ -5,6 +5,7 @@ import { createReplay, type Replay } from '../actors/replay.ts';
 import type { Move } from '../actors/status/since.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
 import { messageOf } from '../pod/failure.ts';
+import { firstDifference } from '../pod/firstDifference.ts';
 import type { Line, StatusLine } from './lines.ts';
 import { RecordingError } from './recordingError.ts';
 import type { RecordingFile } from './recordingFile.ts';
@@ -156,21 +157,10 @@ class Comparison {
     const index = told.findIndex((each) => isDeepStrictEqual(each, status));
     if (index >= 0) this.#statuses.set(uid, told.slice(index));
     if (index >= 0) return undefined;
-    const { path, one, other } = firstDifference(status, told.at(-1), '');
+    const { path, one, other } = firstDifference(status, told.at(-1)) ?? { path: '', one: status, other: told.at(-1) };
     return { at, of: `${pod} status${path}`, recorded: one, replayed: other };
   }
 }
 
 const inJson = (status: PodStatus | undefined): unknown =>
   status === undefined ? undefined : JSON.parse(JSON.stringify(status));
-
-/** The deepest path at which two values first differ, with what is there of each. */
-function firstDifference(one: unknown, other: unknown, path: string): { path: string; one: unknown; other: unknown } {
-  if (!isObject(one) || !isObject(other)) return { path, one, other };
-  const keys = [...new Set([...Object.keys(one), ...Object.keys(other)])];
-  const key = keys.find((each) => !isDeepStrictEqual(Reflect.get(one, each), Reflect.get(other, each)));
-  if (key === undefined) return { path, one, other };
-  return firstDifference(Reflect.get(one, key), Reflect.get(other, key), `${path}.${key}`);
-}
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

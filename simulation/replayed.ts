@@ -1,6 +1,7 @@
 /** Plays an agent's life again, and says where the replay has come to something else. */
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import { createReplay } from '../actors/replay.ts';
+import { firstDifference } from '../pod/firstDifference.ts';
 import type { Recording } from './recording.ts';
 import { nextTask } from './schedule.ts';
 
@@ -24,26 +25,14 @@ export async function differenceOfReplay(agent: NodeAgent, recording: Recording)
   const unplaced = await replay.play();
   // A replay waits for no disk.
   const [live, replayed] = [agent, replay.agent].map((each) => inJson(shown(each, agent.untold())));
-  const difference = differenceBetween(live, replayed, '');
+  const difference = firstDifference(live, replayed);
   void replay.agent.stop();
-  if (difference !== undefined) return difference;
+  if (difference !== undefined) {
+    const { path, one, other } = difference;
+    return `${path}: ${JSON.stringify(one)}, replayed ${JSON.stringify(other)}`;
+  }
   const [first] = unplaced;
   return first && `nobody waited for the ${first.kind} of ${first.source} at ${first.actor}`;
 }
 
 const inJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
-
-/** The path and the two values. */
-function differenceBetween(live: unknown, replayed: unknown, path: string): string | undefined {
-  if (Object.is(live, replayed)) return undefined;
-  if (!isObject(live) || !isObject(replayed))
-    return `${path}: ${JSON.stringify(live)}, replayed ${JSON.stringify(replayed)}`;
-  const keys = new Set([...Object.keys(live), ...Object.keys(replayed)]);
-  for (const key of keys) {
-    const difference = differenceBetween(Reflect.get(live, key), Reflect.get(replayed, key), `${path}.${key}`);
-    if (difference !== undefined) return difference;
-  }
-  return undefined;
-}
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
