@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createActor } from 'xstate';
+import { createActor, fromCallback } from 'xstate';
 import { createBoundary, type Entry, type World } from '../../actors/boundary.ts';
 import type { EventSink } from '../../actors/events/eventSink.ts';
 import { createReplay } from '../../actors/replay.ts';
@@ -88,6 +88,27 @@ describe('a timer', () => {
 });
 
 describe('the recording boundary', () => {
+  test('what enters in one turn has one moment, for what it comes to is computed once; what enters later has another', async () => {
+    const entries: Entry[] = [];
+    let now = START;
+    // Each look at it shows another time.
+    const clock = { ...new Schedule(START).mortalClock(), now: () => (now += 1_000) };
+    const world = { ports: {}, feeds: {} } as unknown as World; // what is told needs neither
+    const boundary = createBoundary(world, { clock, onError: () => {}, record: (entry) => void entries.push(entry) });
+    const to = createActor(fromCallback(() => {})).start() as unknown as Parameters<typeof boundary.tell>[0];
+    const tell = () => boundary.tell(to, { type: 'node.drain', at: START });
+    tell();
+    tell();
+    await nextTask();
+    expect(boundary.now()).toBe(entries[1]?.at);
+    tell();
+    await nextTask();
+    const [first, second, third] = entries.map(({ at }) => at);
+    expect(second).toBe(first);
+    expect(third).toBeGreaterThan(second ?? 0);
+    expect(boundary.now()).toBe(third);
+  });
+
   test('everything that enters is plain data: nothing of it is lost in JSON', async () => {
     const { entries } = await eventfulNode();
     expect(entries.length).toBeGreaterThan(100);
