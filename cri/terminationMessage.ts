@@ -1,5 +1,6 @@
 /** Where an ended container's last words lie (C22), and how a log's lines are read. */
 import { posix } from 'node:path';
+import { logLine } from '../host/logs/logLine.ts';
 import { neverBegan } from '../pod/lifecycle/restart.ts';
 import type { ContainerStatus } from './generated/runtime.ts';
 import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from './labels.ts';
@@ -26,12 +27,13 @@ export function terminationMessagePlace(status: ContainerStatus): TerminationMes
 }
 
 const NEWLINE = 10;
-/** `<time> <stream> <tags> ` before the text; the first tag is P where the line goes on. */
-const LINE_START = /^\S+ (?:stdout|stderr) ([^ ]+) /;
 
 /** What the last `lines` of a log in the CRI's format say, both streams together: parts of a line are put together. */
 export function loggedText(log: Buffer, lines: number): Buffer {
-  const parts = linesOf(log).slice(-lines).map(textOf);
+  const parts = linesOf(log)
+    .slice(-lines)
+    // A line that does not begin as one is the end of one that is longer than what was read.
+    .map((line) => logLine(line)?.text ?? line);
   return Buffer.concat(parts);
 }
 
@@ -44,12 +46,4 @@ function linesOf(log: Buffer): Buffer[] {
     start = next;
   }
   return lines;
-}
-
-/** A line that does not begin as one is the end of one that is longer than what was read. */
-function textOf(line: Buffer): Buffer {
-  const start = LINE_START.exec(line.toString('latin1', 0, 128));
-  const text = start ? line.subarray(start[0].length) : line;
-  const isPartial = start?.[1]?.split(':')[0] === 'P';
-  return isPartial && text.at(-1) === NEWLINE ? text.subarray(0, -1) : text;
 }

@@ -47,6 +47,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/index.test.ts': { 'actors/simulated': 'startSimulatedNode', 'host/cgroup': 'systemd' },
   'test/actors/simulated/network.test.ts': { 'actors/simulated': 'connection' },
   'test/actors/runtime/pleg.test.ts': { actors: 'alarm' },
+  'test/host/logs/readLog.test.ts': {
+    'host/logs': 'lineSplitter logBlocks logChanges logLine logText openLog tailStart',
+  },
   'test/actors/events/eventRecorder.test.ts': { 'actors/events': 'eventSink' },
   'test/actors/garbage.test.ts': { 'actors/store': 'leftOnDisk', 'host/pods': 'takePodDirectory' },
   'test/actors/status/heldChanges.test.ts': { 'actors/store': 'factWriter' },
@@ -134,7 +137,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The host.
   'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'cgroupfs files inTurn podsTree' },
   'test/host/simulated/cgroups.test.ts': { 'host/simulated': 'gate' },
-  'test/host/pods/logRotation.test.ts': { 'host/files': 'gzipFile' },
+  'test/host/pods/logRotation.test.ts': { 'host/files': 'gzipFile', 'host/pods': 'logNames' },
   'test/host/files/removeTree.test.ts': { 'host/files': 'entries fileErrors' },
   'test/host/simulated/memoryFiles.test.ts': {
     'host/files': 'fileSystem',

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
+import { compressedName, halfWrittenName, isCompressedName, type SetAside, setAsideOf } from './logNames.ts';
 
 export interface LogToTend {
   readonly files: FileSystem;
@@ -17,26 +18,18 @@ export interface LogToTend {
   readonly signal: AbortSignal;
 }
 
-const COMPRESSED = '.gz';
-const HALF_WRITTEN = '.tmp';
-
 /** Rotates a log that has reached its size. Nothing is lost: the runtime writes to the old file until it opens the new. */
 export async function tendLog(log: LogToTend): Promise<void> {
   const size = await sizeOf(log);
   // A rotation that was cut off after its rename: the runtime still writes to what was set aside.
-  if (size === undefined && (await rotatedOf(log)).length > 0) await log.reopen();
+  if (size === undefined && (await rotatedOf(log)).files.length > 0) await log.reopen();
   if (size === undefined || size < log.maxBytes) return;
-  const aside = await removeSurplus(log, await removeUnused(log));
-  for (const file of aside) if (!file.endsWith(COMPRESSED)) await compress(log, file);
+  const { files, unused } = await rotatedOf(log);
+  // What is half-written, and what has a compressed version already.
+  await Promise.all(unused.map((each) => log.files.rm(each, { force: true })));
+  const aside = await removeSurplus(log, files);
+  for (const file of aside) if (!isCompressedName(file)) await compress(log, file);
   await setAside(log);
-}
-
-/** What is half-written, and what has a compressed version already. */
-async function removeUnused(log: LogToTend): Promise<string[]> {
-  const all = await rotatedOf(log);
-  const isUnused = (each: string) => each.endsWith(HALF_WRITTEN) || all.includes(each + COMPRESSED);
-  await Promise.all(all.filter(isUnused).map((each) => log.files.rm(each, { force: true })));
-  return all.filter((each) => !isUnused(each));
 }
 
 /** The oldest, so that with the present file and the one that it becomes there are as many as may be. */
@@ -47,9 +40,9 @@ async function removeSurplus({ files, maxFiles }: LogToTend, aside: readonly str
 }
 
 async function compress({ files, signal }: LogToTend, file: string): Promise<void> {
-  const half = file + COMPRESSED + HALF_WRITTEN;
+  const half = halfWrittenName(compressedName(file));
   await files.gzip(file, half, signal);
-  await files.rename(half, file + COMPRESSED);
+  await files.rename(half, compressedName(file));
   await files.rm(file, { force: true });
 }
 
@@ -73,15 +66,12 @@ function momentOf(now: number): string {
   return `${date.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}`;
 }
 
-/** What was set aside of a log, the oldest first. */
-async function rotatedOf({ files, file }: LogToTend): Promise<string[]> {
+/** What was set aside of a log, by paths. */
+async function rotatedOf({ files, file }: LogToTend): Promise<SetAside> {
   const directory = path.dirname(file);
-  const prefix = `${path.basename(file)}.`;
-  const names = await orMissing(files.readdir(directory), []);
-  return names
-    .filter((name) => name.startsWith(prefix))
-    .sort()
-    .map((name) => path.join(directory, name));
+  const names = setAsideOf(path.basename(file), await orMissing(files.readdir(directory), []));
+  const inFolder = (name: string) => path.join(directory, name);
+  return { files: names.files.map(inFolder), unused: names.unused.map(inFolder) };
 }
 
 const sizeOf = ({ files, file }: LogToTend): Promise<number | undefined> =>

@@ -1,0 +1,165 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { line, lines, logFolder } from './logFolder.ts';
+
+const said = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
+
+test('what is written is told as it comes, and all that was written before the end', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', lines('one'));
+  const followed = folder.follow();
+  await followed.until('one\n');
+  await folder.append('0.log', line(1, 'two'));
+  await followed.until('one\ntwo\n');
+  // A line that is written in two goes is told once it is whole.
+  await folder.append('0.log', line(2, 'three').slice(0, -4));
+  await folder.append('0.log', `ree\n${line(3, 'four')}`);
+  await followed.until('one\ntwo\nthree\nfour\n');
+  await folder.append('0.log', line(4, 'five'));
+  expect(await followed.end()).toBe('one\ntwo\nthree\nfour\nfive\n');
+});
+
+test('a run that has ended already is read to its end', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', lines('one', 'two') + line(2, 'unfinished').slice(0, -1));
+  expect(await folder.follow().end()).toBe('one\ntwo\nunfinished');
+});
+
+test('the last lines first, or none of them', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', lines('one', 'two'));
+  await folder.rotate('0.log.20260504-120010');
+  await folder.append('0.log', line(2, 'three'));
+  const [two, none] = [folder.follow({ tailLines: 2 }), folder.follow({ tailLines: 0 })];
+  await two.until('two\nthree\n');
+  await folder.append('0.log', line(3, 'four'));
+  await none.until('four\n');
+  expect([await two.end(), await none.end()]).toEqual(['two\nthree\nfour\n', 'four\n']);
+});
+
+test('it ends with the last byte that is asked for', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', lines('one'));
+  const followed = folder.follow({ limitBytes: 6 });
+  await followed.until('one\n');
+  await folder.append('0.log', line(1, 'two'));
+  expect(await followed.done).toBe('one\ntw');
+});
+
+test('it ends early when it is called off, without an error', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', lines('one'));
+  const controller = new AbortController();
+  const followed = folder.follow({ signal: controller.signal });
+  await followed.until('one\n');
+  controller.abort();
+  expect(await followed.done).toBe('one\n');
+});
+
+test('it ends when the folder of the log is removed, all of the log being read', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', lines('one'));
+  const followed = folder.follow();
+  await followed.until('one\n');
+  await folder.append('0.log', line(1, 'two'));
+  await folder.remove();
+  expect(await followed.done).toBe('one\ntwo\n');
+});
+
+test('no line is lost or doubled at a rotation: the runtime writes to the old file until it opens the new', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', lines('one'));
+  const followed = folder.follow();
+  await followed.until('one\n');
+  await folder.rotate('0.log.20260504-120010', { reopen: false });
+  await folder.append('0.log.20260504-120010', line(1, 'two'));
+  await followed.until('one\ntwo\n');
+  await folder.append('0.log', line(2, 'four'));
+  await folder.append('0.log.20260504-120010', line(2, 'three'));
+  await followed.until('one\ntwo\nthree\nfour\n');
+  await folder.pack('0.log.20260504-120010');
+  await folder.append('0.log', line(3, 'five'));
+  expect(await followed.end()).toBe('one\ntwo\nthree\nfour\nfive\n');
+});
+
+test('what the runtime writes to the old file when there is a new one stands before what is in that', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', lines('one'));
+  const followed = folder.follow({
+    pause: (ms) => (ms < 1_000 ? folder.append('0.log.20260504-120010', line(1, 'two')) : wait(20)),
+  });
+  await followed.until('one\n');
+  await folder.rotate('0.log.20260504-120010');
+  await folder.append('0.log', line(2, 'three'));
+  await followed.until('one\ntwo\nthree\n');
+  expect(await followed.end()).toBe('one\ntwo\nthree\n');
+});
+
+test('who is slow reads on over several rotations, compressed or not', async () => {
+  const folder = await logFolder();
+  const text = (from: number) => Array.from({ length: 3 }, (_, at) => `${from + at}`);
+  const written = (from: number) =>
+    text(from)
+      .map((each, at) => line(from + at, each))
+      .join('');
+  await folder.write('0.log', written(0));
+  const gate = Promise.withResolvers<void>();
+  const followed = folder.follow({ until: gate.promise });
+  await followed.until(said(text(0)));
+  for (const [index, from] of [10, 20, 30, 40].entries()) {
+    await folder.rotate(`0.log.20260504-12001${index}`);
+    await folder.append('0.log', written(from));
+    if (index > 0) await folder.pack(`0.log.20260504-12001${index - 1}`);
+  }
+  gate.resolve();
+  const all = [0, 10, 20, 30, 40].flatMap(text);
+  await followed.until(said(all));
+  expect(await followed.end()).toBe(said(all));
+});
+
+test('a file that was removed before it was read is lost, and what follows is told once', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', lines('one'));
+  const gate = Promise.withResolvers<void>();
+  const followed = folder.follow({ until: gate.promise });
+  await followed.until('one\n');
+  await folder.append('0.log', line(1, 'two'));
+  await folder.rotate('0.log.20260504-120010');
+  await folder.append('0.log', line(10, 'lost'));
+  await folder.rotate('0.log.20260504-120020');
+  await folder.append('0.log', line(20, 'three'));
+  await folder.rotate('0.log.20260504-120030');
+  await folder.append('0.log', line(30, 'four'));
+  await folder.remove('0.log.20260504-120010');
+  await folder.remove('0.log.20260504-120020');
+  gate.resolve();
+  expect(await followed.end()).toBe('one\ntwo\nthree\nfour\n');
+});
+
+test('a log that was emptied is read from its beginning', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', lines('one', 'two'));
+  const followed = folder.follow();
+  await followed.until('one\ntwo\n');
+  await folder.write('0.log', '');
+  await folder.append('0.log', line(5, 'three'));
+  await followed.until('one\ntwo\nthree\n');
+  await followed.end();
+});
+
+test('while files are rotated as fast as can be, every line is told once and in order', async () => {
+  const folder = await logFolder();
+  await folder.write('0.log', '');
+  const followed = folder.follow();
+  const all: string[] = [];
+  for (let rotation = 0; rotation < 30; rotation += 1) {
+    for (let at = 0; at < 20; at += 1) {
+      all.push(`${rotation}-${at}`);
+      await folder.append('0.log', line(rotation * 20 + at, `${rotation}-${at}`));
+    }
+    const moment = `0.log.20260504-1200${String(rotation).padStart(2, '0')}`;
+    await folder.rotate(moment);
+    if (rotation % 2 === 0) await folder.pack(moment);
+  }
+  expect(await followed.end()).toBe(said(all));
+});
