@@ -39,6 +39,8 @@ interface Ground
   readonly store: NodeStore;
   readonly durable: DurableFacts;
   readonly redaction: Redaction;
+  /** The files of the static pods, by uid. */
+  readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
 
 /**
@@ -81,6 +83,7 @@ function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
       await store.close();
     },
     explainNode: () => withUnwritten(explainNode(), store.failure()),
+    manifestFile: (uid: string) => ground.manifestFiles.now.get(uid),
   });
 }
 
@@ -102,7 +105,8 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   for (const message of durable.damaged) onError('store', new NodeFailure('StoreDamaged', message));
   redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
   redaction.learnPods([...durable.fetched.values()].flat());
-  return { ...parts, clock, files, onError, redaction, fullConfig: told, store, durable };
+  const manifestFiles = { now: new Map() };
+  return { ...parts, clock, files, onError, redaction, fullConfig: told, store, durable, manifestFiles };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
@@ -122,7 +126,8 @@ function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusRepo
     findHandler: handlersOf(readClasses),
     policy: told.logs ?? defaultLogPolicy,
   });
-  const feeds = nodeFeeds({ ...shared, ...told }, doings);
+  const onFiles = (files: ReadonlyMap<string, string>) => void Object.assign(ground.manifestFiles, { now: files });
+  const feeds = nodeFeeds({ ...shared, ...told, onFiles }, doings);
   return {
     ports: { ...ports, putStatus: reports.put, ...withoutUndefined(ground.ports ?? {}) },
     feeds: { ...feeds, ...withoutUndefined(ground.feeds ?? {}) },

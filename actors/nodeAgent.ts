@@ -83,6 +83,8 @@ export interface NodeAgent {
   explainUid(uid: string, logs?: LogTails): Explanation | undefined;
   explainNode(): NodeExplanation;
   overview(): NodeOverview;
+  /** The file that a static pod comes from, by the pod's UID; undefined where it comes from elsewhere, or its file is gone. */
+  manifestFile(uid: string): string | undefined;
   /** What of the node itself can change while it runs, as it is now. */
   facts(): ChangeableFacts;
 }
@@ -129,6 +131,8 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     ...podExplanations(actors, clock, boundary),
     explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.of), clock.now())),
     overview: () => boundary.redact(overviewOf(actors)),
+    // Who reads the files knows: a recording tells nothing of them.
+    manifestFile: () => undefined,
     facts: () => changeableFacts(root.getSnapshot().context),
   };
 }

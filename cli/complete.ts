@@ -2,18 +2,19 @@
 import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
 import { startLimit } from '../host/limit.ts';
+import { containersOf } from '../pod/api/containers.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { agentNamed } from './agent.ts';
 import { readPodList } from './readPods.ts';
 import { KINDS } from './resource.ts';
 
-type Metadata = Pick<Pod['metadata'], 'name' | 'namespace'>;
+interface Known extends Pick<Pod['metadata'], 'name' | 'namespace'> {
+  /** The names of its containers. */
+  readonly containers: readonly string[];
+}
 
 /** The pods of the agent that these flags lead to. */
-export type AskPods = (flags: {
-  readonly rootDir?: string;
-  readonly stateDir?: string;
-}) => Promise<readonly Metadata[]>;
+export type AskPods = (flags: { readonly rootDir?: string; readonly stateDir?: string }) => Promise<readonly Known[]>;
 
 /** What stands on the line behind a command: its flags with their values, and the other words. */
 interface Line {
@@ -33,7 +34,10 @@ export const askPods: AskPods = async (flags) => {
   });
   const ask = async () => {
     const agent = await agentNamed(flags);
-    return readPodList(await agent.json('/api/v1/pods')).map(({ metadata }) => metadata);
+    return readPodList(await agent.json('/api/v1/pods')).map(({ metadata: { name, namespace }, spec }) => ({
+      ...{ name, namespace },
+      containers: containersOf(spec).map(({ container }) => container.name),
+    }));
   };
   return Promise.race([ask().catch(() => []), late]);
 };
@@ -108,21 +112,34 @@ function lineOf(command: Command, words: readonly string[]): Line {
   return { values, positionals, ...(awaiting ? { awaiting } : {}) };
 }
 
-async function podsOn({ values }: Line, ask: AskPods): Promise<readonly Metadata[]> {
+async function podsOn({ values }: Line, ask: AskPods): Promise<readonly Known[]> {
   const [rootDir, stateDir] = ['rootDir', 'stateDir'].map((name) => values.get(name)?.replace(/^~(?=\/|$)/, homedir()));
   return ask({ ...(rootDir === undefined ? {} : { rootDir }), ...(stateDir === undefined ? {} : { stateDir }) });
 }
 
-async function namesOf(line: Line, ask: AskPods): Promise<string[]> {
+async function podsIn(line: Line, ask: AskPods): Promise<Known[]> {
   const namespace = line.values.get('namespace');
   const pods = await podsOn(line, ask);
-  return pods.filter((pod) => namespace === undefined || pod.namespace === namespace).map(({ name }) => name);
+  return pods.filter((pod) => namespace === undefined || pod.namespace === namespace);
+}
+
+const namesOf = async (line: Line, ask: AskPods): Promise<string[]> =>
+  (await podsIn(line, ask)).map(({ name }) => name);
+
+/** Of the pod that is named, by its full name or that of its manifest, or of all. */
+async function containersOn(line: Line, ask: AskPods): Promise<string[]> {
+  const name = line.positionals[0]?.split('/').at(-1);
+  const pods = await podsIn(line, ask);
+  const named = pods.filter((pod) => name === undefined || pod.name === name);
+  const meant = named.length > 0 ? named : pods.filter((pod) => pod.name.startsWith(`${name}-`));
+  return meant.flatMap(({ containers }) => containers);
 }
 
 async function valuesOf(option: Option, line: Line, ask: AskPods): Promise<readonly string[]> {
   if (option.argChoices) return option.argChoices;
   if (option.long === '--types') return ['Normal', 'Warning'];
   if (option.long === '--namespace') return (await podsOn(line, ask)).map(({ namespace }) => namespace);
+  if (option.long === '--container') return containersOn(line, ask);
   if (option.long === '--for') return (await namesOf(line, ask)).map((name) => `pod/${name}`);
   return [];
 }
@@ -131,9 +148,19 @@ const KINDS_OF: ReadonlyMap<string, readonly string[]> = new Map([
   ['get', [KINDS.pods[0], KINDS.nodes[0], KINDS.events[0]]],
   ['describe', [KINDS.pods[1], KINDS.nodes[1]]],
   ['explain', [KINDS.pods[1], KINDS.nodes[1]]],
+  ['delete', [KINDS.pods[1]]],
 ]);
 
 const isPods = (kind = ''): boolean => KINDS.pods.some((each) => each === kind);
+
+/** A pod, of whatever spelling, and then one of its containers. */
+async function logsWords(line: Line, { current, ask }: { current: string; ask: AskPods }): Promise<readonly string[]> {
+  const { positionals } = line;
+  if (positionals.length > 0) return positionals.length === 1 ? containersOn(line, ask) : [];
+  const [kind = '', name] = current.split('/');
+  const names = await namesOf(line, ask);
+  return name !== undefined && isPods(kind) ? names.map((each) => `${kind}/${each}`) : names;
+}
 
 /** The words that are no flags: a kind, then a name of it, or both in one. */
 async function wordsOf(
@@ -143,6 +170,7 @@ async function wordsOf(
 ): Promise<readonly string[]> {
   const kinds = KINDS_OF.get(command.name());
   const { positionals } = line;
+  if (command.name() === 'logs') return logsWords(line, { current, ask });
   if (kinds === undefined) {
     const { argChoices } = command.registeredArguments[positionals.length] ?? {};
     return argChoices ?? (positionals.length === 0 ? command.commands.map((each) => each.name()) : []);

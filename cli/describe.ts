@@ -1,10 +1,8 @@
 import { systemClock } from '../actors/clock.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import { NodeFailure } from '../pod/failure.ts';
-import { ambiguity, podsCalled } from '../pod/show/called.ts';
 import { describeNode } from '../pod/show/describe/node.ts';
 import { describePod } from '../pod/show/describe/pod.ts';
 import { agentNamed } from './agent.ts';
+import { askForPod } from './askPod.ts';
 import { nodeOf, podNameOf } from './explain.ts';
 import { readEventList } from './readEvents.ts';
 import { readPodExtras } from './readExplanation.ts';
@@ -17,19 +15,6 @@ export interface DescribeOptions {
   readonly stateDir?: string;
 }
 
-/** The one pod that is asked for. */
-function onePod(name: string, namespace: string | undefined, pods: readonly Pod[]): Pod {
-  const called = podsCalled(
-    name,
-    pods.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
-  );
-  const [pod] = called;
-  if (pod === undefined) throw new NodeFailure('NotFound', `pods "${name}" not found`);
-  const why = ambiguity(called);
-  if (why !== undefined) throw new NodeFailure('BadRequest', why);
-  return pod;
-}
-
 /** Prints all there is to know of a pod, or the node, and its events, as kubectl does. */
 export async function describe(
   words: readonly string[],
@@ -40,7 +25,7 @@ export async function describe(
   if (meant) return describeTheNode(meant.name, options, write);
   const name = podNameOf(words);
   const agent = await agentNamed(options);
-  const pod = onePod(name, options.namespace, readPodList(await agent.json('/api/v1/pods')));
+  const pod = await askForPod(agent, name, options.namespace);
   const events = readEventList(await agent.json('/api/v1/events')).filter(
     ({ involvedObject }) => involvedObject.uid === pod.metadata.uid,
   );

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { CommanderError } from 'commander';
 import type { StartNode } from '../node/startNode.ts';
 import { printable } from '../pod/show/printable.ts';
@@ -11,6 +12,15 @@ import type { UpParts } from './up.ts';
 function write(text: string): void {
   try {
     writeWhole(process.stdout, printable(text));
+  } catch (error) {
+    onUnwritten(error);
+  }
+}
+
+/** Passes on what a container has written, at the pace of whoever reads it. */
+async function passOn(data: string | Uint8Array): Promise<void> {
+  try {
+    if (!writeWhole(process.stdout, data)) await once(process.stdout, 'drain');
   } catch (error) {
     onUnwritten(error);
   }
@@ -80,6 +90,16 @@ const program = createProgram({
   getNodes: async (options) => (await import('./getNodes.ts')).getNodes(options, write),
   describe: async (words, options) => (await import('./describe.ts')).describe(words, options, write),
   explain: async (words, options) => (await import('./explain.ts')).explain(words, options, write),
+  logs: async (words, options) => {
+    const { logs } = await import('./logs.ts');
+    const isWhole = await logs(words, options, {
+      isTerminal: process.stdout.isTTY,
+      write: passOn,
+      note: (text) => void process.stderr.write(printable(text)),
+    });
+    if (!isWhole) process.exitCode = 1;
+  },
+  delete: async (words, options) => (await import('./delete.ts')).deletePod(words, options),
   version: async (options) => (await import('./version.ts')).version(options, write),
   completion: async (shell) => void write((await import('./completionScripts.ts')).completionScript(shell)),
   complete: async (commands, words) => {

@@ -12,13 +12,14 @@ import type { ExplainOptions } from './explain.ts';
 import type { GetOptions } from './get.ts';
 import type { GetEventsOptions } from './getEvents.ts';
 import type { GetNodesOptions } from './getNodes.ts';
+import { addPodCommands, type PodCommands, socketOptions } from './podCommands.ts';
 import type { RecordDumpOptions } from './record.ts';
 import type { ReplayOptions } from './replay.ts';
 import { resourceOf } from './resource.ts';
 import type { VersionOptions } from './version.ts';
 
 /** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
-export interface Commands {
+export interface Commands extends PodCommands {
   run(flags: Flags): Promise<void>;
   up(flags: Flags): Promise<void>;
   down(options: DownOptions): Promise<void>;
@@ -139,11 +140,6 @@ function givenFlags(command: Command): Record<string, string | boolean | undefin
     command.options.map((option) => [option.long ?? option.name(), lookUp(values, option.attributeName())]),
   );
 }
-
-const socketOptions = (command: Command) =>
-  command
-    .option('--root-dir <directory>', "the agent's root directory (default: that of run, then that of up)")
-    .option('--state-dir <directory>', 'the state directory of "statelet up"');
 
 function addNodeCommands(program: Command, commands: Commands): void {
   nodeCommand(program, 'run', 'run the node agent; its pods keep running when it stops')
@@ -268,6 +264,7 @@ Examples:
   statelet explain pod/web                  why a pod is in its current state
   statelet describe pod web                 the details of a pod, as kubectl shows them
   statelet get events --for pod/web         what happened to it
+  statelet logs -f pod/web                  what it writes
 
 "statelet help run" shows the flags of a command.
 `;
@@ -281,6 +278,7 @@ export function createProgram(commands: Commands): Command {
     .configureOutput({ outputError: (message, write) => write(printable(oneLine(message))) });
   addNodeCommands(program, commands);
   addQueryCommands(program, commands);
+  addPodCommands(program, commands);
   addRecordingCommands(program, commands);
   addCompletionCommands(program, commands);
   program.addHelpText('after', EXAMPLES);

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { NodeSummary } from '../server/agent.ts';
+import type { NodeSummary, PodPlaces } from '../server/agent.ts';
 
 /** As much of a pod as a table cannot do without; the rest is as the agent wrote it. */
 const podShape = z.looseObject({
@@ -33,6 +33,19 @@ export function readWatchEvent(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'D
   const { type, object } = readWatched(line);
   // As above.
   return { type, pod: podShape.parse(object) as unknown as Pod };
+}
+
+const placesShape = z.looseObject({
+  pod: podShape,
+  podLogs: z.string(),
+  logs: z.string(),
+  manifest: z.optional(z.string()),
+});
+
+/** A pod as it is now, and where its things lie. */
+export function readPlaces(answer: unknown): PodPlaces & { readonly pod: Pod } {
+  // As above.
+  return placesShape.parse(answer) as unknown as PodPlaces & { pod: Pod };
 }
 
 const problemShape = z.looseObject({

@@ -7,17 +7,18 @@ import { messageOf } from '../pod/failure.ts';
 /** The part of a stream that is written to, with the file below it. */
 interface Stream {
   readonly fd: number;
-  write(text: string): unknown;
+  write(data: string | Uint8Array): unknown;
 }
 
 /**
  * Writes all of a text. Of a file on a disk that has little room left a single write takes only a part, and Node.js does
- * not write the rest: it has to be asked again to say why. That is thrown.
+ * not write the rest: it has to be asked again to say why. That is thrown. Whether there is room for more at once.
  */
-export function writeWhole(stream: Stream, text: string): void {
-  if (!isFile(stream.fd)) return void stream.write(text);
-  const bytes = Buffer.from(text);
+export function writeWhole(stream: Stream, data: string | Uint8Array): boolean {
+  if (!isFile(stream.fd)) return stream.write(data) !== false;
+  const bytes = Buffer.from(data);
   for (let at = 0; at < bytes.length; ) at += writeSync(stream.fd, bytes, at);
+  return true;
 }
 
 function isFile(fd: number): boolean {

@@ -1,10 +1,13 @@
 import type { EventRecorder } from '../actors/events/eventRecorder.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import { readLogTails } from '../actors/services/logTails.ts';
+import { withoutSecrets } from '../actors/sources/urlSecrets.ts';
+import { createLayout } from '../host/pods/layout.ts';
+import { sourceOf } from '../pod/api/staticPod.ts';
 import type { NodeObject } from '../pod/node/nodeObject.ts';
 import type { RuntimeView } from '../pod/show/actorNode.ts';
 import { withLostRoot } from '../pod/show/explainNode.ts';
-import type { AgentPort, NodeSummary } from '../server/agent.ts';
+import type { AgentPort, NodeSummary, PodPlaces } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { RootWatch } from './rootWatch.ts';
 
@@ -29,14 +32,30 @@ export function agentPort(parts: PortParts): AgentPort {
     subscribeEvents: recorder.subscribe,
     explain: agent.explainUid,
     logTails: async (uid) => {
-      const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
+      const pod = podOf(agent, uid);
       const tree = agent.trees().get(uid);
-      const places = { rootDir: config.rootDirectory, podLogsDir: config.podLogsDirectory };
-      return pod && tree ? readLogTails({ pod, tree }, places) : new Map();
+      return pod && tree ? readLogTails({ pod, tree }, foldersOf(config)) : new Map();
     },
+    places: (uid) => placesOf(parts, uid),
     ...{ nodeObject, recording },
     explainNode: () => withLostRoot(agent.explainNode(), root.lost()),
     node: () => summaryOf(parts),
+  };
+}
+
+const podOf = (agent: NodeAgent, uid: string) => agent.pods().find(({ metadata }) => metadata.uid === uid);
+
+const foldersOf = ({ rootDirectory: rootDir, podLogsDirectory: podLogsDir }: NodeConfig) => ({ rootDir, podLogsDir });
+
+function placesOf({ agent, config }: PortParts, uid: string): PodPlaces | undefined {
+  const pod = podOf(agent, uid);
+  if (pod === undefined) return undefined;
+  const url = sourceOf(pod) === 'http' && config.manifestUrl ? withoutSecrets(config.manifestUrl.url) : undefined;
+  const manifest = agent.manifestFile(uid) ?? url;
+  return {
+    podLogs: config.podLogsDirectory,
+    logs: createLayout(foldersOf(config)).podLogDir(pod.metadata),
+    ...(manifest === undefined ? {} : { manifest }),
   };
 }
 

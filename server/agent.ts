@@ -38,6 +38,16 @@ export interface NodeSummary {
   readonly limiters: unknown;
 }
 
+/** Where on the host the things of a pod lie. */
+export interface PodPlaces {
+  /** The directory of all pods' logs. */
+  readonly podLogs: string;
+  /** The pod's own, below it: each container has one of its name. */
+  readonly logs: string;
+  /** The file or the URL, without secrets, that a static pod comes from; absent where that has it no more. */
+  readonly manifest?: string;
+}
+
 /** What the socket, the tables and the explanations need of a node agent. */
 export interface AgentPort {
   /** All pods the node knows, with full status; static pods under `NAME-NODE`. */
@@ -54,6 +64,8 @@ export interface AgentPort {
   explain(uid: string, logs?: LogTails): Explanation | undefined;
   /** How the logs of a pod's failed containers end, read now. */
   logTails(uid: string): Promise<LogTails>;
+  /** Where its things lie; undefined when there is no pod of this UID. */
+  places(uid: string): PodPlaces | undefined;
   /** Why the node itself is in the state it is in. */
   explainNode(): NodeExplanation;
   /** The node as a core/v1 object. */

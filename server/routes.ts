@@ -47,6 +47,12 @@ function onePod(agent: AgentPort, namespace: string, name: string): Answer {
   return pod ? { code: 200, body: pod } : notFound(name);
 }
 
+function places(agent: AgentPort, uid: string): Answer {
+  const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
+  const found = pod && agent.places(uid);
+  return found ? { code: 200, body: { pod, ...found } } : notFound(uid);
+}
+
 interface Asked {
   readonly name: string;
   /** Whether the name is a UID, whatever other pods are called. */
@@ -133,6 +139,7 @@ export async function answer(agent: AgentPort, path: string, accept: string): Pr
   if (first === 'explain' && (second === 'node' || second === 'nodes') && steps.length <= 3) {
     return nodeExplanation(agent, third, accept.includes('text/plain'));
   }
+  if (first === 'places' && second === 'uids' && third && steps.length === 3) return places(agent, third);
   const asked = askedFor(steps);
   if (asked) return explanation(agent, asked, accept.includes('text/plain'));
   if (first === 'api' && second === 'v1' && third === 'namespaces' && fourth) {

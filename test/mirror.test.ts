@@ -155,6 +155,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cli: 'agent asYaml describe get getEvents leftPods readEvents readExplanation readNodes readPods record resource run signals standardOutput',
     node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory serveNode settings startNode',
   },
+  'test/cli/logs.test.ts': { cli: 'askPod delete' },
+  'test/cli/program.test.ts': { cli: 'podCommands' },
   'test/cli/liveTable.test.ts': { cli: 'lineView terminalView' },
   'test/cli/hostileText.test.ts': { 'cli/table': 'printer' },
   'test/docs/charts.test.ts': { cli: 'charts' },

@@ -44,8 +44,8 @@ export interface FileSourceOptions {
   /** Lets whoever else waits for the event loop have a turn. */
   readonly nextTurn: () => Promise<void>;
   readonly signal: AbortSignal;
-  /** Called with the full set once after the start and after each change. */
-  readonly onSet: (set: ManifestSet) => void;
+  /** Called with the full set once after the start and after each change, and with the file of each pod by uid. */
+  readonly onSet: (set: ManifestSet, files: ReadonlyMap<string, string>) => void;
   /** Told where it has come to whenever it has nothing to do now. */
   readonly onState: (step: SourceStep) => void;
   /** Called before the set that it belongs to. */
@@ -62,7 +62,7 @@ export async function watchManifests(options: FileSourceOptions): Promise<void> 
     while (!signal.aborted) {
       await source.read();
       const set = signal.aborted ? undefined : source.take();
-      if (set !== undefined) onSet(set);
+      if (set !== undefined) onSet(set, source.files.fileOf());
       if (signal.aborted) return;
       onState(source.state());
       await source.untilDue();

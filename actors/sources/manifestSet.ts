@@ -159,6 +159,11 @@ export class ManifestFiles {
     return { pods, problems, warnings };
   }
 
+  /** The files of the pods that were told last, by uid. */
+  fileOf(): ReadonlyMap<string, string> {
+    return this.#holders;
+  }
+
   #holdersOf(entries: readonly (readonly [file: string, entry: Entry])[]): ReadonlyMap<string, string> {
     const holders = new Map<string, string>();
     for (const [file, { pod }] of entries) {

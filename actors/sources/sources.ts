@@ -43,6 +43,8 @@ export interface SourceParts {
   /** Lets whoever else waits for the event loop have a turn; absent: before the next events of the host. */
   readonly nextTurn?: () => Promise<void>;
   readonly onError: (source: string, error: unknown) => void;
+  /** Told which file each static pod is in, by uid, whenever that changes. */
+  readonly onFiles?: ((files: ReadonlyMap<string, string>) => void) | undefined;
   /** Told of each problem and warning in a manifest once. */
   readonly onManifestProblem?: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
 }
@@ -69,12 +71,16 @@ export function sourcesFeed(parts: SourceParts): Feed {
 
 /** Static pods from files; nothing at all when no path is given. */
 function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
-  const { durable, store, files, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError } = parts;
+  const { durable, store, files, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError, onFiles } = parts;
   return async (send, { signal }) => {
     if (path === undefined) return;
     const { common, onState } = following('file', parts, { place: path, everyMs: fileCheckMs, send, signal });
     const watching = watchManifests({
       ...{ ...common, files, readManifests, signal, path },
+      onSet: (set, files) => {
+        onFiles?.(files);
+        common.onSet(set);
+      },
       listEveryMs: fileCheckMs,
       lastGood: durable.manifests,
       onManifest: ({ file, manifest }) => {

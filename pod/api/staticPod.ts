@@ -75,11 +75,12 @@ export function fullName(pod: Pod): string {
   return `${pod.metadata.name}_${pod.metadata.namespace}`;
 }
 
+/** Where a pod comes from: `file`, `http`, or the API server in other words. */
+export const sourceOf = ({ metadata }: Pod): string | undefined =>
+  metadata.annotations?.['kubernetes.io/config.source'];
+
 /** Whether a pod's source is a file or an address rather than the API server. */
-export function isStaticPod(pod: Pod): boolean {
-  const source = pod.metadata.annotations?.['kubernetes.io/config.source'];
-  return source === 'file' || source === 'http';
-}
+export const isStaticPod = (pod: Pod): boolean => ['file', 'http'].includes(sourceOf(pod) ?? '');
 
 /** Whether the node must run it before others: a static pod (C24), or one of the system's priorities. */
 export function isCriticalPod(pod: Pod): boolean {

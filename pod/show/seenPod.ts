@@ -50,7 +50,7 @@ export const hasNetwork = ({ status = {} }: Pod): boolean =>
   (status.conditions ?? []).some(({ type, status }) => type === 'PodReadyToStartContainers' && status === 'True');
 
 /** The statuses of all containers of a pod. */
-const statusesOf = ({ status = {} }: Pod): ContainerStatus[] => [
+export const statusesOf = ({ status = {} }: Pod): ContainerStatus[] => [
   ...(status.initContainerStatuses ?? []),
   ...(status.containerStatuses ?? []),
   ...(status.ephemeralContainerStatuses ?? []),

@@ -291,6 +291,8 @@ describe('a restart of the agent', () => {
     await node.advance('25s');
     expect(node.pod('web-node-1').phase).toBe('Running');
     const id = node.containerId('web-node-1');
+    const uid = node.view('web-node-1').pod.metadata.uid;
+    expect(node.agent.manifestFile(uid)).toBe(file);
     await writeFile(file, '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{');
     await node.advance('25s');
     expect(node.agent.overview().problems).toMatchObject([{ file }]);
@@ -298,10 +300,12 @@ describe('a restart of the agent', () => {
     await node.advance('25s');
     expect(node.containerId('web-node-1')).toBe(id);
     expect(node.pod('other-node-1').phase).toBe('Running');
+    expect(node.agent.manifestFile(uid)).toBe(file);
     expect(writesOf(node)).toEqual([]);
     await unlink(file);
     await node.advance('25s');
     expect(node.has('web-node-1')).toBe(false);
+    expect(node.agent.manifestFile(uid)).toBeUndefined();
     expect(node.pod('other-node-1').phase).toBe('Running');
   });
 });

@@ -8,21 +8,21 @@ import { type Commands, createProgram } from '../../cli/program.ts';
 const program = createProgram({} as Commands);
 const ask: AskPods = async ({ rootDir }) =>
   rootDir === '/elsewhere' || rootDir === join(homedir(), 'elsewhere')
-    ? [{ name: 'far', namespace: 'default' }]
+    ? [{ name: 'far', namespace: 'default', containers: ['app'] }]
     : [
-        { name: 'web-host', namespace: 'default' },
-        { name: 'db-host', namespace: 'shop' },
+        { name: 'web-host', namespace: 'default', containers: ['setup', 'app', 'proxy'] },
+        { name: 'db-host', namespace: 'shop', containers: ['db'] },
       ];
 
 test.each([
   [
     '',
     [
-      ...['run', 'up', 'down', 'get', 'describe', 'explain', 'version', 'charts', 'record', 'replay'],
-      ...['completion', 'help', ':none'],
+      ...['run', 'up', 'down', 'get', 'describe', 'explain', 'version', 'charts', 'logs', 'delete'],
+      ...['record', 'replay', 'completion', 'help', ':none'],
     ],
   ],
-  ['de', ['describe', ':none']],
+  ['de', ['describe', 'delete', ':none']],
   ['help ge', ['get', ':none']],
   ['get ', ['pods', 'nodes', 'events', ':none']],
   ['describe p', ['pod', ':none']],
@@ -40,6 +40,17 @@ test.each([
   ['get pods --output = j', ['json', ':none']],
   ['get pods -n s', ['shop', ':none']],
   ['get events --for pod/w', ['pod/web-host', ':none']],
+  ['logs ', ['web-host', 'db-host', ':none']],
+  ['logs pod/w', ['pod/web-host', ':none']],
+  ['logs web ', ['setup', 'app', 'proxy', ':none']],
+  ['logs pod/web-host a', ['app', ':none']],
+  ['logs web app ', [':none']],
+  ['logs -f web -c ', ['setup', 'app', 'proxy', ':none']],
+  ['logs -n shop -c ', ['db', ':none']],
+  ['logs web --container=p', ['--container=proxy', ':none']],
+  ['logs web --a', ['--all-containers', ':none']],
+  ['delete ', ['pod', ':none']],
+  ['delete pod/d', ['pod/db-host', ':none']],
   ['run --config ', [':file']],
   ['completion z', ['zsh', ':none']],
   ['record ', ['dump', ':none']],

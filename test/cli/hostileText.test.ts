@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { INITIAL_CONTROLS } from '../../cli/table/controls.ts';
 import { tablePrinter } from '../../cli/table/printer.ts';
 import { renderFrame, renderLast } from '../../cli/table/render.ts';
+import { TerminalText } from '../../cli/terminalText.ts';
 import { describePod } from '../../pod/show/describe/pod.ts';
 import { displayWidth } from '../../pod/show/displayWidth.ts';
 import { isPrintable } from '../../pod/show/printable.ts';
@@ -67,12 +68,21 @@ test('in a description', () => {
   expect(isPrintable(text)).toBe(true);
 });
 
+test('in a log that goes to a terminal, each line of which may have its colours', () => {
+  const text = new TerminalText();
+  const shown = `${text.take(Buffer.from(`\x1b[1m${HOSTILE}\n`))}${text.end()}`;
+  expect(isPrintable(shown.replace('\x1b[1m', '').replace('\x1b[0m', ''))).toBe(true);
+  expect(shown).toContain('\x1b[1m^[[2J^[]0;title\\x07\\u009b31m\\u202egpj');
+});
+
 /** Whoever writes to a terminal: by a function that is handed in and escapes, or with `printable` on the spot. */
 const WRITERS = [
   'cli/get.ts: 2',
   'cli/getEvents.ts: 1',
   'cli/lineView.ts: 1',
-  'cli/main.ts: 3',
+  // The log of a container: raw where no terminal reads it, else as `TerminalText` makes it.
+  'cli/logs.ts: 1',
+  'cli/main.ts: 4',
   'cli/standardOutput.ts: 1',
   'cli/table/screen.ts: 4',
   'cli/terminalView.ts: 2',

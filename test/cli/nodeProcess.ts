@@ -29,7 +29,7 @@ const startNode: StartNode = async ({ config, simulated }) => {
   const problems = Array.from({ length: 9 }, (_, index) => ({ ...problem, file: `/pods/${index}.yaml` }));
   const warnings = [{ file: '/pods/web.yaml', path: 'spec.imge', message: 'unknown field', pod: 'default/web-host' }];
   const odd = modes.includes('odd') ? { problems, warnings } : {};
-  const agent = fakeAgent({ now, views: [view], node: { simulated, ...odd } });
+  const agent = fakeAgent({ now, views: [view], node: { simulated, ...odd }, podLogs: `${directory}/logs` });
   const note = { reason: 'Started', message: 'Container started' };
   agent.record({
     ...recordedEvent(involvedNode('host'), { reason: 'Starting', message: 'Starting kubelet.' }),

@@ -1,7 +1,8 @@
 /** What commands print, where it cannot be written. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -17,12 +18,20 @@ const node = join(root, 'node_modules', '.bin', 'node');
 let directory: string;
 let agent: ChildProcess;
 
+/** More than a pipe holds. */
+const LOG_LINES = 20_000;
+const lineOfLog = (at: number) => `line ${at} ${'x'.repeat(50)}\n`;
+
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'statelet-printing-'));
   const started = spawn(node, [join(root, 'test/cli/nodeProcess.ts'), 'run', directory], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   agent = started;
+  const logs = join(directory, 'logs', 'default_web-host_u-1', 'web');
+  mkdirSync(logs, { recursive: true });
+  const log = Array.from({ length: LOG_LINES }, (_, at) => `2026-05-04T12:00:00Z stdout F ${lineOfLog(at)}`);
+  writeFileSync(join(logs, '0.log'), log.join(''));
   let said = '';
   for await (const text of started.stderr.setEncoding('utf8')) {
     said += String(text);
@@ -64,12 +73,17 @@ describe('what cannot be printed is said in one sentence, with exit code 1', () 
     (args) => expect(onFullDisk(...args.split(' '))).toEqual(lost),
   );
 
-  test.each(['get pods', 'get pods -o yaml', 'get nodes', 'get events -A', 'describe pod web', 'explain pod/web'])(
-    '%s',
-    (args) => {
-      expect(onFullDisk(...args.split(' '), '--root-dir', directory)).toEqual(lost);
-    },
-  );
+  test.each([
+    'get pods',
+    'get pods -o yaml',
+    'get nodes',
+    'get events -A',
+    'describe pod web',
+    'explain pod/web',
+    'logs web',
+  ])('%s', (args) => {
+    expect(onFullDisk(...args.split(' '), '--root-dir', directory)).toEqual(lost);
+  });
 
   test('a reader that has enough is no mistake', () => {
     const script = `"$@" | head -n 1`;
@@ -79,6 +93,16 @@ describe('what cannot be printed is said in one sentence, with exit code 1', () 
       { encoding: 'utf8' },
     );
     expect({ lines: stdout.split('\n').length - 1, stderr }).toEqual({ lines: 1, stderr: '' });
+  });
+
+  test('a log arrives whole at a reader that takes its time, and one that has enough is no mistake', () => {
+    const command = [node, join(root, 'cli/main.ts'), 'logs', 'web', '--root-dir', directory];
+    const piped = (script: string) => spawnSync('bash', ['-o', 'pipefail', '-c', script, 'bash', ...command]);
+    const all = Array.from({ length: LOG_LINES }, (_, at) => lineOfLog(at)).join('');
+    const slow = piped('"$@" | { sleep 0.5; sha256sum; }');
+    expect(slow.stdout.toString()).toBe(`${createHash('sha256').update(all).digest('hex')}  -\n`);
+    const enough = piped('"$@" | head -n 1');
+    expect([enough.stdout.toString(), enough.stderr.toString()]).toEqual([lineOfLog(0), '']);
   });
 
   test('charts into what is no directory', () => {

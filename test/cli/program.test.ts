@@ -20,6 +20,8 @@ async function asked(...words: string[]): Promise<unknown> {
     explain: hear('explain'),
     replay: hear('replay'),
     recordDump: hear('recordDump'),
+    logs: hear('logs'),
+    delete: hear('delete'),
     charts: hear('charts'),
     version: hear('version'),
     completion: hear('completion'),
@@ -72,5 +74,32 @@ describe('get', () => {
     [['get', 'pods', '--types', 'Warning'], '--types: only events can be chosen by it'],
   ])('%j is a mistake', async (words, message) => {
     await expect(asked(...words)).rejects.toThrow(message);
+  });
+});
+
+describe('logs and delete', () => {
+  test.each([
+    [
+      ['logs', 'pod/web'],
+      ['logs', ['pod/web'], {}],
+    ],
+    [
+      ['logs', '-f', 'web', 'app', '--tail', '-1', '--prefix'],
+      ['logs', ['web', 'app'], { follow: true, tail: '-1', prefix: true }],
+    ],
+    [
+      ['logs', '-p', '-c', 'app', '--tail=5', '--limit-bytes=10', '-n', 'shop', 'web'],
+      ['logs', ['web'], { previous: true, container: 'app', tail: '5', limitBytes: '10', namespace: 'shop' }],
+    ],
+    [
+      ['logs', 'web', '--all-containers', '--since', '5m', '--timestamps'],
+      ['logs', ['web'], { allContainers: true, since: '5m', timestamps: true }],
+    ],
+    [
+      ['delete', 'pod', 'web', '-n', 'shop'],
+      ['delete', ['pod', 'web'], { namespace: 'shop' }],
+    ],
+  ])('%j', async (words, call) => {
+    expect(await asked(...words)).toEqual(call);
   });
 });

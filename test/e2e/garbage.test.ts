@@ -11,6 +11,7 @@ import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { containerOf, runNode } from './support/node.ts';
+import { startStatelet, statelet } from './support/statelet.ts';
 
 const logs = ['containerLogMaxSize: 20Ki', 'containerLogMaxFiles: 20', 'containerLogMonitorInterval: 3s'];
 const node = await nodeForAllTests(() => runNode(...logs));
@@ -28,6 +29,8 @@ test('C23: the log of a container that writes and writes is rotated, and no line
   await node.write('chatty', podManifest('chatty', [shell('main', steadily(script))]));
   const pod = await node.running('chatty');
   const { namespace, name, uid } = pod.metadata;
+  const at = ['--root-dir', node.rootDir];
+  const follower = startStatelet(['logs', '-f', 'chatty', ...at]);
   const folder = join(node.podLogs, `${namespace}_${name}_${uid}`, 'main');
   const written = async () => {
     const names = (await readdir(folder)).sort((a, b) => (a === '0.log' ? 1 : b === '0.log' ? -1 : a < b ? -1 : 1));
@@ -42,9 +45,15 @@ test('C23: the log of a container that writes and writes is rotated, and no line
     return seen.text.includes(`line-${lines}\n`) && seen.names.length > 2 && seen;
   });
   const said = text.trimEnd().split('\n');
-  expect(said.map((line) => line.split(' ').at(-1))).toEqual(
-    Array.from({ length: lines }, (_, at) => `line-${at + 1}`),
-  );
+  const all = Array.from({ length: lines }, (_, index) => `line-${index + 1}`);
+  expect(said.map((line) => line.split(' ').at(-1))).toEqual(all);
+  // As the command reads them: at their end, and while they were rotated.
+  const read = await statelet('logs', 'pod/chatty', '--tail', String(lines - 100), ...at);
+  expect(read).toEqual({ code: 0, out: `${all.slice(100).join('\n')}\n`, err: '' });
+  await follower.says(`line-${lines}\n`);
+  expect(follower.out()).toBe(`${all.join('\n')}\n`);
+  follower.kill('SIGINT');
+  expect(await follower.ended).toBe('SIGINT');
   expect(names.at(-1)).toBe('0.log');
   expect(names.slice(0, -2).every((each) => /^0\.log\.\d{8}-\d{6}\.gz$/.test(each))).toBe(true);
   expect(names.at(-2)).toMatch(/^0\.log\.\d{8}-\d{6}$/);
@@ -62,6 +71,12 @@ test('after a crash and another agent one dead container is kept of each, and wh
   const { namespace, name, uid } = pod.metadata;
   const before = await deadOf(uid);
   expect(before.length).toBeGreaterThan(2);
+  const previous = await statelet('logs', '--previous', 'crash', '--root-dir', node.rootDir);
+  expect(previous).toEqual({ code: 0, out: 'run\n', err: '' });
+  expect(await statelet('delete', 'pod/crash', '--root-dir', node.rootDir)).toEqual({
+    ...{ code: 1, out: '' },
+    err: `statelet: pod/${name} is a static pod: remove ${join(node.manifests, 'crash.yaml')} to end it\n`,
+  });
   node.agent.kill('SIGKILL');
   await node.agent.ended;
   // A pod that was being removed when the agent was killed, with a volume that is still mounted.

@@ -2,7 +2,7 @@ import { createEventRecorder, type EventRecorder } from '../../actors/events/eve
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { explainPod } from '../../pod/show/explain.ts';
 import { explainNode } from '../../pod/show/explainNode.ts';
-import type { AgentPort, NodeSummary } from '../../server/agent.ts';
+import type { AgentPort, NodeSummary, PodPlaces } from '../../server/agent.ts';
 import { aNode } from '../pod/nodes.ts';
 import { nodeView, type ShownPod, seenPod } from '../pod/views.ts';
 
@@ -34,6 +34,8 @@ export function fakeAgent(options: {
   now: number;
   views?: readonly ShownPod[];
   node?: Partial<NodeSummary>;
+  podLogs?: string;
+  places?: Partial<PodPlaces>;
 }): FakeAgent {
   const views = new Map((options.views ?? []).map((view) => [view.pod.metadata.uid, view]));
   const recorder = createEventRecorder('host', () => options.now);
@@ -67,6 +69,12 @@ export function fakeAgent(options: {
       return view && explainPod(seen(view), options.now);
     },
     logTails: async () => new Map(),
+    places: (uid) => {
+      const { metadata } = views.get(uid)?.pod ?? {};
+      const podLogs = options.podLogs ?? '/var/log/pods';
+      if (metadata === undefined) return undefined;
+      return { podLogs, logs: `${podLogs}/${metadata.namespace}_${metadata.name}_${uid}`, ...options.places };
+    },
     recording: async () => undefined,
     explainNode: () => explainNode(nodeView(node.name), options.now),
     nodeObject: () => aNode({ name: node.name }),

@@ -37,6 +37,14 @@ describe('reading', () => {
     await expect(client().json(path)).rejects.toMatchObject({ reason: 'NotFound', message });
   });
 
+  test('a pod with the places of what is its, by its UID', async () => {
+    expect(await client().json('/places/uids/uid-db-host')).toMatchObject({
+      pod: { metadata: { name: 'db-host' }, status: { phase: 'Running' } },
+      ...{ podLogs: '/var/log/pods', logs: '/var/log/pods/default_db-host_uid-db-host' },
+    });
+    await expect(client().json('/places/uids/db-host')).rejects.toMatchObject({ reason: 'NotFound' });
+  });
+
   test('a path that cannot be decoded is a bad request', async () => {
     await expect(client().json('/explain/pods/%E0%A4%A')).rejects.toMatchObject({ reason: 'BadRequest' });
   });

@@ -1,0 +1,19 @@
+import type { Pod } from '../pod/api/schema/pod.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import { ambiguity, podsCalled } from '../pod/show/called.ts';
+import type { AgentClient } from '../server/client.ts';
+import { readPodList } from './readPods.ts';
+
+/** The one pod that is asked for. Throws a `NodeFailure` where there is none, or more than one. */
+export async function askForPod(agent: AgentClient, name: string, namespace: string | undefined): Promise<Pod> {
+  const pods = readPodList(await agent.json('/api/v1/pods'));
+  const called = podsCalled(
+    name,
+    pods.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
+  );
+  const [pod] = called;
+  if (pod === undefined) throw new NodeFailure('NotFound', `pods "${name}" not found`);
+  const why = ambiguity(called);
+  if (why !== undefined) throw new NodeFailure('BadRequest', why);
+  return pod;
+}

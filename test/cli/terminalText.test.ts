@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { TerminalText } from '../../cli/terminalText.ts';
+
+/** What a terminal gets of a text that comes in parts. */
+function shown(...parts: (string | Uint8Array)[]): string {
+  const text = new TerminalText();
+  return parts.map((part) => text.take(Buffer.from(part))).join('') + text.end();
+}
+
+test('colours stay, and end with the text', () => {
+  expect(shown('\x1b[1;31mred\x1b[m plain\n')).toBe('\x1b[1;31mred\x1b[m plain\n\x1b[0m');
+  expect(shown('\x1b[38:2::1:2:3mred')).toBe('\x1b[38:2::1:2:3mred\x1b[0m');
+  expect(shown('plain\n')).toBe('plain\n');
+});
+
+test('all else that would act on the terminal is shown instead', () => {
+  expect(shown('\x1b[2J\x1b]0;title\x07\x1b[6n\x1bc\x9b31m\u202egpj')).toBe(
+    '^[[2J^[]0;title\\x07^[[6n^[c\ufffd31m\\u202egpj'.replace('\ufffd', '\\u009b'),
+  );
+  expect(shown('a\rb\r\nc\td\0\n')).toBe('a\\rb\r\nc\td\\x00\n');
+  expect(shown(Buffer.from([0x61, 0x9b, 0x33, 0x31, 0x6d]))).toBe('a\ufffd31m');
+});
+
+test('it makes no difference where the parts end', () => {
+  const whole = 'ä\x1b[31mred\x1b[2J\r\n€';
+  const bytes = Buffer.from(whole);
+  for (let at = 0; at <= bytes.length; at += 1)
+    expect(shown(bytes.subarray(0, at), bytes.subarray(at))).toBe('ä\x1b[31mred^[[2J\r\n€\x1b[0m');
+  expect(shown(...Array.from(bytes, (byte) => Buffer.from([byte])))).toBe('ä\x1b[31mred^[[2J\r\n€\x1b[0m');
+});
+
+test('what is begun and never ended is shown in the end', () => {
+  expect(shown('a\x1b[3')).toBe('a^[[3');
+  expect(shown('a\x1b')).toBe('a^[');
+  expect(shown(`\x1b[${'1'.repeat(1_000)}m`)).toBe(`^[[${'1'.repeat(1_000)}m`);
+});
