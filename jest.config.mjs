@@ -1,6 +1,6 @@
 /** Tests import the TypeScript sources as they are; swc only strips the types. */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/testContext.ts',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
