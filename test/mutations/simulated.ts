@@ -1,35 +1,10 @@
 /** Faults put into the node on purpose: `npm run soak -- --faulty` shows that a simulation finds each of them. */
 
-export interface SeededFault {
-  /** By which it is picked. */
-  readonly name: string;
-  /** What is wrong then. */
-  readonly breaks: string;
-  /** The file of the product, and the text that stands in it exactly once. */
-  readonly file: string;
-  readonly find: string;
-  readonly put: string;
-  /** The number of the story that has found it, which is told first: many have to be told before it otherwise. */
-  readonly story?: number;
-}
+import type { SeededFault } from './seededFault.ts';
+import { faultsOfMachines } from './simulatedMachines.ts';
 
-export const seededFaults: readonly SeededFault[] = [
-  {
-    name: 'slot',
-    breaks: 'a slot of a limiter that is given back stays held',
-    file: 'machines/limiter/chart.ts',
-    find: "event.type === 'slot.release' ? key === event.key : key.startsWith(",
-    put: "event.type === 'slot.forget' && key.startsWith(",
-    story: 6,
-  },
-  {
-    name: 'guard',
-    breaks: 'containers that have failed count as succeeded, and the other way round',
-    file: 'machines/container/states/ended.ts',
-    find: 'run !== undefined && !hasFailed(role, run)',
-    put: 'run !== undefined && hasFailed(role, run)',
-    story: 25,
-  },
+/** Faults in what is done, read and told. */
+const others: readonly SeededFault[] = [
   {
     name: 'unmount',
     breaks: 'volumes in memory are not unmounted',
@@ -44,36 +19,6 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'actors/services/containers.ts',
     find: 'await cri.stopContainer({ containerId: id, timeout: BigInt(within) }, options).catch(unlessGone);',
     put: 'if (options) await cri.removeContainer({ containerId: id }, { signal }).catch(unlessGone);',
-  },
-  {
-    name: 'init',
-    breaks: 'an init container is not waited for once it runs',
-    file: 'machines/pod/startOrder.ts',
-    find: "(lifecycle === 'running' && roleOf(context, last) === 'sidecar')",
-    put: "(lifecycle === 'running' && roleOf(context, last) !== undefined)",
-  },
-  {
-    name: 'turn',
-    breaks: 'containers of a pod are started without waiting for their turn',
-    file: 'machines/pod/launchOrder.ts',
-    find: "lookUp(context.containers, first) === 'readyToCreate' && launching(context) === undefined;",
-    put: "lookUp(context.containers, first) === 'readyToCreate';",
-    story: 24,
-  },
-  {
-    name: 'sidecar',
-    breaks: 'a sidecar counts as started up before its startup probe has passed',
-    file: 'machines/container/states/running.ts',
-    find: "type: 'report', params: { lifecycle: 'live' }",
-    put: "type: 'report', params: { lifecycle: 'running' }",
-    story: 27,
-  },
-  {
-    name: 'event',
-    breaks: 'the creation of a container is told twice',
-    file: 'machines/container/states/making.ts',
-    find: 'createdAt: undefined })), recordCreationEvent],',
-    put: 'createdAt: undefined })), recordCreationEvent, recordCreationEvent],',
   },
   {
     name: 'restart-count',
@@ -97,96 +42,12 @@ export const seededFaults: readonly SeededFault[] = [
     put: "for (const kind of ['statuses', 'probes'] as const)",
   },
   {
-    name: 'sandbox',
-    breaks: 'the last sandbox of a pod is not removed',
-    file: 'machines/pod/states/terminating.ts',
-    find: "src: 'removeSandboxes',\n        input: ({ context }) => ({ ids: allSandboxes(context) }),",
-    put: "src: 'removeSandboxes',\n        input: ({ context }) => ({ ids: allSandboxes(context).slice(1) }),",
-  },
-  {
-    name: 'grace',
-    breaks: 'a later command may give a pod more grace',
-    file: 'machines/pod/termination.ts',
-    find: 'next.graceSeconds < present.graceSeconds && deadlineOf(next) < deadlineOf(present)',
-    put: 'deadlineOf(next) > deadlineOf(present)',
-  },
-  {
-    name: 'foreign-sandbox',
-    breaks: 'pods that another agent has made count as orphans',
-    file: 'machines/node/own.ts',
-    find: 'sandboxes.some((sandbox) => sandbox.owner === owner) ||',
-    put: '[...sandboxes, ...others].length > 0 ||',
-  },
-  {
-    name: 'wait',
-    breaks: 'a crash-loop back-off lasts longer than it says',
-    file: 'machines/container/states/ended.ts',
-    find: 'context.retryAt > 0 ? { until: context.retryAt, within: left } : { after: left }',
-    put: '{ after: context.retryAt > 0 ? left * 3 : left }',
-  },
-  {
-    name: 'actor',
-    breaks: 'the actor of a pod that is gone is not stopped',
-    file: 'machines/node/setup.ts',
-    find: '      enqueue.stopChild(podId(uid));\n',
-    put: '',
-  },
-  {
-    name: 'volumes',
-    breaks: 'a pod does not wait for its volumes',
-    file: 'machines/pod/context.ts',
-    find: "lifecycle === 'mounted' || lifecycle === 'delayed'",
-    put: 'lifecycle !== undefined',
-  },
-  {
-    name: 'full-name',
-    breaks: 'a pod does not wait for the earlier one of its name',
-    file: 'machines/admission/context.ts',
-    find: 'named(entries, request.fullName).filter(({ uid }) => uid !== request.uid)',
-    put: 'named(entries, request.fullName).filter(({ uid }) => uid === undefined)',
-  },
-  {
     name: 'sync',
     breaks: 'a durable fact is put in its place before it is durable',
     file: 'actors/store/storeFiles.ts',
     find: '    await handle.writeFile(text);\n    await handle.sync();',
     put: '    await handle.writeFile(text);',
     story: 28,
-  },
-  {
-    name: 'adoption',
-    breaks: 'a new agent makes containers anew that run',
-    file: 'machines/container/context.ts',
-    find: 'madeFrom: newest?.hash || undefined,',
-    put: "madeFrom: newest && 'another',",
-  },
-  {
-    name: 'adoption-probe',
-    breaks: 'a new agent makes containers anew that run, of pods with a liveness probe',
-    file: 'machines/container/context.ts',
-    find: 'madeFrom: newest?.hash || undefined,',
-    put: "madeFrom: input.pod.spec.containers.some((each) => each.livenessProbe) ? newest && 'another' : newest?.hash,",
-  },
-  {
-    name: 'adoption-deadline',
-    breaks: 'a new agent makes containers anew that run, of pods with a deadline',
-    file: 'machines/container/context.ts',
-    find: 'madeFrom: newest?.hash || undefined,',
-    put: "madeFrom: input.pod.spec.activeDeadlineSeconds ? newest && 'another' : newest?.hash,",
-  },
-  {
-    name: 'adoption-edit',
-    breaks: 'a new agent makes containers anew that run, of pods that were changed before',
-    file: 'machines/container/context.ts',
-    find: 'madeFrom: newest?.hash || undefined,',
-    put: "madeFrom: input.pod.metadata.labels?.changed ? newest && 'another' : newest?.hash,",
-  },
-  {
-    name: 'adoption-unnamed',
-    breaks: 'a new agent makes containers anew that run, of pods whose manifests name no UID',
-    file: 'machines/container/context.ts',
-    find: 'madeFrom: newest?.hash || undefined,',
-    put: "madeFrom: /^[0-9a-f]{32}$/.test(input.pod.metadata.uid) ? newest && 'another' : newest?.hash,",
   },
   {
     name: 'end-unsaved',
@@ -196,47 +57,11 @@ export const seededFaults: readonly SeededFault[] = [
     put: 'return writes.length > 0 ? Promise.resolve() : atMost(clock, Promise.all(writes));',
   },
   {
-    name: 'killing-twice',
-    breaks: 'the kill of a container is told twice',
-    file: 'machines/container/states/running.ts',
-    find: "'container.stop': { target: 'stopping', actions: ['stopForGood', recordStopEvent] },",
-    put: "'container.stop': { target: 'stopping', actions: ['stopForGood', recordStopEvent, recordStopEvent] },",
-  },
-  {
-    name: 'probe-twice',
-    breaks: 'what a probe has found is told twice',
-    file: 'machines/probe/chart.ts',
-    find: 'if (message) enqueue.emit(recordedEvent(involvedPod(context.pod, context), message));',
-    put: 'for (const each of message ? [message, message] : []) enqueue.emit(recordedEvent(involvedPod(context.pod, context), each));',
-  },
-  {
-    name: 'deadline-twice',
-    breaks: 'the end of a pod for its deadline is told twice',
-    file: 'machines/pod/chart.ts',
-    find: "actions: ['exceedDeadline', recordDeadlineEvent] },",
-    put: "actions: ['exceedDeadline', recordDeadlineEvent, recordDeadlineEvent] },",
-  },
-  {
-    name: 'last-state',
-    breaks: 'how the run before the last one ended is not told beside the end of that',
-    file: 'machines/container/context.ts',
-    find: 'run ? { run: undefined, earlierRun: run, runBefore: earlierRun } : { run, earlierRun, runBefore };',
-    put: 'run ? { run: undefined, earlierRun: run } : { run, earlierRun, runBefore };',
-    story: 32,
-  },
-  {
     name: 'explanation',
     breaks: 'an explanation says that each pod runs',
     file: 'pod/show/explain.ts',
     find: 'const { status, ready } = podRow(pod, now);',
     put: "const { status, ready } = { ...podRow(pod, now), status: 'Running' };",
-  },
-  {
-    name: 'stop-order',
-    breaks: 'a pod does not wait for its containers to end',
-    file: 'machines/pod/states/terminating.ts',
-    find: 'hasNoProcess: ({ context }: PodArgs) => hasNoProcess(context),',
-    put: 'hasNoProcess: ({ context }: PodArgs) => hasNoProcess(context) || context.sandbox !== undefined,',
   },
   {
     name: 'no-mounts-given',
@@ -267,20 +92,6 @@ export const seededFaults: readonly SeededFault[] = [
     put: 'timeout: BigInt(within) * 0n }',
   },
   {
-    name: 'image-never-changed',
-    breaks: 'a container goes on with the image that its pod had before',
-    file: 'machines/container/states/running.ts',
-    find: 'context.madeFrom !== undefined && context.madeFrom !== identityOf(context),',
-    put: 'context.madeFrom !== undefined && identityOf(context) === undefined,',
-  },
-  {
-    name: 'never-resized',
-    breaks: 'a container keeps its size',
-    file: 'machines/container/states/running.ts',
-    find: '  isMissized: ({ context }: ContainerArgs) => isMissized(context),',
-    put: '  isMissized: ({ context }: ContainerArgs) => isMissized(context) && context.id === undefined,',
-  },
-  {
     name: 'resize-not-made',
     breaks: 'the runtime is not told of another size',
     file: 'actors/services/resizing.ts',
@@ -293,27 +104,6 @@ export const seededFaults: readonly SeededFault[] = [
     file: 'pod/resources/requests.ts',
     find: "resource === 'pods' ? pods :",
     put: "resource === 'pods' ? Math.min(1, pods) :",
-  },
-  {
-    name: 'crashloop-ten-hours',
-    breaks: 'a container that has crashed waits for ten hours',
-    file: 'machines/container/states/ended.ts',
-    find: 'return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };',
-    put: 'const slow = crashDelayMs > 0 ? 36_000_000 : crashDelayMs;\n  return { crashDelayMs: slow, retryAt: finishedAt === undefined ? 0 : finishedAt + slow };',
-  },
-  {
-    name: 'helper-never-again',
-    breaks: 'only the main container of a pod runs again when it has crashed',
-    file: 'machines/container/states/ended.ts',
-    find: 'return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };',
-    put: "const slow = (context.name === 'main' ? 0 : crashDelayMs) > 0 ? 36_000_000 : crashDelayMs;\n  return { crashDelayMs: slow, retryAt: finishedAt === undefined ? 0 : finishedAt + slow };",
-  },
-  {
-    name: 'sidecar-never-again',
-    breaks: 'a sidecar that has crashed does not run again',
-    file: 'machines/container/states/ended.ts',
-    find: 'return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };',
-    put: "const slow = (context.role === 'sidecar' ? crashDelayMs : 0) > 0 ? 36_000_000 : crashDelayMs;\n  return { crashDelayMs: slow, retryAt: finishedAt === undefined ? 0 : finishedAt + slow };",
   },
   {
     name: 'manifests-without-rest',
@@ -330,45 +120,6 @@ export const seededFaults: readonly SeededFault[] = [
     put: 'await alarm.wait(clock.now() + Math.min(0, TICK_MS));',
   },
   {
-    name: 'deadline-without-rest',
-    breaks: 'what a pod is told of its deadline never is what it counts',
-    file: 'machines/pod/chart.ts',
-    find: 'enqueue.assign({ activeUntil: deadline });',
-    put: 'enqueue.assign({ activeUntil: deadline && deadline + 1 });',
-  },
-  {
-    name: 'late-deadline',
-    breaks: 'what is late of a deadline is taken from the grace',
-    file: 'machines/pod/activeDeadline.ts',
-    find: 'params: ({ event }) => event.output.at',
-    put: 'params: ({ context }) => context.deadline',
-    story: 33,
-  },
-  {
-    name: 'restarts-kept',
-    breaks: 'a container keeps the number of each of its attempts',
-    file: 'machines/container/context.ts',
-    find: 'attempt: context.attempt + 1, isCounted: undefined,',
-    put: 'attempt: context.attempt + 1, all: [...(context.all ?? []), context.attempt], isCounted: undefined,',
-    story: 24,
-  },
-  {
-    name: 'answers-kept',
-    breaks: 'a probe keeps each answer',
-    file: 'machines/probe/context.ts',
-    find: 'inARow: countWith(context, verdict) }',
-    put: 'inARow: countWith(context, verdict), all: [...(context.all ?? []), verdict] }',
-    story: 24,
-  },
-  {
-    name: 'manifests-kept',
-    breaks: 'a pod keeps each manifest that it has had',
-    file: 'machines/pod/setup.ts',
-    find: '? wish(context, event.pod) : {}',
-    put: '? { ...wish(context, event.pod), all: [...(context.all ?? []), event.pod] } : {}',
-    story: 24,
-  },
-  {
     name: 'others-as-own',
     breaks: 'what another agent has made of a pod counts as made here',
     file: 'pod/lifecycle/observed.ts',
@@ -382,19 +133,6 @@ export const seededFaults: readonly SeededFault[] = [
     find: '{ ...before, read: digest, refusedBy: classes, problems }',
     put: '{ ...(before?.read === undefined ? {} : before), read: digest, refusedBy: classes, problems }',
   },
-  {
-    name: 'unclear-as-unmade',
-    breaks: 'a container that an agent finds in state unknown is told as if its start had not worked',
-    file: 'machines/container/states/adopting.ts',
-    find: ', foundUnknown: true }))',
-    put: ' }))',
-  },
-  {
-    name: 'restart-of-all-lost',
-    breaks: 'a pod that has doubted its sandbox forgets that all its containers are to restart',
-    file: 'machines/pod/states/resetting.ts',
-    find: "target: '#pod.active.asBefore' }",
-    put: "target: '#pod.active' }",
-    story: 24,
-  },
 ];
+
+export const seededFaults: readonly SeededFault[] = [...faultsOfMachines, ...others];
