@@ -2,6 +2,7 @@ import { systemClock } from '../actors/clock.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { haveTwins, podsCalled } from '../pod/show/called.ts';
+import { podList } from '../pod/show/podList.ts';
 import { printable } from '../pod/show/printable.ts';
 import { podTable } from '../pod/show/table.ts';
 import type { NodeSummary } from '../server/agent.ts';
@@ -81,8 +82,7 @@ async function printObjects(
   output: 'json' | 'yaml',
   write: Write,
 ): Promise<void> {
-  const list = { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '' }, items: pods };
-  write(await asText(options.name !== undefined && pods.length === 1 ? pods[0] : list, output));
+  write(await asText(options.name !== undefined && pods.length === 1 ? pods[0] : podList(pods), output));
 }
 
 /** No pod of this name: what is wrong with its manifest, if it has one. */

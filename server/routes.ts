@@ -3,6 +3,7 @@ import { ambiguity, podsCalled } from '../pod/show/called.ts';
 import type { Explanation } from '../pod/show/explain.ts';
 import { withUse } from '../pod/show/explainNodeUse.ts';
 import { formatExplanation, formatNodeExplanation } from '../pod/show/formatExplanation.ts';
+import { podList } from '../pod/show/podList.ts';
 import type { AgentPort } from './agent.ts';
 import { nearestPod, problemSentence, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';
@@ -18,13 +19,6 @@ function notFound(name: string, problems: readonly string[] = [], meant?: string
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   const why = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : hint;
   return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${why}`) };
-}
-
-function podList(agent: AgentPort): Answer {
-  return {
-    code: 200,
-    body: { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '' }, items: agent.pods() },
-  };
 }
 
 const nodeList = (agent: AgentPort): Answer => ({
@@ -133,7 +127,7 @@ export async function answer(agent: AgentPort, path: string, accept: string): Pr
   const [, ...steps] = path.split('/').map(decodeURIComponent);
   const [first, second, third, fourth, fifth, sixth] = steps;
   if (path === '/node') return { code: 200, body: agent.node() };
-  if (path === '/api/v1/pods') return podList(agent);
+  if (path === '/api/v1/pods') return { code: 200, body: podList(agent.pods()) };
   if (path === '/api/v1/events') return eventList(agent);
   if (path === '/api/v1/nodes') return nodeList(agent);
   if (first === 'explain' && (second === 'node' || second === 'nodes') && steps.length <= 3) {
