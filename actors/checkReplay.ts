@@ -28,7 +28,9 @@ const input = z.looseObject({
 });
 
 const options = z.looseObject({
-  from: z.optional(z.looseObject({ at: z.number(), actors: object, since: object, statuses: object })),
+  from: z.optional(
+    z.looseObject({ at: z.number(), actors: object, since: object, statuses: object, untold: z.optional(objects) }),
+  ),
   at: z.optional(z.number()),
   ...{ inspect: maybe, events: maybe, moves: maybe, nextTurn: maybe },
 });

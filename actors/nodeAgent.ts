@@ -49,8 +49,10 @@ export interface Keyframe {
   readonly actors: unknown;
   /** Which state each actor is in since when, by its path. */
   readonly since: Readonly<Record<string, Stay>>;
-  /** The last status of each pod, by uid. */
+  /** The last status of each pod, by uid, whether it has been told or not. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
+  /** What had yet to be told until it is on disk, of each pod in its order; of one that is gone without a status. */
+  readonly untold?: readonly { readonly uid: string; readonly status?: PodStatus }[];
 }
 
 /** A node agent: pods in, statuses out. */
@@ -72,7 +74,7 @@ export interface NodeAgent {
   /** Lets a fact in from outside the feeds: how the other sources and tests speak to it. */
   tell(fact: NodeFact): void;
   pods(): readonly Pod[];
-  /** The pods of which more is known than is told, until that is on disk: by uid. */
+  /** The pods of which more is known than is told, until that is on disk, or than was told when it was stopped: by uid. */
   untold(): readonly string[];
   /** The trees of the pods' actors, by uid. */
   trees(): ReadonlyMap<string, ActorNode>;
@@ -125,7 +127,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     now: boundary.now,
     tell: (fact) => boundary.tell(root, fact),
     pods: () => board.pods(),
-    untold: () => board.untold(),
+    untold: () => [...new Set(board.untold().map(({ uid }) => uid))],
     trees: () => board.trees(),
     subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
     ...podExplanations(actors, clock, boundary),
@@ -139,12 +141,13 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
 
 function keyframeOf({ root, board, since }: NodeActors, { now, isSettled, redact }: Boundary): Keyframe {
   if (!isSettled()) throw new Error('keyframe: what was recorded last has not taken effect yet; ask in the next task');
-  const statuses = board.pods().flatMap(({ metadata, status }) => (status ? [[metadata.uid, status] as const] : []));
+  const untold = board.untold().map(({ uid, removed, pod: { status } }) => (removed ? { uid } : { uid, status }));
   const frame = {
     at: now(),
     actors: root.getPersistedSnapshot(),
     since: since.below(root),
-    statuses: Object.fromEntries(statuses),
+    statuses: Object.fromEntries(board.statuses()),
+    ...(untold.length > 0 ? { untold } : {}),
   };
   // It shares nothing with the actors that go on.
   return JSON.parse(JSON.stringify(redact(frame)));

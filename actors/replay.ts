@@ -15,11 +15,11 @@ export interface Replay {
   /** Started by `play`; its statuses, views and explanations are those of the moment that is played. */
   readonly agent: NodeAgent;
   /**
-   * Lets the entries in, each at its time, in order. The answer is those that no actor waited for: of a recording by
-   * the same machines only what came for an actor that ended at that very moment.
+   * Lets the entries in, each at its time, in order. The answer is those that no actor waited for, nor had until that
+   * very moment: of a recording by the same machines there are none.
    */
   readonly play: () => Promise<readonly Entry[]>;
-  /** Lets one more in, once the agent has been started; whether an actor waited for it. */
+  /** Lets one more in, once the agent has been started; whether an actor waited for it, or had until that very moment. */
   readonly enter: (entry: Entry) => Promise<boolean>;
   /** Lets time go by up to a moment (milliseconds since the epoch): ages and waits are told as they are then. */
   readonly passTo: (at: number) => void;
@@ -40,7 +40,7 @@ export function createReplay(
 ): Replay {
   checkReplay({ input, entries, options });
   const { from, at, nextTurn = nextTurnOfHost, ...onlookers } = options;
-  const awaited = new Map<string, (entry: Entry) => void>();
+  const awaited = new Awaited();
   let now = from?.at ?? at ?? entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
   const agent = agentBehind(recordedBoundary(awaited, clock), withUnbounded(input), {
@@ -51,12 +51,12 @@ export function createReplay(
   });
   const enter = async (entry: Entry) => {
     now = entry.at;
-    const take = awaited.get(entry.actor);
+    const take = awaited.at(entry);
     if (take) take(entry);
     else if (entry.actor === ROOT) agent.tell(entry.value as Parameters<NodeAgent['tell']>[0]);
     // Everything happens that follows from it.
     await nextTurn();
-    return take !== undefined || entry.actor === ROOT;
+    return take !== undefined || entry.actor === ROOT || awaited.hadJustEnded(entry);
   };
   const play = async () => {
     const unplaced: Entry[] = [];
@@ -85,13 +85,36 @@ function withUnbounded(input: NodeInput): NodeInput {
 /** The path of the actor that facts from outside the feeds go to. */
 const ROOT = '';
 
-function recordedBoundary(awaited: Map<string, (entry: Entry) => void>, { now }: Clock): Boundary {
-  const wait = (path: string, take: (entry: Entry) => void) => {
-    awaited.set(path, take);
+type Take = (entry: Entry) => void;
+
+/** Who waits for what was recorded, by path. */
+class Awaited {
+  readonly #takes = new Map<string, Take>();
+  /** Who has ceased to wait at the present moment: live, what came for it then had been written down already. */
+  readonly #ended = new Set<string>();
+  #now = Number.NaN;
+
+  /** Who takes an entry; its moment is the present one from now on. */
+  at({ at, actor }: Entry): Take | undefined {
+    if (at !== this.#now) this.#ended.clear();
+    this.#now = at;
+    return this.#takes.get(actor);
+  }
+
+  hadJustEnded = ({ actor }: Entry): boolean => this.#ended.has(actor);
+
+  /** The function that it gives ends the wait. */
+  wait = (path: string, take: Take): (() => void) => {
+    this.#takes.set(path, take);
     return () => {
-      if (awaited.get(path) === take) awaited.delete(path);
+      if (this.#takes.get(path) !== take) return;
+      this.#takes.delete(path);
+      this.#ended.add(path);
     };
   };
+}
+
+function recordedBoundary({ wait }: Awaited, { now }: Clock): Boundary {
   return {
     now,
     // Each entry has all its consequences before the next one is played.
@@ -118,7 +141,7 @@ function recordedBoundary(awaited: Map<string, (entry: Entry) => void>, { now }:
 }
 
 /** A feed or a timer: what was recorded of it is the event that it sent. */
-function fed(wait: (path: string, take: (entry: Entry) => void) => () => void): FeedLogic & TimerLogic {
+function fed(wait: Awaited['wait']): FeedLogic & TimerLogic {
   return fromCallback(({ self, sendBack }) =>
     wait(pathOf(self).join('/'), ({ value }) => sendBack(value as { type: string })),
   ) as unknown as FeedLogic & TimerLogic;

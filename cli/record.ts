@@ -1,10 +1,11 @@
 /** `statelet record dump`: what the flight recorder has, as one file. */
 import { open, rm } from 'node:fs/promises';
-import { errorCode, isMissing } from '../host/files/fileErrors.ts';
+import { errorCode } from '../host/files/fileErrors.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { candidateRoots, recordingDirectory } from '../node/places.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { bytesOf } from '../recording/dump.ts';
+import { RECORDER_OFF } from '../server/recording.ts';
 import { agentNamed } from './agent.ts';
 
 export interface RecordDumpOptions {
@@ -18,7 +19,7 @@ export async function dumpRecording(
   options: RecordDumpOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
-  const parts = await partsOf(options);
+  const { parts, isOff } = await recordingOf(options);
   const handle = await open(file, 'wx', 0o600).catch((cause: unknown) => {
     if (errorCode(cause) !== 'EEXIST') throw cause;
     throw new ConfigError(`${file} exists: expected the name of a new file`, { cause });
@@ -35,22 +36,29 @@ export async function dumpRecording(
   } finally {
     await handle.close();
   }
-  write(`${file}: ${size} bytes\n`);
+  write(`${file}: ${size} bytes${isOff ? OF_EARLIER : ''}\n`);
+}
+
+const OF_EARLIER = ', all of earlier agents: the one that runs now records nothing (--record-size 0)';
+
+interface Found {
+  readonly parts: AsyncIterable<Uint8Array>;
+  /** Whether it is of an agent that records nothing itself. */
+  readonly isOff: boolean;
 }
 
 /** From the agent itself, which has what is not on disk yet; of one that does not run, from its root directory. */
-async function partsOf(options: RecordDumpOptions): Promise<AsyncIterable<Uint8Array>> {
+async function recordingOf(options: RecordDumpOptions): Promise<Found> {
   try {
-    return await (await agentNamed(options)).bytes('/recording');
+    const { parts, headers } = await (await agentNamed(options)).bytes('/recording');
+    const [name, off] = RECORDER_OFF;
+    return { parts, isOff: headers[name] === off };
   } catch (error) {
     if (!(error instanceof NodeFailure) || error.reason !== 'NoAgent') throw error;
     const directories = candidateRoots(options).map(recordingDirectory);
     for (const directory of directories) {
-      const parts = await bytesOf(directory).catch((cause: unknown) => {
-        if (!isMissing(cause)) throw cause;
-        return undefined;
-      });
-      if (parts) return parts;
+      const parts = await bytesOf(directory);
+      if (parts) return { parts, isOff: false };
     }
     throw new ConfigError(`no agent has recorded anything at ${directories.join(' or ')}`, { cause: error });
   }

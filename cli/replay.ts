@@ -4,6 +4,7 @@ import { parseDuration } from '../node/config/duration.ts';
 import { machinesDigest } from '../node/machinesDigest.ts';
 import { ambiguity, podsCalled } from '../pod/show/called.ts';
 import { formatExplanation, formatNodeExplanation } from '../pod/show/formatExplanation.ts';
+import { podList } from '../pod/show/podList.ts';
 import { podTable } from '../pod/show/table.ts';
 import { type Checked, checkStretch, type Played, playTo } from '../recording/play.ts';
 import { readLine } from '../recording/readLine.ts';
@@ -101,8 +102,7 @@ const podsIn = (namespace: string | undefined, agent: Played['agent']) =>
 async function printPods({ agent, at }: Played, { namespace, output }: ReplayOptions, write: Write): Promise<void> {
   const pods = podsIn(namespace, agent);
   if (output !== undefined) {
-    const list = { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '' }, items: pods };
-    return void write(await asText(list, output));
+    return void write(await asText(podList(pods), output));
   }
   write(`${isoTime(at)}\n`);
   const [header = [], ...rows] = podTable(pods, { wide: false, now: at });
@@ -132,9 +132,7 @@ async function check({ file, stretches }: Opened, write: Write): Promise<void> {
     const { difference, ...counts } = await checkStretch(file, stretch, machines);
     if (difference) {
       const { at, of, recorded, replayed } = difference;
-      throw new RecordingError(
-        `${isoTime(at)}: ${of}: recorded ${shown(recorded)}, replayed ${replayed === undefined ? 'nothing' : shown(replayed)}`,
-      );
+      throw new RecordingError(`${isoTime(at)}: ${of}: recorded ${shown(recorded)}, replayed ${shown(replayed)}`);
     }
     for (const key of ['entries', 'states', 'statuses'] as const) Object.assign(all, { [key]: all[key] + counts[key] });
   }

@@ -6,8 +6,8 @@ import type { NodeParts } from '../actors/nodeParts.ts';
 import { hostFiles } from '../host/files/fileSystem.ts';
 import { messageOf } from '../pod/failure.ts';
 import { deflate } from '../recording/deflate.ts';
-import { bytesOf } from '../recording/dump.ts';
 import { createFlightRecorder, type FlightRecorder } from '../recording/flightRecorder.ts';
+import type { AgentRecording } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { AgentLog } from './logger.ts';
 import { machinesDigest } from './machinesDigest.ts';
@@ -31,17 +31,23 @@ export function flightRecorder(config: NodeConfig, { logger, redaction }: AgentL
   });
 }
 
-/** All that it has recorded, in parts; undefined where that is nothing. */
+/** All that it has recorded, and those of the agents before it. */
 export async function recordingOf(
   recorder: FlightRecorder | undefined,
   { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>,
-): Promise<AsyncIterable<Uint8Array> | undefined> {
+): Promise<AgentRecording> {
   await recorder?.flush();
-  return recorder && bytesOf(recordingDirectory(rootDirectory));
+  const directory = recordingDirectory(rootDirectory);
+  // Most agents are never asked.
+  const { bytesOf } = await import('../recording/dump.ts');
+  return { isOn: recorder !== undefined, directory, parts: await bytesOf(directory) };
 }
 
 /** Who looks on at a node: whoever hears of events, and the recorder, if there is one. */
-export function onlookersOf(recorder: FlightRecorder | undefined, events: EventSink): Partial<NodeParts> {
+export function onlookersOf(
+  recorder: FlightRecorder | undefined,
+  events: EventSink,
+): Partial<NodeParts> & { readonly events: EventSink } {
   if (recorder === undefined) return { events };
   const { onlookers } = recorder;
   return {

@@ -60,10 +60,11 @@ export const startNode: StartNode = async (options) => {
   const cri = simulated ? await simulatedCri() : connect(config);
   const errors = logErrors(logger);
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
-  const tell = (message: EventMessage) =>
-    recorder.record({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
   const flight = flightRecorder(config, options);
-  const node = await nodeOnHost(options, { cri, errors, onlookers: onlookersOf(flight, recorder.record) });
+  const onlookers = onlookersOf(flight, recorder.record);
+  const tell = (message: EventMessage) =>
+    onlookers.events({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
+  const node = await nodeOnHost(options, { cri, errors, onlookers });
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const recording = () => recordingOf(flight, config);
   const port = agentPort({ ...node, recorder, config, simulated, root, recording });

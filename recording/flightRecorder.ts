@@ -6,7 +6,9 @@ import type { Clock } from '../actors/clock.ts';
 import type { Keyframe, NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import type { Redaction } from '../actors/redaction.ts';
+import { withinLimit } from '../actors/services/timeLimit.ts';
 import type { PodChange } from '../actors/status/statusBoard.ts';
+import { unlessAborted } from '../host/limit.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
 import { namespacedName } from '../pod/show/shownName.ts';
 import { type Began, FORMAT, type Line } from './lines.ts';
@@ -26,7 +28,7 @@ export interface FlightRecorderOptions extends RingOptions {
 }
 
 /** What it writes about. */
-type RecordedAgent = Pick<NodeAgent, 'input' | 'keyframe' | 'now' | 'subscribe'>;
+type RecordedAgent = Pick<NodeAgent, 'input' | 'keyframe' | 'now' | 'subscribe' | 'untold'>;
 
 export interface FlightRecorder {
   /** What is told of a node to it. */
@@ -45,7 +47,7 @@ export interface FlightRecorder {
 const FLUSH_MS = 1_000;
 /** Sooner where so much waits to be written, in characters. */
 const FLUSH_LENGTH = 2 ** 18;
-/** What waits to be written has so many characters at most. */
+/** What waits to be written has so many characters at most, beside its longest line: a manifest may be as large. */
 const MOST_LENGTH = 2 ** 21;
 /** After so many entries another keyframe is written: to come to a moment no more than these have to be played. */
 const ENTRIES = 2_000;
@@ -66,6 +68,8 @@ class Recorder implements FlightRecorder {
   /** Entries since the last keyframe. */
   #entries = 0;
   #missed = 0;
+  /** How many members have been written. */
+  #written = 0;
   /** Whether what is written now could not be read without another beginning. */
   #isCut = false;
   #isBroken = false;
@@ -93,7 +97,7 @@ class Recorder implements FlightRecorder {
   begin(agent: RecordedAgent): void {
     this.#agent = agent;
     // What happened before there were any actors comes after it.
-    this.#pending.beginWith(this.#began(agent, undefined), 'anew');
+    this.#pending.beginWith(this.#began(agent, { before: 0 }), 'anew');
     this.#unsubscribe = agent.subscribe(this.#statuses());
     this.#schedule();
   }
@@ -109,11 +113,12 @@ class Recorder implements FlightRecorder {
 
   async end(): Promise<void> {
     this.#unsubscribe();
+    const untold = this.#agent?.untold() ?? [];
     // What a stopped agent is like is no moment to begin with.
     this.#agent = undefined;
     const written = (async () => {
       await this.#writing;
-      this.#add({ kind: 'ended', at: this.#options.clock.now() });
+      this.#addEnd(untold);
       await this.flush();
     })();
     // A disk that hangs does not hold up the end of the agent.
@@ -121,19 +126,30 @@ class Recorder implements FlightRecorder {
     this.#endTimer();
   }
 
-  #began(agent: RecordedAgent, from: Keyframe | undefined): Began {
+  /** Says of what has been given up, for which there is no other beginning any more, how much it was. */
+  #addEnd(untold: readonly string[]): void {
+    if (this.#isCut) this.#cut();
+    this.#isCut = false;
+    const missed = this.#missed > 0 ? { missed: this.#missed } : {};
+    this.#add({
+      ...{ kind: 'ended', at: this.#options.clock.now(), ...missed },
+      ...(untold.length > 0 ? { untold } : {}),
+    });
+  }
+
+  #began(agent: RecordedAgent, { from, before }: { readonly from?: Keyframe; readonly before: number }): Began {
     const { program } = this.#options;
     const missed = this.#missed > 0 ? { missed: this.#missed } : {};
     const frame = from === undefined ? {} : { from };
     this.#entries = 0;
     return {
       ...{ kind: 'began', at: from?.at ?? agent.now(), format: FORMAT, ...program },
-      ...{ input: agent.input, ...frame, ...missed },
+      ...{ input: agent.input, ...frame, ...missed, before },
     };
   }
 
   #add(line: Line): void {
-    if (this.#pending.length > MOST_LENGTH) this.#cut();
+    if (this.#pending.lengthOfRest > MOST_LENGTH) this.#cut();
     this.#pending.add(line);
     this.#schedule();
   }
@@ -198,6 +214,7 @@ class Recorder implements FlightRecorder {
   async #append(text: PendingText, inNew: boolean): Promise<void> {
     const member = await memberOf(text, this.#options.deflate);
     await this.#ring.append(member, { inNew: inNew && text.begins !== 'no' });
+    this.#written += 1;
   }
 
   /** What is to be written now, and after it another beginning, `inNew` or where the last one was long ago. */
@@ -205,13 +222,14 @@ class Recorder implements FlightRecorder {
     if (this.#isCut) this.#cut();
     const pending = this.#pending.take();
     const begins = inNew || this.#entries >= ENTRIES;
-    const began = begins && this.#agent ? this.#beganNow(this.#agent, inNew ? 'anew' : 'again') : undefined;
+    const before = this.#written + (pending === undefined ? 0 : 1);
+    const began = begins && this.#agent ? this.#beganNow(this.#agent, inNew ? 'anew' : 'again', before) : undefined;
     return [pending, began].filter((each) => each !== undefined);
   }
 
-  #beganNow(agent: RecordedAgent, begins: 'anew' | 'again'): PendingText | undefined {
+  #beganNow(agent: RecordedAgent, begins: 'anew' | 'again', before: number): PendingText | undefined {
     const began = new Pending();
-    began.beginWith(this.#began(agent, agent.keyframe()), begins);
+    began.beginWith(this.#began(agent, { from: agent.keyframe(), before }), begins);
     this.#isCut = false;
     return began.take();
   }
@@ -219,9 +237,10 @@ class Recorder implements FlightRecorder {
   /** Rejects where it has not come to an end by then. */
   #within<T>(ms: number, promise: Promise<T>): Promise<T> {
     const { clock, directory } = this.#options;
-    return new Promise((resolve, reject) => {
-      const timer = clock.setTimeout(() => reject(new Error(`${directory}: no answer within ${ms / 1_000} s`)), ms);
-      promise.then(resolve, reject).finally(() => clock.clearTimeout(timer));
-    });
+    const act = (signal: AbortSignal) =>
+      unlessAborted(promise, signal).catch((error: unknown) => {
+        throw signal.aborted ? new Error(`${directory}: no answer within ${ms / 1_000} s`) : error;
+      });
+    return withinLimit(act, { clock, timeoutMs: ms });
   }
 }

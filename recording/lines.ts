@@ -29,6 +29,8 @@ export interface Began {
   readonly from?: Keyframe;
   /** So many lines had to be left out just before it. */
   readonly missed?: number;
+  /** So many members of its life were written before it: where fewer are there, something has been lost. */
+  readonly before?: number;
 }
 
 /** One that went out through a port, or that its actor waits for no more. */
@@ -55,6 +57,10 @@ export type EventLine = { readonly kind: 'event'; readonly at: number } & Omit<R
 interface Ended {
   readonly kind: 'ended';
   readonly at: number;
+  /** The pods of which more was known than had been told when it was stopped, by uid. */
+  readonly untold?: readonly string[];
+  /** So many lines had to be left out just before it. */
+  readonly missed?: number;
 }
 
 export type Line = Began | Entry | CallLine | MoveLine | StatusLine | EventLine | Ended;

@@ -32,23 +32,23 @@ export interface MemberText extends Pick<MemberHead, 'at' | 'begins'> {
 /** Compresses as gzip's deflate does, without a header. */
 export type Deflate = (bytes: Uint8Array) => Promise<Uint8Array>;
 
-// RFC 1952: magic, deflate, FEXTRA, no time, no extra flags, unknown system.
-const FIXED = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255]);
+/** What each member begins with. RFC 1952: magic, deflate, FEXTRA, no time, no extra flags, unknown system. */
+export const MAGIC = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255]);
 /** Our field: the whole size, the time, how a replay can begin. */
 const OURS = Buffer.from('SL');
 const FIELD = 4 + 8 + 1;
 const EXTRA = OURS.length + 2 + FIELD;
-export const HEADER = FIXED.length + 2 + EXTRA;
+export const HEADER = MAGIC.length + 2 + EXTRA;
 const TRAILER = 8;
 
-const AT = { extra: FIXED.length, ours: FIXED.length + 2, field: FIXED.length + 4, size: FIXED.length + 6 };
+const AT = { extra: MAGIC.length, ours: MAGIC.length + 2, field: MAGIC.length + 4, size: MAGIC.length + 6 };
 
 /** The bytes of a member. */
 export async function memberOf({ text, at, begins }: MemberText, deflate: Deflate): Promise<Buffer> {
   const bytes = Buffer.from(text);
   const body = await deflate(bytes);
   const [header, trailer] = [Buffer.alloc(HEADER), Buffer.alloc(TRAILER)];
-  FIXED.copy(header);
+  MAGIC.copy(header);
   header.writeUInt16LE(EXTRA, AT.extra);
   OURS.copy(header, AT.ours);
   header.writeUInt16LE(FIELD, AT.field);
@@ -62,7 +62,7 @@ export async function memberOf({ text, at, begins }: MemberText, deflate: Deflat
 
 /** What the first bytes say of the member that they begin; undefined where they are no such header. */
 export function headOf(bytes: Buffer): MemberHead | undefined {
-  if (bytes.length < HEADER || !bytes.subarray(0, FIXED.length).equals(FIXED)) return undefined;
+  if (bytes.length < HEADER || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
   const isOurs =
     bytes.readUInt16LE(AT.extra) === EXTRA &&
     bytes.subarray(AT.ours, AT.field).equals(OURS) &&

@@ -12,6 +12,7 @@ export interface PendingText extends MemberText {
 export class Pending {
   #lines: string[] = [];
   #length = 0;
+  #longest = 0;
   #at = 0;
   #begins: MemberText['begins'] = 'no';
   #missed: number | undefined;
@@ -19,6 +20,11 @@ export class Pending {
   /** In characters. */
   get length(): number {
     return this.#length;
+  }
+
+  /** Without its longest line, which somebody else holds as well: in characters. */
+  get lengthOfRest(): number {
+    return this.#length - this.#longest;
   }
 
   get isEmpty(): boolean {
@@ -31,14 +37,14 @@ export class Pending {
     // At once: what it holds need not be kept alive.
     const text = JSON.stringify(line);
     this.#lines.push(text);
-    this.#length += text.length + 1;
+    this.#count(text);
   }
 
   /** Before all that are here. */
   beginWith(began: Began, begins: 'anew' | 'again'): void {
     const text = JSON.stringify(began);
     this.#lines.unshift(text);
-    this.#length += text.length + 1;
+    this.#count(text);
     [this.#at, this.#begins, this.#missed] = [began.at, begins, began.missed];
   }
 
@@ -46,8 +52,13 @@ export class Pending {
   take(): PendingText | undefined {
     if (this.isEmpty) return undefined;
     const [lines, at, begins, missed] = [this.#lines, this.#at, this.#begins, this.#missed];
-    [this.#lines, this.#length, this.#begins, this.#missed] = [[], 0, 'no', undefined];
+    [this.#lines, this.#length, this.#longest, this.#begins, this.#missed] = [[], 0, 0, 'no', undefined];
     const count = lines.length - (begins === 'no' ? 0 : 1);
     return { text: `${lines.join('\n')}\n`, at, begins, missed, count };
+  }
+
+  #count({ length }: string): void {
+    this.#length += length + 1;
+    this.#longest = Math.max(this.#longest, length + 1);
   }
 }

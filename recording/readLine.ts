@@ -14,7 +14,7 @@ const line = z.discriminatedUnion('kind', [
   z.looseObject({
     ...{ ...head, kind: z.literal('began'), format: z.literal(FORMAT), machines: text, life: text },
     ...{ versions: z.object({ statelet: text, node: text }), input: object },
-    ...{ from: z.optional(object), missed: z.optional(z.number()) },
+    ...{ from: z.optional(object), missed: z.optional(z.number()), before: z.optional(z.number()) },
   }),
   z.looseObject({ ...entry, kind: z.enum(['answer', 'failure', 'fact', 'elapsed']) }),
   z.looseObject({ ...head, kind: z.literal('asked'), actor: text, port: text, about: z.optional(text) }),
@@ -24,7 +24,12 @@ const line = z.discriminatedUnion('kind', [
     ...{ ...head, kind: z.literal('event'), eventType: z.enum(['Normal', 'Warning']), reason: text, message: text },
     involved: z.looseObject({ kind: text, name: text, namespace: z.optional(text), fieldPath: z.optional(text) }),
   }),
-  z.looseObject({ ...head, kind: z.literal('ended') }),
+  z.looseObject({
+    ...head,
+    kind: z.literal('ended'),
+    untold: z.optional(z.array(text)),
+    missed: z.optional(z.number()),
+  }),
 ]);
 
 /** Undefined where it is none that this version knows. */
@@ -33,3 +38,29 @@ export function readLine(json: string): Line | undefined {
   // What is below these fields was written by the same program, or is looked at when it is played.
   return read.success ? (read.data as unknown as Line) : undefined;
 }
+
+const foreign = z.looseObject({
+  ...{ ...head, kind: z.literal('began'), format: z.union([z.number(), text]), life: z.optional(text) },
+  versions: z.optional(z.looseObject({ statelet: z.optional(text) })),
+});
+
+/** A beginning that another version has written, in a format of its own. */
+export interface ForeignBegan {
+  readonly at: number;
+  readonly format: string;
+  readonly life: string;
+  /** That of the version that has written it, where that says it in the same way. */
+  readonly statelet: string;
+}
+
+/** Undefined where the line is no beginning, or one of the format of this version. */
+export function readForeignBegan(json: string): ForeignBegan | undefined {
+  const { data } = foreign.safeParse(parsedJson(json));
+  if (data === undefined || data.format === FORMAT) return undefined;
+  const { at, format, life = '', versions } = data;
+  return { at, format: String(format), life, statelet: versions?.statelet ?? 'of another version' };
+}
+
+/** What is said of such a recording to whoever wants to read it. */
+export const foreignText = ({ format, statelet }: Pick<ForeignBegan, 'format' | 'statelet'>): string =>
+  `recorded by statelet ${statelet} in format ${format}, which this version does not read (it reads format ${FORMAT}): use that version`;

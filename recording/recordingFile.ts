@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { gunzip, type ZlibOptions } from 'node:zlib';
 import { isMissing } from '../host/files/fileErrors.ts';
 import { messageOf } from '../pod/failure.ts';
-import { HEADER, headOf, type MemberHead } from './member.ts';
+import { HEADER, headOf, MAGIC, type MemberHead } from './member.ts';
 import { RecordingError } from './recordingError.ts';
-import { isOfRing } from './ring.ts';
+import { ringNames } from './ring.ts';
 
 /** A member, and where it lies. */
 export interface Member extends MemberHead {
@@ -39,9 +39,10 @@ export class RecordingFile {
     return new RecordingFile(members);
   }
 
-  /** Whether it is the last one that was written to its file: what is damaged in it is torn. */
+  /** Whether another one begins anew after it, or none is there: what is damaged in it is torn. */
   isLast(member: Member): boolean {
-    return this.members[this.members.indexOf(member) + 1]?.file !== member.file;
+    const next = this.members[this.members.indexOf(member) + 1];
+    return next === undefined || next.begins === 'anew' || next.file !== member.file;
   }
 
   /** The lines of a member, as text. Rejects with a `RecordingError` where its bytes are not what was written. */
@@ -71,8 +72,8 @@ const expand = (bytes: Buffer): Promise<Buffer> =>
 
 async function ringIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isFile() && isOfRing(entry.name)).map(({ name }) => name);
-  return names.sort().map((name) => join(directory, name));
+  const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  return ringNames(names).map((name) => join(directory, name));
 }
 
 async function membersIn(file: string): Promise<Member[]> {
@@ -82,9 +83,9 @@ async function membersIn(file: string): Promise<Member[]> {
     const members: Member[] = [];
     for (let offset = 0; offset < end; ) {
       const head = headOf(await readAt(handle, offset, HEADER));
-      if (head === undefined || offset + head.size > end) break;
-      members.push({ ...head, file, offset });
-      offset += head.size;
+      const isWhole = head !== undefined && offset + head.size <= end;
+      if (isWhole) members.push({ ...head, file, offset });
+      offset = isWhole ? offset + head.size : await nextAnew(handle, offset + 1, end);
     }
     return members;
   } finally {
@@ -92,8 +93,23 @@ async function membersIn(file: string): Promise<Member[]> {
   }
 }
 
+/** So much is looked through at a time, in bytes. */
+const STEP = 2 ** 20;
+
+/** Where another member begins anew after what is damaged, or the end: what belongs to that is of no use without it. */
+async function nextAnew(handle: FileHandle, from: number, end: number): Promise<number> {
+  for (let offset = from; offset < end; offset += STEP) {
+    // A header may lie across the end of a step.
+    const bytes = await readAt(handle, offset, STEP + HEADER);
+    for (let at = bytes.indexOf(MAGIC); at >= 0 && at < STEP; at = bytes.indexOf(MAGIC, at + 1)) {
+      if (headOf(bytes.subarray(at))?.begins === 'anew') return offset + at;
+    }
+  }
+  return end;
+}
+
 /** So many bytes, or as many as there are. */
-async function readAt(handle: FileHandle, offset: number, size: number): Promise<Buffer> {
+export async function readAt(handle: FileHandle, offset: number, size: number): Promise<Buffer> {
   const buffer = Buffer.alloc(size);
   const { bytesRead } = await handle.read(buffer, 0, size, offset);
   return buffer.subarray(0, bytesRead);

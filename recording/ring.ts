@@ -14,23 +14,25 @@ export interface RingOptions {
 
 /** So many files make up a ring: when it is full, so large a part of it goes at once. */
 const FILES = 8;
-const NAME = /^(\d{8})\.jsonl\.gz$/;
+const NAME = /^(\d{8,12})\.jsonl\.gz$/;
 const DIGITS = 8;
-/** A file that somebody has removed meanwhile is not made again: it would begin in the midst. */
-const APPEND = constants.O_WRONLY | constants.O_APPEND;
+const LAST_NUMBER = 999_999_999_999;
+/**
+ * A file that somebody has removed meanwhile is not made again: it would begin in the midst. Of what was put in its place
+ * a link is not followed, and a pipe not waited for.
+ */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 interface RingFile {
   readonly path: string;
   size: number;
 }
 
-/** Whether a file of a directory belongs to a ring. */
-export const isOfRing = (name: string): boolean => NAME.test(name);
+const numberOf = (name: string): number => Number(NAME.exec(name)?.[1]);
 
-/** The names of a ring's files in a directory, the oldest first. */
-async function ringFiles({ files, directory }: Pick<RingOptions, 'files' | 'directory'>): Promise<string[]> {
-  return (await files.readdir(directory)).filter(isOfRing).sort();
-}
+/** Those of the names in a directory that files of a ring have, the oldest first. */
+export const ringNames = (names: readonly string[]): string[] =>
+  names.filter((name) => NAME.test(name)).sort((one, other) => numberOf(one) - numberOf(other));
 
 export class Ring {
   readonly #options: RingOptions;
@@ -67,6 +69,8 @@ export class Ring {
 
   /** Whatever is there already stays as it is; of a file that cannot be written nothing stays. */
   async #begin(bytes: Uint8Array, kept: RingFile[]): Promise<RingFile> {
+    if (this.#number >= LAST_NUMBER)
+      throw new Error(`${this.#options.directory}: no number is left for another file after ${LAST_NUMBER}.jsonl.gz`);
     this.#number += 1;
     const name = `${String(this.#number).padStart(DIGITS, '0')}.jsonl.gz`;
     const made = { path: join(this.#options.directory, name), size: 0 };
@@ -97,11 +101,11 @@ export class Ring {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
     const kept: RingFile[] = [];
-    for (const name of await ringFiles(this.#options)) {
+    for (const name of ringNames(await files.readdir(directory))) {
       const path = join(directory, name);
       const stats = await files.lstat(path);
       if (stats.isFile()) kept.push({ path, size: stats.size });
-      this.#number = Math.max(this.#number, Number(NAME.exec(name)?.[1]));
+      this.#number = Math.max(this.#number, numberOf(name));
     }
     return kept;
   }

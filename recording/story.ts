@@ -5,7 +5,8 @@ import { goDuration } from '../pod/api/duration.ts';
 import { parsedJson } from '../pod/parsedJson.ts';
 import { printableLine } from '../pod/show/printable.ts';
 import type { EventLine, Line } from './lines.ts';
-import { readLine } from './readLine.ts';
+import { type ForeignBegan, foreignText, readForeignBegan, readLine } from './readLine.ts';
+import { RecordingError } from './recordingError.ts';
 import type { RecordingFile } from './recordingFile.ts';
 import { linesIn } from './stretches.ts';
 
@@ -18,19 +19,28 @@ interface StoryOptions {
 export async function* storyOf(file: RecordingFile, { until }: StoryOptions): AsyncGenerator<string> {
   const teller = new Teller();
   for (const member of file.members) {
-    for (const json of (await linesIn(file, member)) ?? []) {
-      const line = readLine(json);
-      if (line !== undefined && line.at > until) return;
-      const told = line === undefined ? `? ${kindOf(json)}` : teller.tell(line);
+    const lines = await linesIn(file, member).catch(damageIn);
+    if (typeof lines === 'string') yield printableLine(`? ${lines}`);
+    if (lines === undefined || typeof lines === 'string') continue;
+    for (const json of lines) {
+      const told = teller.tell(json, until);
       // Whatever is told of it, it is one line.
       if (told !== undefined) yield printableLine(told);
     }
   }
 }
 
+/** What is wrong with a member, the rest of which can be told all the same. */
+function damageIn(error: unknown): string {
+  if (!(error instanceof RecordingError)) throw error;
+  return error.message;
+}
+
 const metadata = z.looseObject({ uid: z.string(), namespace: z.string(), name: z.string() });
 const named = z.looseObject({ metadata });
 const facts = z.looseObject({ pods: z.optional(z.array(named)), pod: z.optional(named) });
+
+const timed = (at: number, said: string): string => `${new Date(at).toISOString()}  ${said}`;
 
 const kindOf = (json: string): string => textIn(parsedJson(json), 'kind') ?? 'no line of a recording';
 
@@ -39,11 +49,27 @@ class Teller {
   readonly #askedAt = new Map<string, number>();
   readonly #names = new Map<string, string>();
   #life: string | undefined;
+  /** Whether what is told is of a version that writes in another way. */
+  #isForeign = false;
 
-  /** Undefined where it says nothing new. */
-  tell(line: Line): string | undefined {
-    const said = this.#said(line);
-    return said === undefined ? undefined : `${new Date(line.at).toISOString()}  ${said}`;
+  /** Undefined where it says nothing new, and of what came later: the clock may have been set back after that. */
+  tell(json: string, until: number): string | undefined {
+    const line = readLine(json);
+    const foreign = line === undefined ? readForeignBegan(json) : undefined;
+    if (foreign) return foreign.at > until ? undefined : this.#beganForeign(foreign);
+    if (line?.kind === 'began') this.#isForeign = false;
+    if (this.#isForeign) return undefined;
+    if (line === undefined) return `? ${kindOf(json)}`;
+    const said = line.at > until ? undefined : this.#said(line);
+    return said === undefined ? undefined : timed(line.at, said);
+  }
+
+  /** What follows is left out, up to a beginning that can be read. */
+  #beganForeign(began: ForeignBegan): string | undefined {
+    const isNew = !this.#isForeign || this.#life !== began.life;
+    this.#isForeign = true;
+    this.#life = began.life;
+    return isNew ? timed(began.at, `agent: ${foreignText(began)}`) : undefined;
   }
 
   #said(line: Line): string | undefined {
@@ -51,7 +77,7 @@ class Teller {
       case 'began':
         return this.#began(line);
       case 'ended':
-        return 'agent: stopped';
+        return `agent: stopped${line.missed ? `; ${line.missed} lines before that could not be written` : ''}`;
       case 'asked':
         return this.#asked(line);
       case 'answer':

@@ -1,6 +1,6 @@
 /** The lives of agents that a recording is of, one after the other, and where in each a replay can begin. */
 import type { Began, Line } from './lines.ts';
-import { readLine } from './readLine.ts';
+import { type ForeignBegan, readForeignBegan, readLine } from './readLine.ts';
 import { RecordingError } from './recordingError.ts';
 import type { Member, RecordingFile } from './recordingFile.ts';
 
@@ -18,26 +18,55 @@ export interface Stretch extends Pick<Began, 'life' | 'machines' | 'versions'> {
   readonly beginnings: readonly Beginning[];
   /** The index of the member after its last one. */
   readonly end: number;
+  /** Who has written it, where this version cannot read it. */
+  readonly foreign?: ForeignBegan;
+}
+
+/** What is known of a beginning without its keyframe, which is not to be kept. */
+interface Known extends Pick<Began, 'life' | 'machines' | 'versions' | 'missed' | 'before'>, Pick<Stretch, 'foreign'> {
+  readonly member: number;
 }
 
 /** All stretches of a recording, the earliest first. What comes before any beginning belongs to none. */
 export async function stretchesOf(file: RecordingFile): Promise<readonly Stretch[]> {
-  const stretches: { began: Began; beginnings: Beginning[] }[] = [];
+  const stretches: { known: Known; beginnings: Beginning[] }[] = [];
   for (const [index, member] of file.members.entries()) {
     if (member.begins === 'no') continue;
     const beginning = { member: index, at: member.at };
     const last = stretches.at(-1);
     // In the midst of a file it goes on with what comes before.
-    const began = last && member.begins === 'again' ? last.began : await beganOf(file, member);
-    if (began === undefined) continue;
-    const goesOn = last !== undefined && began.life === last.began.life && (began === last.began || !began.missed);
-    if (goesOn) last.beginnings.push(beginning);
-    else stretches.push({ began: withoutFrame(began), beginnings: [beginning] });
+    const known = last && member.begins === 'again' ? last.known : await knownOf(file, index);
+    if (known === undefined) continue;
+    if (last !== undefined && (known === last.known || goesOn(last.known, known))) last.beginnings.push(beginning);
+    else stretches.push({ known, beginnings: [beginning] });
   }
-  return stretches.map(({ began: { life, machines, versions }, beginnings }, index) => {
+  return stretches.map(({ known: { life, machines, versions, foreign }, beginnings }, index) => {
     const end = stretches[index + 1]?.beginnings[0]?.member ?? file.members.length;
-    return { ...{ life, machines, versions }, beginnings, end };
+    return { ...{ life, machines, versions }, ...(foreign ? { foreign } : {}), beginnings, end };
   });
+}
+
+/** Whether all members are there that were written between two beginnings of a file each. */
+function goesOn(last: Known, next: Known): boolean {
+  const isWhole =
+    last.before === undefined || next.before === undefined || next.before - last.before === next.member - last.member;
+  return last.life === next.life && last.foreign?.format === next.foreign?.format && !next.missed && isWhole;
+}
+
+/** Undefined where nothing can begin with the member. */
+async function knownOf(file: RecordingFile, index: number): Promise<Known | undefined> {
+  const member = file.members[index];
+  const [first = ''] = (member && (await linesIn(file, member))) ?? [];
+  const line = readLine(first);
+  const foreign = line === undefined ? readForeignBegan(first) : undefined;
+  if (foreign) {
+    const versions = { statelet: foreign.statelet, node: '' };
+    return { ...{ life: foreign.life, machines: '', versions }, foreign, member: index };
+  }
+  if (line?.kind !== 'began') return undefined;
+  const { life, machines, versions, missed, before } = line;
+  const counts = { ...(missed === undefined ? {} : { missed }), ...(before === undefined ? {} : { before }) };
+  return { ...{ life, machines, versions }, ...counts, member: index };
 }
 
 /** What a replay begins with. */
@@ -49,9 +78,6 @@ export async function beganAt(file: RecordingFile, { member }: Beginning): Promi
   return began;
 }
 
-/** Its keyframe is not to be kept. */
-const withoutFrame = ({ from: _, ...began }: Began): Began => began;
-
 /** Undefined where the member is torn, and where the line is none that this version knows. */
 async function beganOf(file: RecordingFile, member: Member): Promise<Began | undefined> {
   const [first] = (await linesIn(file, member)) ?? [];
@@ -59,7 +85,7 @@ async function beganOf(file: RecordingFile, member: Member): Promise<Began | und
   return line?.kind === 'began' ? line : undefined;
 }
 
-/** Undefined where the member is torn: the last one of its file, which was not written to its end. */
+/** Undefined where the member is torn: the last one of a recorder, or of its file, which was not written to its end. */
 export async function linesIn(file: RecordingFile, member: Member): Promise<readonly string[] | undefined> {
   try {
     return await file.lines(member);
@@ -71,8 +97,11 @@ export async function linesIn(file: RecordingFile, member: Member): Promise<read
 
 /** The lines of a stretch from one of its beginnings on, those of the beginnings left out. */
 export async function* linesFrom(file: RecordingFile, stretch: Stretch, { member }: Beginning): AsyncGenerator<Line> {
-  for (const each of file.members.slice(member, stretch.end)) {
-    for (const json of (await linesIn(file, each)) ?? []) {
+  for (const [index, each] of file.members.entries()) {
+    if (index < member || index >= stretch.end) continue;
+    // In the midst of it nothing may be missing.
+    const lines = index === stretch.end - 1 ? await linesIn(file, each) : await file.lines(each);
+    for (const json of lines ?? []) {
       const line = readLine(json);
       if (line !== undefined && line.kind !== 'began') yield line;
     }

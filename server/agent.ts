@@ -71,6 +71,14 @@ export interface AgentPort {
   /** The node as a core/v1 object. */
   nodeObject(): NodeObject;
   node(): NodeSummary;
-  /** What it has recorded, in parts; undefined where it records nothing. */
-  recording(): Promise<AsyncIterable<Uint8Array> | undefined>;
+  recording(): Promise<AgentRecording>;
+}
+
+/** What is there of the recordings of an agent and of those before it. */
+export interface AgentRecording {
+  /** Whether this agent records. */
+  readonly isOn: boolean;
+  readonly directory: string;
+  /** All of it; undefined where nothing is there. */
+  readonly parts: AsyncIterable<Uint8Array> | undefined;
 }

@@ -12,8 +12,11 @@ export interface AgentClient {
   json(resource: string): Promise<unknown>;
   /** The same as a text for people. */
   text(resource: string): Promise<string>;
-  /** The same as bytes, as they come. */
-  bytes(resource: string): Promise<AsyncIterable<Uint8Array>>;
+  /** The same as bytes, as they come, with what the headers of the answer say. */
+  bytes(resource: string): Promise<{
+    readonly parts: AsyncIterable<Uint8Array>;
+    readonly headers: IncomingMessage['headers'];
+  }>;
   /**
    * Resolves once the agent watches a resource, with the events as they come, until the signal aborts or the agent
    * closes the watch; they throw `AgentGone` when it ends without.
@@ -129,7 +132,7 @@ export function agentClient(path: string, known: Omit<Place, 'path'> = {}): Agen
     bytes: async (resource) => {
       const { response } = await open(place, resource, 'application/gzip');
       if (response.statusCode !== 200) throw failureOf(await read(place, response));
-      return chunks(place, response);
+      return { parts: chunks(place, response), headers: response.headers };
     },
     watch: async (resource, signal) => {
       const { response, endLimit } = await open(place, `${resource}?watch=true`, 'application/json', signal);

@@ -53,8 +53,9 @@ function respond({ agent, watches, version }: Served, url: URL, accept: string, 
       error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
     send(response, code, failure(code, reason, messageOf(error)));
   };
-  const noRecording = () => send(response, 404, failure(404, 'NotFound', 'this agent records nothing'));
-  if (url.pathname === '/recording') sendRecording(agent, response).then((is) => is || noRecording(), refuse);
+  const noRecording = (why: string) => send(response, 404, failure(404, 'NotFound', why));
+  if (url.pathname === '/recording')
+    sendRecording(agent, response).then((why) => why === undefined || noRecording(why), refuse);
   else answer(agent, url.pathname, accept).then(({ code, body }) => send(response, code, body), refuse);
 }
 

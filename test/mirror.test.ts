@@ -9,7 +9,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/podLife.test.ts': {
     actors: 'createNode nodeAgent nodeAgentConfig nodeFeeds nodeServices nextTurn',
     'actors/services': 'containerStatus containers mounts resizing sandboxes',
-    'actors/status': 'actorsOfPods podTrees since',
+    'actors/status': 'actorsOfPods podTrees since toldPod',
   },
   'test/simulation/invariants/asWanted.test.ts': { 'simulation/invariants': 'madeAsWanted' },
   'test/simulation/invariants/forwardOnly.test.ts': { 'simulation/invariants': 'toldStatus' },
@@ -118,7 +118,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   // The recording of a node.
   'test/recording/flightRecorder.test.ts': { recording: 'deflate pending ring', actors: 'asked' },
-  'test/recording/play.test.ts': { recording: 'lines readLine recordingError recordingFile stretches' },
+  'test/recording/play.test.ts': { recording: 'comparison lines readLine recordingError recordingFile stretches' },
   // The runtime.
   'test/cri/containerConfig.test.ts': { cri: 'environment labels nodeDescription' },
   'test/cri/securityContext.test.ts': { cri: 'securityProfiles' },
@@ -161,7 +161,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cli/hostileText.test.ts': { 'cli/table': 'printer' },
   'test/docs/charts.test.ts': { cli: 'charts' },
   'test/cli/version.test.ts': { node: 'version', 'pod/api': 'version' },
-  'test/server/socket.test.ts': { server: 'manifestProblems routes socketPath status watch' },
+  'test/server/socket.test.ts': { server: 'manifestProblems routes socketPath status watch', 'pod/show': 'podList' },
 };
 
 /** Those that are a program of their own, and the test that runs it. */

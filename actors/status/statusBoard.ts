@@ -3,7 +3,6 @@ import type { AnyActorRef } from 'xstate';
 import { showsFailure } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machines/shared/views.ts';
-import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import type { ActorNode } from '../../pod/show/actorNode.ts';
@@ -14,6 +13,7 @@ import type { Clock } from '../clock.ts';
 import { isTold, podOf } from './actorsOfPods.ts';
 import { heldChanges } from './heldChanges.ts';
 import { type PodTrees, podTrees } from './podTrees.ts';
+import { isSamePod, withStatus } from './toldPod.ts';
 
 /**
  * A pod after a change of its status or of its actors' states; `removed` when it is gone from the node. The tree is made
@@ -48,8 +48,10 @@ export interface StatusBoard {
    */
   expect(awaited: readonly ShownPod[], isWanted: (uid: string) => boolean): void;
   pods(): readonly Pod[];
-  /** The pods of which more is known than may be told yet, by uid. */
-  untold(): readonly string[];
+  /** The changes that may not be told yet, of each pod in their order; of a board that is closed those that never were. */
+  untold(): readonly StatusChange[];
+  /** The last status of each pod, by uid, whether it has been told or not: what the next one is computed from. */
+  statuses(): ReadonlyMap<string, PodStatus>;
   /** The trees of the pods' actors, by uid. */
   trees(): ReadonlyMap<string, ActorNode>;
   /** The pod of a full name; without a namespace, the first of any. */
@@ -107,6 +109,8 @@ class Board implements StatusBoard {
   #hostIps: readonly string[] | undefined;
   #isScheduled = false;
   #isClosed = false;
+  /** What was held back when the board was closed. */
+  #neverTold: readonly StatusChange[] | undefined;
 
   constructor(options: StatusBoardOptions) {
     this.#options = options;
@@ -151,7 +155,12 @@ class Board implements StatusBoard {
     return [...this.#told.values()].sort(byNamespaceAndName);
   }
 
-  untold = (): readonly string[] => this.#held.uids();
+  untold = (): readonly StatusChange[] => this.#neverTold ?? this.#held.all();
+
+  statuses(): ReadonlyMap<string, PodStatus> {
+    const known = [...this.#posted].map(([uid, { pod }]) => [uid, pod.status] as const);
+    return new Map(known.flatMap(([uid, status]) => (status ? [[uid, status]] : [])));
+  }
 
   trees(): ReadonlyMap<string, ActorNode> {
     const seen = this.#seen();
@@ -175,6 +184,7 @@ class Board implements StatusBoard {
 
   close(): void {
     this.#isClosed = true;
+    this.#neverTold = this.#held.all();
     this.#listeners.clear();
     this.#dirty.clear();
   }
@@ -283,18 +293,3 @@ const byNamespaceAndName = ({ metadata: a }: Pod, { metadata: b }: Pod): number 
   const field = (['namespace', 'name', 'uid'] as const).find((each) => a[each] !== b[each]);
   return field === undefined ? 0 : a[field] < b[field] ? -1 : 1;
 };
-
-/** Whether all of the object but its status is the same: then, with the same status, it need not be told again. */
-const isSamePod = (before: PodView, now: PodView): boolean =>
-  before.pod === now.pod && before.termination === now.termination;
-
-function withStatus({ pod, termination }: PodView, status: PodStatus): Pod {
-  // Of those that stay only what a source deletes is deleted.
-  if (termination === undefined || (termination.stays && termination.reason !== 'Deleted')) return { ...pod, status };
-  const { at, graceSeconds } = termination;
-  const deletion = {
-    deletionTimestamp: rfc3339(at + graceSeconds * 1_000),
-    deletionGracePeriodSeconds: graceSeconds,
-  };
-  return { ...pod, metadata: { ...pod.metadata, ...deletion }, status };
-}

@@ -62,7 +62,11 @@ test('what crashes, is probed, resized and badly edited, with the runtime and th
   expect((await replay(dump, '--until', '0s')).out).not.toMatch(/sized-node +1\/1/);
   const { out: story } = await replay(dump, '--story');
   expect(story.match(/ {2}agent: started, /g)).toHaveLength(2);
-  for (const told of ['default/ill-node: Warning Unhealthy', 'default/bad-node/container/main: -> ended.backingOff'])
+  for (const told of [
+    'default/ill-node: Warning Unhealthy',
+    'default/bad-node/container/main: -> ended.backingOff',
+    'node: Warning MissingClusterDNS',
+  ])
     expect(story).toContain(told);
 
   // Whoever reads any of it reads no value of the environment.
@@ -77,6 +81,18 @@ test('what crashes, is probed, resized and badly edited, with the runtime and th
   const later = join(node.directory, 'later.gz');
   expect(await statelet('record', 'dump', later, '--root-dir', node.rootDir)).toMatchObject({ code: 0 });
   expect((await replay(later, '--story')).out.trimEnd()).toMatch(/agent: stopped$/);
+  // One that records nothing has what earlier ones have recorded.
+  const silent = await node.start({ args: ['--record-size', '0'] });
+  const earlier = join(node.directory, 'earlier.gz');
+  expect(await statelet('record', 'dump', earlier, '--root-dir', node.rootDir)).toMatchObject({
+    ...{ code: 0, err: '' },
+    out: expect.stringMatching(
+      /: \d+ bytes, all of earlier agents: the one that runs now records nothing \(--record-size 0\)\n$/,
+    ),
+  });
+  expect(await readFile(earlier)).toEqual(await readFile(later));
+  silent.kill('SIGTERM');
+  await silent.ended;
   expect(await statelet('record', 'dump', later, '--root-dir', node.rootDir)).toMatchObject({
     ...{ code: 1, out: '', err: `statelet: ${later} exists: expected the name of a new file\n` },
   });

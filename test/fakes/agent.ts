@@ -75,7 +75,7 @@ export function fakeAgent(options: {
       if (metadata === undefined) return undefined;
       return { podLogs, logs: `${podLogs}/${metadata.namespace}_${metadata.name}_${uid}`, ...options.places };
     },
-    recording: async () => undefined,
+    recording: async () => ({ isOn: false, directory: '/none', parts: undefined }),
     explainNode: () => explainNode(nodeView(node.name), options.now),
     nodeObject: () => aNode({ name: node.name }),
     node: () => node,

@@ -1,14 +1,16 @@
-import { rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { deflate } from '../../recording/deflate.ts';
 import { bytesOf } from '../../recording/dump.ts';
-import { headOf } from '../../recording/member.ts';
+import { headOf, memberOf } from '../../recording/member.ts';
 import { podRunning } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 
 test('a dump begins where a replay can, and leaves out what is removed meanwhile', async () => {
   const { directory, live, restart, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
-  expect(await bytesOf(join(directory, '..'))).toBeUndefined();
+  for (const nothing of ['..', '../missing']) expect(await bytesOf(join(directory, nothing))).toBeUndefined();
   await live(5);
   await restart();
   await live(5);
@@ -26,4 +28,24 @@ test('a dump begins where a replay can, and leaves out what is removed meanwhile
   const rest = await read(() => rm(join(directory, '00000002.jsonl.gz')));
   expect(rest.length).toBeLessThan(whole.length);
   expect(whole.subarray(0, rest.length).equals(rest)).toBe(true);
+});
+
+test('a file is read in parts of at most 1 MiB, whatever its members are, and must not become shorter meanwhile', async () => {
+  const { directory, live, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
+  await live(1);
+  await recorder.end();
+  const file = join(directory, '00000002.jsonl.gz');
+  // Random, so that it stays as large.
+  const text = randomBytes(2 ** 21).toString('base64');
+  const members = ['anew', 'no'].map((begins) => memberOf({ text, at: 0, begins: begins as 'anew' | 'no' }, deflate));
+  await writeFile(file, Buffer.concat(await Promise.all(members)));
+  const sizes: number[] = [];
+  for await (const { length } of (await bytesOf(directory)) ?? []) sizes.push(length);
+  expect(sizes.length).toBeGreaterThan(4);
+  expect(Math.max(...sizes)).toBe(2 ** 20);
+  const parts = (await bytesOf(directory))?.[Symbol.asyncIterator]();
+  await parts?.next();
+  await parts?.next();
+  await truncate(file, 2 ** 20);
+  await expect(parts?.next()).rejects.toThrow(`${file}: became shorter while it was read`);
 });

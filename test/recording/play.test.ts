@@ -7,6 +7,7 @@ import { memberOf } from '../../recording/member.ts';
 import { checkStretch, playTo } from '../../recording/play.ts';
 import { readLine } from '../../recording/readLine.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
+import { storyOf } from '../../recording/story.ts';
 import { stretchesOf } from '../../recording/stretches.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 import { checkedStretches, MACHINES, type Recorded, recordedNode } from './recorded.ts';
@@ -118,6 +119,46 @@ describe('a check', () => {
     expect(difference).toMatchObject({ of: 'default/web status.phase', recorded: 'Failed', replayed: 'Running' });
   });
 
+  /** Of lives that have ended in order, with the last lines that are so left out. */
+  async function withoutLast(isOne: (line: Line) => boolean): Promise<string> {
+    await recorded.recorder.end();
+    const { file } = await opened();
+    const texts = (await Promise.all(file.members.map((member) => file.lines(member)))).flat();
+    const last = texts.findLastIndex((text) => {
+      const line = readLine(text);
+      return line !== undefined && isOne(line);
+    });
+    let index = -1;
+    return rewritten((line) => {
+      index += 1;
+      return index === last ? undefined : line;
+    });
+  }
+
+  test('of a life that was ended in order names what its replay has come to beyond that', async () => {
+    expect(await differences(await withoutLast(() => false))).toEqual([]);
+    const [moved] = await differences(await withoutLast(({ kind }) => kind === 'state'));
+    expect(moved).toEqual({
+      at: expect.any(Number),
+      of: expect.any(String),
+      replayed: expect.any(String),
+    });
+    const [told] = await differences(await withoutLast((line) => line.kind === 'status' && line.pod === 'default/bad'));
+    expect(told).toMatchObject({ of: expect.stringMatching(/^default\/bad status/) });
+  });
+
+  test('names what was let in for an actor that does not wait for it', async () => {
+    let isDone = false;
+    const path = await rewritten((line) => {
+      const isIt = !isDone && line.kind === 'answer' && line.source === 'startContainer';
+      isDone ||= isIt;
+      return isIt && line.kind === 'answer' ? { ...line, actor: 'pod/nobody' } : line;
+    });
+    expect(await differences(path)).toEqual([
+      { at: expect.any(Number), of: 'pod/nobody', recorded: 'answer of startContainer' },
+    ]);
+  });
+
   test('says nothing of what is missing at the end of a life', async () => {
     const { file, lives } = await opened();
     const [life] = lives;
@@ -132,6 +173,36 @@ test('what other machines have recorded is not played, and says whose it is', as
   await expect(playTo(file, lives, { until: 0, machines: 'others' })).rejects.toThrow(
     /^recorded by statelet 0\.1\.0, whose state machines differ from this version's/,
   );
+});
+
+/** A recording by which the second life is one of another version, in a format of its own. */
+const withForeignLife = () =>
+  rewritten((line) =>
+    line.kind === 'began' && line.life === 'life 2'
+      ? // Of a version to come.
+        ({ ...line, format: 2, versions: { statelet: '7.0.0' } } as unknown as Line)
+      : line,
+  );
+
+test('what is in another format is named in the story, and neither played nor taken for the end of what comes before', async () => {
+  const path = await withForeignLife();
+  const file = await RecordingFile.open(path);
+  const [first, second, ...others] = await stretchesOf(file);
+  if (first === undefined || second === undefined) throw new Error('there are no two stretches');
+  expect(others).toEqual([]);
+  const why =
+    'recorded by statelet 7.0.0 in format 2, which this version does not read (it reads format 1): use that version';
+  const lastly = { until: Number.POSITIVE_INFINITY, machines: MACHINES };
+  await expect(playTo(file, [first, second], lastly)).rejects.toThrow(why);
+  await expect(checkStretch(file, second, MACHINES)).rejects.toThrow(why);
+  const { difference, states } = await checkStretch(file, first, MACHINES);
+  expect(difference).toBeUndefined();
+  expect(states).toBeGreaterThan(10);
+  const story: string[] = [];
+  for await (const told of storyOf(file, lastly)) story.push(told);
+  const [last, before = ''] = story.toReversed();
+  expect(last).toBe(`${new Date(second.beginnings[0]?.at ?? 0).toISOString()}  agent: ${why}`);
+  expect(before).not.toContain('format');
 });
 
 test('lines that this version does not know are left out', async () => {

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const directory of directories.splice(0)) await rm(directory, { recursive: true });
 });
 
-export interface RecordedOptions extends Pick<SimulatedNodeOptions, 'pods' | 'runtime' | 'config'> {
+export interface RecordedOptions extends Pick<SimulatedNodeOptions, 'pods' | 'runtime' | 'config' | 'store'> {
   readonly sizeBytes?: number;
   readonly files?: FileSystem;
   /** Whether the limits of its calls count down, at once. */

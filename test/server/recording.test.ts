@@ -6,28 +6,41 @@ const served = servedToEachTest();
 
 const client = () => agentClient(served.socket.path);
 
-test('the recording of an agent that records nothing is not found', async () => {
+/** What the agent has, on or off. */
+function has(parts: AsyncIterable<Uint8Array> | undefined, isOn = true): void {
+  served.agent.recording = async () => ({ isOn, directory: '/var/lib/recording', parts });
+}
+
+test.each([
+  [true, "nothing has been recorded: there is no recording in /var/lib/recording; the agent's log says why"],
+  [false, 'this agent records nothing (--record-size 0), and there is no recording of an earlier one in /var/lib/'],
+])('what has not been recorded is not found, by an agent that records: %s', async (isOn, message) => {
+  has(undefined, isOn);
   await expect(client().bytes('/recording')).rejects.toMatchObject({
-    ...{ reason: 'NotFound', message: 'this agent records nothing' },
+    ...{ reason: 'NotFound', message: expect.stringContaining(message) },
   });
 });
 
-test('a recording comes in parts, as they are', async () => {
-  const parts = [Buffer.from([0, 255, 10]), Buffer.alloc(200_000, 7)];
-  served.agent.recording = async () => toIterable(parts);
+test.each([true, false])('a recording comes in parts, as they are, from an agent that records: %s', async (isOn) => {
+  const sent = [Buffer.from([0, 255, 10]), Buffer.alloc(200_000, 7)];
+  has(toIterable(sent), isOn);
   const got: Uint8Array[] = [];
-  for await (const part of await client().bytes('/recording')) got.push(part);
-  expect(Buffer.concat(got)).toEqual(Buffer.concat(parts));
+  const { parts, headers } = await client().bytes('/recording');
+  for await (const part of parts) got.push(part);
+  expect(Buffer.concat(got)).toEqual(Buffer.concat(sent));
+  // Of one that records nothing it is told that others have.
+  expect(headers['statelet-recorder']).toBe(isOn ? undefined : 'off');
 });
 
 test('a recording that breaks off is not taken for the whole', async () => {
-  served.agent.recording = async () =>
+  has(
     (async function* () {
       yield Buffer.alloc(10);
       throw new Error('the disk is gone');
-    })();
+    })(),
+  );
   const read = async () => {
-    for await (const _ of await client().bytes('/recording'));
+    for await (const _ of (await client().bytes('/recording')).parts);
   };
   await expect(read()).rejects.toMatchObject({ reason: 'AgentGone' });
 });

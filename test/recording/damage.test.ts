@@ -1,0 +1,144 @@
+/** What others, a crash or a disk have made of a ring and its files. */
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { bytesOf } from '../../recording/dump.ts';
+import { RecordingFile } from '../../recording/recordingFile.ts';
+import { storyOf } from '../../recording/story.ts';
+import { stretchesOf } from '../../recording/stretches.ts';
+import { podRunning, podWith } from '../fakes/pods.ts';
+import { checkedStretches, recordedNode } from './recorded.ts';
+
+const KIB = 2 ** 10;
+const makePipe = (path: string) => promisify(execFile)('mkfifo', [path]);
+
+/** A recording of one life in several files, which has ended in order. */
+async function inFiles() {
+  const recorded = await recordedNode({
+    ...{ sizeBytes: 128 * KIB, pods: [podRunning('bad', 'exit 1')] },
+    config: { crashLoop: { baseMs: 1_000, maxMs: 1_000 } },
+  });
+  for (let part = 0; part < 24; part += 1) {
+    await recorded.node.advance('3s');
+    await recorded.recorder.flush();
+  }
+  await recorded.recorder.end();
+  const names = (await readdir(recorded.directory)).toSorted();
+  expect(names.length).toBeGreaterThan(2);
+  const paths = names.map((name) => join(recorded.directory, name));
+  return { ...recorded, paths, second: paths[1] ?? '' };
+}
+
+const differencesIn = async (path: string) => (await checkedStretches(path)).map(({ difference }) => difference);
+
+async function storyIn(path: string, until = Number.POSITIVE_INFINITY): Promise<string[]> {
+  const story: string[] = [];
+  for await (const line of storyOf(await RecordingFile.open(path), { until })) story.push(line);
+  return story;
+}
+
+test('a file that was taken out of the midst ends what was recorded before it, also in a dump', async () => {
+  const { directory, second } = await inFiles();
+  expect(await differencesIn(directory)).toEqual([undefined]);
+  await rm(second);
+  expect(await differencesIn(directory)).toEqual([undefined, undefined]);
+  const parts: Uint8Array[] = [];
+  for await (const part of (await bytesOf(directory)) ?? []) parts.push(part);
+  const dump = join(directory, '..', 'dump.gz');
+  await writeFile(dump, Buffer.concat(parts));
+  expect(await differencesIn(dump)).toEqual([undefined, undefined]);
+});
+
+test.each([
+  ['a header', 0],
+  ['a body', 50],
+])('%s that is damaged in the midst costs what belongs to it, also in one file', async (_, within) => {
+  const { directory, paths, second } = await inFiles();
+  const { members } = await RecordingFile.open(second);
+  const { offset = 0, size = 0 } = members.at(-1) ?? {};
+  const bytes = await readFile(second);
+  bytes.fill(0, offset + within, offset + size);
+  await writeFile(second, bytes);
+  const dump = join(directory, '..', 'dump.gz');
+  await writeFile(dump, Buffer.concat(await Promise.all(paths.map((path) => readFile(path)))));
+  for (const path of [directory, dump]) {
+    const stretches = await stretchesOf(await RecordingFile.open(path));
+    if (within === 0) {
+      expect(await differencesIn(path)).toEqual([undefined, undefined]);
+      expect(stretches).toHaveLength(2);
+    } else await expect(checkedStretches(path)).rejects.toThrow(`: damaged at byte `);
+    expect((await storyIn(path)).at(-1)).toMatch(/ {2}agent: stopped$/);
+  }
+});
+
+test('the story goes on after what is damaged in the midst of a file, and names it', async () => {
+  const { second } = await inFiles();
+  const { members } = await RecordingFile.open(second);
+  const [, { offset = 0, size = 0 } = {}] = members;
+  expect(members.length).toBeGreaterThan(2);
+  const bytes = await readFile(second);
+  bytes.fill(0, offset + 50, offset + size);
+  await writeFile(second, bytes);
+  const story = await storyIn(second);
+  expect(story.filter((line) => line.startsWith(`? ${second}: damaged at byte ${offset}: `))).toHaveLength(1);
+  expect(story.findIndex((line) => line.startsWith('? '))).toBeLessThan(story.length - 10);
+});
+
+test('what has the name of a file of a ring, and is none, is left alone, and read by nobody', async () => {
+  const { directory, live, errors, recorder } = await recordedNode({ pods: [podWith('web')] });
+  await mkdir(directory, { recursive: true });
+  await mkdir(join(directory, '00000001.jsonl.gz'));
+  await symlink('/dev/zero', join(directory, '00000002.jsonl.gz'));
+  await makePipe(join(directory, '00000003.jsonl.gz'));
+  await writeFile(join(directory, '99999999.jsonl.gz'), 'no recording');
+  await live(2);
+  await recorder.end();
+  expect(errors).toEqual([]);
+  const added = (await readdir(directory)).filter((name) => !/^(0000000[123]|99999999)\./.test(name));
+  // The one after it, which is read after it.
+  expect(added).toEqual(['100000000.jsonl.gz']);
+  expect(await differencesIn(directory)).toEqual([undefined]);
+});
+
+test('where no number is left for a file, the directory is named', async () => {
+  const { directory, live, errors } = await recordedNode({ pods: [podWith('web')] });
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, '999999999999.jsonl.gz'), '');
+  await live(1);
+  expect(errors).toEqual([new Error(`${directory}: no number is left for another file after 999999999999.jsonl.gz`)]);
+});
+
+test.each([
+  ['a pipe', makePipe],
+  ['a link', (path: string) => symlink('/dev/null', path)],
+])('%s in the place of the file that is written to is not written to', async (_, put) => {
+  const { directory, live, errors, recorder } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
+  await live(1);
+  const file = join(directory, '00000001.jsonl.gz');
+  await rename(file, join(directory, 'away'));
+  await put(file);
+  await live(5);
+  expect(errors).toHaveLength(1);
+  await recorder.end();
+  expect(await differencesIn(directory)).toEqual([undefined]);
+  expect((await readdir(directory)).toSorted()).toEqual(['00000001.jsonl.gz', '00000002.jsonl.gz', 'away']);
+});
+
+test('a recorder whose clock was set back tells all that happened up to a moment', async () => {
+  const { directory, node, live, recorder, restart } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
+  await live(2);
+  const later = node.clock.now();
+  await restart();
+  await live(1);
+  await recorder.flush();
+  const told = await storyIn(directory, later);
+  // As if the first life had been an hour ahead: it is later than the moment, and what comes after it is told.
+  const file = await RecordingFile.open(directory);
+  const moved = { ...file, members: file.members.toReversed(), isLast: () => true, lines: file.lines.bind(file) };
+  const other: string[] = [];
+  // Of a recording only these are asked.
+  for await (const line of storyOf(moved as unknown as RecordingFile, { until: later })) other.push(line);
+  expect(other.toSorted()).toEqual(told.toSorted());
+});
