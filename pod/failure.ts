@@ -14,13 +14,14 @@ export const failureReasons = [
     'Unimplemented',
     'DeadlineExceeded',
     'Cancelled',
+    'StreamFailed',
   ] as const),
   // Of pods.
   ...(['FailedCreatePodContainer', 'FailedCreatePodSandBox', 'FailedKillPod', 'FailedPodSandBoxStatus'] as const),
   ...(['FailedMount', 'FailedUnmount', 'FailedValidation', 'NetworkNotReady', 'ResizePodInPlaceError'] as const),
   // Of containers.
   ...(['ErrImagePull', 'InvalidImageName', 'RegistryUnavailable', 'SignatureValidationFailed'] as const),
-  ...(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError'] as const),
+  ...(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError', 'ContainerNotRunning'] as const),
   ...(['FailedPreStopHook', 'PostStartHookError', 'Unhealthy'] as const),
   // Of the node.
   ...(['AgentFailed', 'AgentGone', 'AgentRunning', 'AgentSilent', 'NoAgent', 'InternalError'] as const),

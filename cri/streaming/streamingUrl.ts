@@ -1,0 +1,21 @@
+import { NodeFailure } from '../../pod/failure.ts';
+
+/** Whether an address of a URL is one of this host that nobody else can reach. */
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+
+/**
+ * The URL at which a runtime serves a command, a container's process or its ports. What it gives has no other protection
+ * than that nobody else reaches it: so a server that listens anywhere else is not used, nor one with TLS, as it has a
+ * certificate of its own making.
+ */
+export function streamingUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null) throw unusable(text, 'it is not a URL');
+  if (url.protocol !== 'http:') throw unusable(text, `its scheme is ${url.protocol.slice(0, -1)}, expected http`);
+  if (!isLoopback(url.hostname)) throw unusable(text, 'it is not at a loopback address, such as 127.0.0.1');
+  return url;
+}
+
+const unusable = (url: string, why: string): NodeFailure =>
+  new NodeFailure('StreamFailed', `the runtime serves this at ${url}, which cannot be used: ${why}`);
