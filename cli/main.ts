@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { CommanderError } from 'commander';
 import type { StartNode } from '../node/startNode.ts';
 import { printable } from '../pod/show/printable.ts';
+import type { CommandTerminal } from './commandTerminal.ts';
 import { errorText } from './errorText.ts';
 import { exitNow } from './exitNow.ts';
 import { createProgram } from './program.ts';
@@ -62,6 +63,15 @@ const startNode: StartNode = async (options) => (await import('../node/startNode
 const startRuntime: UpParts['startRuntime'] = async (directory, start) =>
   (await import('./ownRuntime.ts')).startOwnContainerd(directory, start);
 
+/** The streams of this process, for a command in a container; others do not open their standard input. */
+const terminal = (): CommandTerminal => ({
+  input: process.stdin,
+  screen: process.stdout,
+  writeOut: passOn,
+  writeErr: async (data) => void (process.stderr.write(data) || (await once(process.stderr, 'drain'))),
+  say: (text) => void process.stderr.write(printable(text)),
+});
+
 const program = createProgram({
   run: async (flags) => {
     actUnread();
@@ -90,6 +100,12 @@ const program = createProgram({
   getNodes: async (options) => (await import('./getNodes.ts')).getNodes(options, write),
   describe: async (words, options) => (await import('./describe.ts')).describe(words, options, write),
   explain: async (words, options) => (await import('./explain.ts')).explain(words, options, write),
+  exec: async (words, command, options) => {
+    process.exitCode = await (await import('./exec.ts')).exec(words, command, options, terminal());
+  },
+  attach: async (words, options) => {
+    process.exitCode = await (await import('./exec.ts')).attach(words, options, terminal());
+  },
   logs: async (words, options) => {
     const { logs } = await import('./logs.ts');
     const isWhole = await logs(words, options, {

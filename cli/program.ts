@@ -16,10 +16,11 @@ import { addPodCommands, type PodCommands, socketOptions } from './podCommands.t
 import type { RecordDumpOptions } from './record.ts';
 import type { ReplayOptions } from './replay.ts';
 import { resourceOf } from './resource.ts';
+import { addStreamCommands, type StreamCommands } from './streamCommands.ts';
 import type { VersionOptions } from './version.ts';
 
 /** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
-export interface Commands extends PodCommands {
+export interface Commands extends PodCommands, StreamCommands {
   run(flags: Flags): Promise<void>;
   up(flags: Flags): Promise<void>;
   down(options: DownOptions): Promise<void>;
@@ -263,6 +264,7 @@ Examples:
   statelet get pods --watch                 the pods of the running agent, as they change
   statelet explain pod/web                  why a pod is in its current state
   statelet describe pod web                 the details of a pod, as kubectl shows them
+  statelet exec -it pod/web -- sh           a shell in its container
   statelet get events --for pod/web         what happened to it
   statelet logs -f pod/web                  what it writes
 
@@ -278,6 +280,7 @@ export function createProgram(commands: Commands): Command {
     .configureOutput({ outputError: (message, write) => write(printable(oneLine(message))) });
   addNodeCommands(program, commands);
   addQueryCommands(program, commands);
+  addStreamCommands(program, commands);
   addPodCommands(program, commands);
   addRecordingCommands(program, commands);
   addCompletionCommands(program, commands);

@@ -41,6 +41,9 @@ export interface Cri {
   >;
   readonly containerStats: CriCall<wire.ContainerStatsRequest, wire.ContainerStatsResponse>;
   readonly execSync: CriCall<wire.ExecSyncRequest, wire.ExecSyncResponse>;
+  /** Gives the URL at which a command in a container is served, for a minute; attach the process that the container runs. */
+  readonly exec: CriCall<wire.ExecRequest, wire.ExecResponse>;
+  readonly attach: CriCall<wire.AttachRequest, wire.AttachResponse>;
   readonly listImages: CriCall<wire.ListImagesRequest, wire.ListImagesResponse>;
   readonly imageStatus: CriCall<wire.ImageStatusRequest, wire.ImageStatusResponse>;
   readonly pullImage: CriCall<wire.PullImageRequest, wire.PullImageResponse>;

@@ -59,6 +59,8 @@ function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof
     containerStats: unary(client, runtime.containerStats, usual),
     // An exec without a time of its own runs for as long as its command does.
     execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
+    exec: unary(client, runtime.exec, usual),
+    attach: unary(client, runtime.attach, usual),
     containerEvents: eventsOver(client, (signal) => version({ version: 'v1' }, { signal })),
   };
 }

@@ -2,6 +2,7 @@ import type { EventRecorder } from '../actors/events/eventRecorder.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import { readLogTails } from '../actors/services/logTails.ts';
 import { withoutSecrets } from '../actors/sources/urlSecrets.ts';
+import type { Cri } from '../cri/calls.ts';
 import { createLayout } from '../host/pods/layout.ts';
 import { sourceOf } from '../pod/api/staticPod.ts';
 import type { NodeObject } from '../pod/node/nodeObject.ts';
@@ -12,6 +13,7 @@ import type { NodeConfig } from './config/nodeConfig.ts';
 import type { RootWatch } from './rootWatch.ts';
 
 interface PortParts {
+  readonly cri: Pick<Cri, 'exec' | 'attach'>;
   readonly agent: NodeAgent;
   readonly recorder: EventRecorder;
   readonly config: NodeConfig;
@@ -40,6 +42,8 @@ export function agentPort(parts: PortParts): AgentPort {
     ...{ nodeObject, recording },
     explainNode: () => withLostRoot(agent.explainNode(), root.lost()),
     node: () => summaryOf(parts),
+    // Asked for by a person, and seldom.
+    stream: async (request, signal) => (await import('./streamPlace.ts')).streamPlace(parts, request, signal),
   };
 }
 

@@ -67,7 +67,7 @@ export const startNode: StartNode = async (options) => {
   const node = await nodeOnHost(options, { cri, errors, onlookers });
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const recording = () => recordingOf(flight, config);
-  const port = agentPort({ ...node, recorder, config, simulated, root, recording });
+  const port = agentPort({ ...node, cri, recorder, config, simulated, root, recording });
   const ends = [logStatuses(port, logger), releaseWhenQuiet(port.subscribe, { clock: systemClock }), root.end];
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
   flight?.begin(node.agent);

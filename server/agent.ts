@@ -38,6 +38,24 @@ export interface NodeSummary {
   readonly limiters: unknown;
 }
 
+/** What of a container somebody wants to read and write. */
+export interface StreamRequest {
+  /** Of the pod. */
+  readonly uid: string;
+  readonly container: string;
+  /** What is to run in the container; absent: the process that it runs is meant. */
+  readonly command?: readonly string[] | undefined;
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  readonly tty: boolean;
+}
+
+/** Where the runtime serves it, and which streams it expects there. */
+export interface StreamPlace extends Pick<StreamRequest, 'stdin' | 'stdout' | 'stderr' | 'tty'> {
+  readonly url: string;
+}
+
 /** Where on the host the things of a pod lie. */
 export interface PodPlaces {
   /** The directory of all pods' logs. */
@@ -71,6 +89,9 @@ export interface AgentPort {
   /** The node as a core/v1 object. */
   nodeObject(): NodeObject;
   node(): NodeSummary;
+  /** Has the runtime serve the streams of a container, for a minute. Rejects with a `NodeFailure` as a kubelet words it. */
+  stream(request: StreamRequest, signal: AbortSignal): Promise<StreamPlace>;
+  /** What it has recorded, and where. */
   recording(): Promise<AgentRecording>;
 }
 

@@ -12,6 +12,8 @@ export interface AgentClient {
   json(resource: string): Promise<unknown>;
   /** The same as a text for people. */
   text(resource: string): Promise<string>;
+  /** What it answers to a request with a body. */
+  post(resource: string, body: unknown): Promise<unknown>;
   /** The same as bytes, as they come, with what the headers of the answer say. */
   bytes(resource: string): Promise<{
     readonly parts: AsyncIterable<Uint8Array>;
@@ -41,10 +43,16 @@ interface Asked {
   endLimit(): void;
 }
 
-async function open(place: Place, resource: string, accept: string, signal?: AbortSignal): Promise<Asked> {
+interface More {
+  readonly signal?: AbortSignal;
+  /** What is sent; without it nothing is. */
+  readonly body?: string;
+}
+
+async function open(place: Place, resource: string, accept: string, { signal, body }: More = {}): Promise<Asked> {
   const { path, silentMs: timeout = SILENT_MS } = place;
   const options = { socketPath: path, path: resource, headers: { accept }, timeout, ...(signal ? { signal } : {}) };
-  const sent = request(options).end();
+  const sent = request({ ...options, method: body === undefined ? 'GET' : 'POST' }).end(body);
   let begun: IncomingMessage | undefined;
   // A request that is destroyed with its answer has nobody else to tell.
   sent.on('error', () => {});
@@ -119,8 +127,8 @@ async function* lines(place: Place, response: IncomingMessage, signal: AbortSign
 /** A client of the agent that listens at `path`; it waits 10 s for an answer, or for more of it, unless told otherwise. */
 export function agentClient(path: string, known: Omit<Place, 'path'> = {}): AgentClient {
   const place = { ...known, path };
-  const body = async (resource: string, accept: string) => {
-    const { response } = await open(place, resource, accept);
+  const body = async (resource: string, accept: string, more?: More) => {
+    const { response } = await open(place, resource, accept, more);
     const text = await read(place, response);
     if (response.statusCode !== 200) throw failureOf(text);
     return text;
@@ -129,13 +137,15 @@ export function agentClient(path: string, known: Omit<Place, 'path'> = {}): Agen
     path,
     json: async (resource) => JSON.parse(await body(resource, 'application/json')),
     text: (resource) => body(resource, 'text/plain'),
+    post: async (resource, sent) =>
+      JSON.parse(await body(resource, 'application/json', { body: JSON.stringify(sent) })),
     bytes: async (resource) => {
       const { response } = await open(place, resource, 'application/gzip');
       if (response.statusCode !== 200) throw failureOf(await read(place, response));
       return { parts: chunks(place, response), headers: response.headers };
     },
     watch: async (resource, signal) => {
-      const { response, endLimit } = await open(place, `${resource}?watch=true`, 'application/json', signal);
+      const { response, endLimit } = await open(place, `${resource}?watch=true`, 'application/json', { signal });
       if (response.statusCode !== 200) throw failureOf(await read(place, response));
       endLimit();
       return lines(place, response, signal);

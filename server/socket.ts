@@ -59,10 +59,23 @@ function respond({ agent, watches, version }: Served, url: URL, accept: string, 
   else answer(agent, url.pathname, accept).then(({ code, body }) => send(response, code, body), refuse);
 }
 
+const STREAM_PATHS: readonly string[] = ['/exec', '/attach'];
+
+/** By code that only these requests need. */
+async function respondStream(agent: AgentPort, path: string, request: IncomingMessage, response: ServerResponse) {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const { answerStream } = await import('./streams.ts');
+  const { code, body } = await answerStream(agent, path, request, gone.signal);
+  send(response, code, body);
+}
+
 function handle(served: Served, request: IncomingMessage, response: ServerResponse): void {
   const url = URL.parse(request.url ?? '/', 'http://agent');
-  if (request.method !== 'GET') {
-    const message = `${request.method} is not supported: the socket is read-only`;
+  if (request.method === 'POST' && url !== null && STREAM_PATHS.includes(url.pathname)) {
+    void respondStream(served.agent, url.pathname, request, response);
+  } else if (request.method !== 'GET') {
+    const message = `${request.method} is not supported: only ${STREAM_PATHS.join(' and ')} take a POST`;
     send(response, 405, failure(405, 'MethodNotAllowed', message));
   } else if (url === null) {
     send(response, 400, failure(400, 'BadRequest', `${request.url} is not a path`));

@@ -42,6 +42,8 @@ export function inProcessCri(
     updateContainerResources: limited(runtime, 'updateContainerResources', usual),
     containerStats: limited(runtime, 'containerStats', usual),
     execSync: limited(runtime, 'execSync', onTop),
+    exec: limited(runtime, 'exec', usual),
+    attach: limited(runtime, 'attach', usual),
     listImages: limited(runtime, 'listImages', usual),
     imageStatus: limited(runtime, 'imageStatus', usual),
     pullImage: limited(runtime, 'pullImage', () => undefined),

@@ -27,6 +27,8 @@ const CONTAINERD: Latencies = {
   listPodSandboxStats: 10,
   imageFsInfo: 1,
   execSync: 30,
+  exec: 1,
+  attach: 1,
   listImages: 1,
   imageStatus: 1,
   pullImage: 0,

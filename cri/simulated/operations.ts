@@ -14,12 +14,13 @@ interface Parts {
   readonly images: Images;
   readonly network: Network;
   readonly stats: Stats;
+  readonly streaming: Pick<Operations, 'exec' | 'attach'>;
 }
 
 /** Which part of the runtime does which call. */
 export function operationsOf(
   world: World,
-  { sandboxes, containers, images, network, stats }: Parts,
+  { sandboxes, containers, images, network, stats, streaming }: Parts,
   execSync: Operations['execSync'],
   features: RuntimeCan,
 ): Operations {
@@ -49,6 +50,7 @@ export function operationsOf(
     listPodSandboxStats: (request, signal) => stats.listSandboxes(request, signal),
     imageFsInfo: (request, signal) => stats.imageFs(request, signal),
     execSync,
+    ...streaming,
     listImages: (request, signal) => images.list(request, signal),
     imageStatus: (request, signal) => images.status(request, signal),
     pullImage: (request, signal) => images.pull(request, signal),

@@ -21,6 +21,7 @@ import { Sandboxes } from './sandboxes.ts';
 import { Stall } from './stall.ts';
 import { Stats } from './stats.ts';
 import { type Names, type Picks, Strays } from './strays.ts';
+import { streamingOf } from './streaming.ts';
 import { struck } from './struck.ts';
 import { underBoth } from './underBoth.ts';
 import { type Undo, undoOf } from './undo.ts';
@@ -89,11 +90,9 @@ export class SimulatedRuntime {
     this.#names = { sandboxes: this.#sandboxes.names, containers: containers.names };
     this.#strays = new Strays(this.#records, this.#names, this.network);
     const parts = {
-      sandboxes: this.#sandboxes,
-      containers,
-      images: this.images,
-      network: this.network,
+      ...{ sandboxes: this.#sandboxes, containers, images: this.images, network: this.network },
       stats: new Stats(this.#world, this.#records, this.images),
+      streaming: streamingOf(this.#world, this.#records),
     };
     const exec: Operations['execSync'] = (...call) => execSync(this.#world, this.#records, this.exec, ...call);
     this.#operations = operationsOf(this.#world, parts, exec, options.features ?? {});

@@ -18,8 +18,8 @@ test.each([
   [
     '',
     [
-      ...['run', 'up', 'down', 'get', 'describe', 'explain', 'version', 'charts', 'logs', 'delete'],
-      ...['record', 'replay', 'completion', 'help', ':none'],
+      ...['run', 'up', 'down', 'get', 'describe', 'explain', 'version', 'charts', 'exec', 'attach'],
+      ...['logs', 'delete', 'record', 'replay', 'completion', 'help', ':none'],
     ],
   ],
   ['de', ['describe', 'delete', ':none']],
@@ -29,6 +29,9 @@ test.each([
   ['get pods ', ['web-host', 'db-host', ':none']],
   ['get po w', ['web-host', ':none']],
   ['explain po/d', ['po/db-host', ':none']],
+  ['exec ', ['pod', ':none']],
+  ['exec -i pod/w', ['pod/web-host', ':none']],
+  ['attach pod d', ['db-host', ':none']],
   ['describe -n shop pod ', ['db-host', ':none']],
   ['get --root-dir /elsewhere pods ', ['far', ':none']],
   ['get --root-dir=/elsewhere pods ', ['far', ':none']],

@@ -82,7 +82,8 @@ const WRITERS = [
   'cli/lineView.ts: 1',
   // The log of a container: raw where no terminal reads it, else as `TerminalText` makes it.
   'cli/logs.ts: 1',
-  'cli/main.ts: 4',
+  // What a container writes to its user's terminal goes there as it is: a command may steer that on purpose.
+  'cli/main.ts: 6',
   'cli/standardOutput.ts: 1',
   'cli/table/screen.ts: 4',
   'cli/terminalView.ts: 2',

@@ -22,6 +22,8 @@ async function asked(...words: string[]): Promise<unknown> {
     recordDump: hear('recordDump'),
     logs: hear('logs'),
     delete: hear('delete'),
+    exec: hear('exec'),
+    attach: hear('attach'),
     charts: hear('charts'),
     version: hear('version'),
     completion: hear('completion'),
@@ -101,5 +103,33 @@ describe('logs and delete', () => {
     ],
   ])('%j', async (words, call) => {
     expect(await asked(...words)).toEqual(call);
+  });
+});
+
+describe('exec and attach', () => {
+  test.each([
+    [
+      ['exec', 'pod/web', '-it', '--', 'sh', '-c', 'ls --all'],
+      ['exec', ['pod/web'], ['sh', '-c', 'ls --all'], { stdin: true, tty: true }],
+    ],
+    [
+      ['exec', '-i', 'pod', 'web', '-c', 'main', '-n', 'shop', '-q', '--', 'cat', '--', '-i'],
+      ['exec', ['pod', 'web'], ['cat', '--', '-i'], { stdin: true, container: 'main', namespace: 'shop', quiet: true }],
+    ],
+    [
+      ['attach', 'pod/web', '-it', '-c', 'main'],
+      ['attach', ['pod/web'], { stdin: true, tty: true, container: 'main' }],
+    ],
+  ])('%j', async (words, call) => {
+    expect(await asked(...words)).toEqual(call);
+  });
+
+  test.each([
+    [['exec', 'pod/web', 'ls'], 'exec POD COMMAND is not supported: use exec POD -- COMMAND instead'],
+    [['exec', 'pod/web'], 'you must specify at least one command for the container'],
+    [['exec', 'pod/web', '--'], 'you must specify at least one command for the container'],
+    [['exec', '--', 'ls'], 'which pod? expected pod/NAME before --'],
+  ])('%j is a mistake', async (words, message) => {
+    await expect(asked(...words)).rejects.toThrow(message);
   });
 });

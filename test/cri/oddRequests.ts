@@ -18,6 +18,9 @@ const SLEEPER = ['sh', '-c', "trap 'exit 0' TERM; sleep 1000 & wait"];
 /** An id that no runtime has. */
 const NOBODY = 'f'.repeat(64);
 const SHORT = 20;
+/** Of a command that nobody sees, and of one whose terminal has no separate stderr, although it is asked for. */
+const NO_STREAM = { tty: false, stdin: false, stdout: false, stderr: false };
+const BOTH = { tty: true, stdin: true, stdout: true, stderr: true };
 
 const sandboxConfig = (name: string) =>
   PodSandboxConfig.fromPartial({ metadata: { name, namespace: 'odd', uid: `uid-${name}` }, labels: { pod: name } });
@@ -218,6 +221,9 @@ class OddRequests {
       update: (containerId) => update(containerId, linux),
       updateNothing: (containerId) => update(containerId),
       exec: (containerId) => this.#outcome('execSync', { containerId, cmd: ['true'], timeout: 5n }),
+      execUrl: (containerId) => this.#outcome('exec', { ...NO_STREAM, containerId, cmd: ['true'] }),
+      execUrlBoth: (containerId) => this.#outcome('exec', { ...BOTH, containerId, cmd: ['true'] }),
+      attachUrl: (containerId) => this.#outcome('attach', { ...NO_STREAM, containerId }),
       reopen: (containerId) => this.#outcome('reopenContainerLog', { containerId }),
       stats: (containerId) => this.#outcome('containerStats', { containerId }),
     };

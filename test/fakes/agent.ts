@@ -1,8 +1,9 @@
 import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
+import { NodeFailure } from '../../pod/failure.ts';
 import { explainPod } from '../../pod/show/explain.ts';
 import { explainNode } from '../../pod/show/explainNode.ts';
-import type { AgentPort, NodeSummary, PodPlaces } from '../../server/agent.ts';
+import type { AgentPort, NodeSummary, PodPlaces, StreamPlace, StreamRequest } from '../../server/agent.ts';
 import { aNode } from '../pod/nodes.ts';
 import { nodeView, type ShownPod, seenPod } from '../pod/views.ts';
 
@@ -34,6 +35,7 @@ export function fakeAgent(options: {
   now: number;
   views?: readonly ShownPod[];
   node?: Partial<NodeSummary>;
+  stream?: (request: StreamRequest) => StreamPlace | Promise<StreamPlace>;
   podLogs?: string;
   places?: Partial<PodPlaces>;
 }): FakeAgent {
@@ -69,6 +71,10 @@ export function fakeAgent(options: {
       return view && explainPod(seen(view), options.now);
     },
     logTails: async () => new Map(),
+    stream: async (request) => {
+      if (options.stream === undefined) throw new NodeFailure('NotFound', 'pod does not exist');
+      return options.stream(request);
+    },
     places: (uid) => {
       const { metadata } = views.get(uid)?.pod ?? {};
       const podLogs = options.podLogs ?? '/var/log/pods';

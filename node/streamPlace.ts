@@ -1,0 +1,60 @@
+import type { Cri } from '../cri/calls.ts';
+import { runtimeMessage } from '../cri/failure.ts';
+import { containerNamed } from '../pod/api/containers.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import { statusesOf } from '../pod/show/seenPod.ts';
+import type { StreamPlace, StreamRequest } from '../server/agent.ts';
+
+interface StreamParts {
+  readonly agent: { pods(): readonly Pod[] };
+  readonly cri: Pick<Cri, 'exec' | 'attach'>;
+}
+
+/** The runtime only makes up a URL, and whoever asks does not wait for long, in milliseconds. */
+const LIMIT_MS = 5_000;
+
+/**
+ * Has the runtime serve a command in a container, or the process of the container. What is refused, in which order and by
+ * which words, is a kubelet's (`getExec` and `getAttach` in `pkg/kubelet/server/server.go`).
+ */
+export async function streamPlace(
+  { agent, cri }: StreamParts,
+  request: StreamRequest,
+  signal: AbortSignal,
+): Promise<StreamPlace> {
+  const { uid, container, command } = request;
+  if (!request.stdin && !request.stdout && !request.stderr)
+    throw new NodeFailure('BadRequest', 'you must specify at least 1 of stdin, stdout, stderr');
+  const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
+  if (pod === undefined) throw new NodeFailure('NotFound', 'pod does not exist');
+  const containerId = runningId(pod, request);
+  // A process has a terminal since its start, or none.
+  const tty = command ? request.tty : (containerNamed(pod.spec, container)?.container.tty ?? false);
+  const { stdin, stdout } = request;
+  const streams = { stdin, stdout, stderr: request.stderr && !tty, tty };
+  const options = { signal, timeoutMs: LIMIT_MS };
+  const asked = command
+    ? cri.exec({ containerId, cmd: [...command], ...streams }, options)
+    : cri.attach({ containerId, ...streams }, options);
+  const { url } = await asked.catch((error: unknown) => {
+    throw error instanceof NodeFailure
+      ? new NodeFailure(error.reason, runtimeMessage(error), { cause: error.cause })
+      : error;
+  });
+  return { url, ...streams };
+}
+
+/** The runtime's id of a container that runs. */
+function runningId(pod: Pod, { container, command }: StreamRequest): string {
+  const status = statusesOf(pod).find(({ name }) => name === container);
+  const [, id] = /^\w+:\/\/(.+)$/.exec(status?.containerID ?? '') ?? [];
+  if (id !== undefined && status?.state?.running) return id;
+  const { name, namespace } = pod.metadata;
+  const words = command
+    ? `container not found ("${container}")`
+    : `container ${container} not found in pod ${name}_${namespace}`;
+  const { waiting, terminated } = status?.state ?? {};
+  const state = waiting?.reason ?? terminated?.reason;
+  throw new NodeFailure('ContainerNotRunning', state === undefined ? words : `${words}: its state is ${state}`);
+}

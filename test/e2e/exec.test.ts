@@ -1,0 +1,191 @@
+/** Commands in containers, and the processes of containers, over the streaming server of a real containerd. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { CommandTerminal } from '../../cli/commandTerminal.ts';
+import { type AttachOptions, attach, exec } from '../../cli/exec.ts';
+import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { upNode } from './support/node.ts';
+import { packageNode } from './support/statelet.ts';
+
+const node = await nodeForAllTests(upNode);
+const here = { rootDir: node.rootDir };
+
+/** Answers each line that it reads, and ends by the word end. */
+const ANSWERS = 'while read -r line; do echo "got $line"; [ "$line" = end ] && exit 5; done';
+
+beforeAll(async () => {
+  await node.write('web', podManifest('web', [shell('main', steadily()), shell('side', steadily())]));
+  await node.write(
+    'talker',
+    podManifest('talker', [shell('main', ANSWERS, { stdin: true })], { restartPolicy: 'Never' }),
+  );
+  await node.write(
+    'seen',
+    podManifest('seen', [shell('main', 'sh', { stdin: true, tty: true })], {
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: 1,
+    }),
+  );
+  await node.write('over', podManifest('over', [shell('main', 'exit 0')], { restartPolicy: 'Never' }));
+  for (const name of ['web', 'talker', 'seen']) await node.running(name);
+  await node.until('has ended', 'over', ({ status }) => status?.phase === 'Succeeded');
+});
+
+/** Streams of a test: what is read is given, what is written is kept. */
+function terminal(input: Readable = Readable.from([])) {
+  const kept = { out: [] as Uint8Array[], err: '', said: '' };
+  const streams: CommandTerminal = {
+    input,
+    screen: process.stdout,
+    writeOut: async (data) => void kept.out.push(data),
+    writeErr: async (data) => {
+      kept.err += Buffer.from(data);
+    },
+    say: (text) => {
+      kept.said += text;
+    },
+  };
+  return { streams, kept, out: () => Buffer.concat(kept.out).toString() };
+}
+
+async function run(pod: string, script: string, options: AttachOptions = {}, input?: Readable) {
+  const { streams, kept, out } = terminal(input);
+  const code = await exec([pod], ['sh', '-c', script], { container: 'main', ...here, ...options }, streams);
+  return { code, out: out(), err: kept.err, said: kept.said };
+}
+
+test('a command has its exit code, and its two outputs', async () => {
+  expect(await run('pod/web', 'echo out; echo err >&2; exit 3')).toEqual({
+    code: 3,
+    out: 'out\n',
+    err: 'err\n',
+    said: 'command terminated with exit code 3\n',
+  });
+});
+
+test('without a name the first container is meant, which is said', async () => {
+  const { streams, kept, out } = terminal();
+  expect(await exec(['pod/web'], ['hostname'], here, streams)).toBe(0);
+  expect([out(), kept.said]).toEqual(['web-node\n', 'Defaulted container "main" out of: main, side\n']);
+});
+
+test('the end of what is piped into a command ends it', async () => {
+  const child = spawn(packageNode[0], [
+    packageNode[1],
+    ...['exec', '-i', 'pod/web', '-c', 'main', '--root-dir', node.rootDir, '--', 'cat'],
+  ]);
+  child.stdin.end('x\n');
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    out += text;
+  });
+  const [code] = await once(child, 'close');
+  expect([code, out]).toEqual([0, 'x\n']);
+});
+
+test('10 MB go in and come out, at the pace of a slow reader', async () => {
+  const size = 10 * 1024 * 1024;
+  const part = Buffer.alloc(64 * 1024, 'x');
+  let [waiting, most, read] = [0, 0, 0];
+  const { streams } = terminal(Readable.from(Array.from({ length: size / part.length }, () => part)));
+  const slow = {
+    ...streams,
+    writeOut: async (data: Uint8Array) => {
+      most = Math.max(most, ++waiting);
+      await turn();
+      read += data.length;
+      waiting--;
+    },
+  };
+  expect(await exec(['pod/web'], ['cat'], { container: 'main', stdin: true, ...here }, slow)).toBe(0);
+  expect([read, most]).toEqual([size, 1]);
+});
+
+test('what cannot be run is told with the words of the runtime', async () => {
+  const { streams } = terminal();
+  await expect(exec(['pod/web'], ['nope'], { container: 'main', ...here }, streams)).rejects.toThrow(
+    /exec: "nope": executable file not found in \$PATH/,
+  );
+});
+
+test.each([
+  ['pod/over', 'main', 'cannot exec into a container in a completed pod; current phase is Succeeded'],
+  ['pod/web', 'nope', 'container nope is not valid for pod web-node'],
+  ['pod/nope', 'main', 'pods "nope" not found'],
+])('%s, container %s cannot be used', async (pod, container, message) => {
+  await expect(run(pod, ':', { container })).rejects.toThrow(message);
+});
+
+test('a terminal is asked for in vain where there is none', async () => {
+  const { said, out } = await run('pod/web', 'tty', { stdin: true, tty: true });
+  expect(said).toContain('Unable to use a TTY - input is not a terminal or the right kind of file\n');
+  expect(out).toBe('not a tty\n');
+});
+
+/** What a terminal shows, and its keys. */
+function seen(child: ChildProcess) {
+  let text = '';
+  child.stdout?.setEncoding('utf8').on('data', (part) => {
+    text += part;
+  });
+  return {
+    says: (words: string | RegExp) =>
+      eventually(`the terminal shows ${words}, it has ${JSON.stringify(text)}`, () =>
+        typeof words === 'string' ? text.includes(words) : words.test(text),
+      ),
+    text: () => text,
+    type: (keys: string) => child.stdin?.write(keys),
+  };
+}
+
+test('a command has the terminal of the user: its size, its Ctrl-C; afterwards that is as it was', async () => {
+  const sizes = 'last=; while :; do s=$(stty size); [ "$s" = "$last" ] || echo "size $s."; last=$s; sleep 0.05; done';
+  const ttyFile = join(node.directory, 'tty');
+  const command = [...packageNode, 'exec', '-it', 'pod/web', '-c', 'main', '--root-dir', node.rootDir, '--'].join(' ');
+  const line = `stty cols 80 rows 24; tty > ${ttyFile}; ${command} sh -c '${sizes}'; echo "ended with $?"; stty -a`;
+  const script = spawn('script', ['-qec', line, '/dev/null']);
+  const { says, type, text } = seen(script);
+  await says('size 24 80.');
+  const tty = (await readFile(ttyFile, 'utf8')).trim();
+  await promisify(execFile)('stty', ['-F', tty, 'cols', '132', 'rows', '40']);
+  await says('size 40 132.');
+  type('\x03');
+  await says('command terminated with exit code 130');
+  await once(script, 'close');
+  expect(text()).toContain('ended with 130');
+  expect(text()).toMatch(/[^-]icanon/);
+  expect(text()).toMatch(/[^-]echo\b/);
+});
+
+test('a container is read and written by attach until it ends', async () => {
+  const input = new PassThrough();
+  const { streams, kept, out } = terminal(input);
+  const attached = attach(['pod/talker'], { stdin: true, ...here }, streams);
+  input.write('hello\n');
+  await eventually('it answers', () => out() === 'got hello\n');
+  input.write('end\n');
+  expect(await attached).toBe(0);
+  expect(out()).toBe('got hello\ngot end\n');
+  expect(kept.said).toContain("If you don't see a command prompt, try pressing enter.\n");
+  await node.until('has ended', 'talker', ({ status }) => status?.phase === 'Failed');
+});
+
+test('attach gives the keys of a terminal to a shell, and has its screen drawn again by another size', async () => {
+  const command = [...packageNode, 'attach', '-it', 'pod/seen', '--root-dir', node.rootDir].join(' ');
+  const script = spawn('script', ['-qec', `stty cols 80 rows 24; ${command}; echo "ended with $?"`, '/dev/null']);
+  const { says, type } = seen(script);
+  await says('try pressing enter.');
+  type('stty size\r');
+  await says('24 80');
+  type('exit\r');
+  await says("Session ended, resume using 'statelet attach pod/seen-node -c main -n default -i -t' command");
+  await once(script, 'close');
+});

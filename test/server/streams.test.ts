@@ -1,0 +1,59 @@
+import { expect, test } from '@jest/globals';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { StreamRequest } from '../../server/agent.ts';
+import { agentClient } from '../../server/client.ts';
+import { servedToEachTest } from './served.ts';
+
+const served = servedToEachTest();
+const post = (path: string, body: unknown) => agentClient(served.socket.path).post(path, body);
+
+const streams = { stdin: true, stdout: true, stderr: false, tty: true };
+const attach = { uid: 'uid-web', container: 'web', ...streams };
+const exec = { ...attach, command: ['sh', '-c', 'ls'] };
+
+test.each([
+  ['/exec', exec],
+  ['/attach', attach],
+])('%s asks the agent, which names the place', async (path, body) => {
+  const asked: StreamRequest[] = [];
+  const place = { url: 'http://127.0.0.1:1/x', ...streams };
+  served.agent.stream = async (request) => {
+    asked.push(request);
+    return place;
+  };
+  expect(await post(path, body)).toEqual(place);
+  expect(asked).toEqual([body]);
+});
+
+test.each([
+  ['/exec', { ...exec, command: [] }, /^\/exec: command: /],
+  ['/exec', attach, /^\/exec: command: /],
+  ['/attach', exec, /^\/attach: body: /],
+  ['/attach', { ...attach, stdin: 'yes' }, /^\/attach: stdin: /],
+  ['/attach', 7, /^\/attach: body: /],
+])('%s of %j is a bad request', async (path, body, message) => {
+  await expect(post(path, body)).rejects.toMatchObject({
+    reason: 'BadRequest',
+    message: expect.stringMatching(message),
+  });
+});
+
+test('a request that is larger than any command is refused', async () => {
+  const body = { ...exec, command: ['x'.repeat(3 * 1024 * 1024)] };
+  await expect(post('/exec', body)).rejects.toThrow('the request has more than 2097152 bytes');
+});
+
+test('what the agent refuses is told by its reason', async () => {
+  served.agent.stream = () => Promise.reject(new NodeFailure('ContainerNotRunning', 'container not found ("web")'));
+  await expect(post('/exec', exec)).rejects.toMatchObject({
+    reason: 'ContainerNotRunning',
+    message: 'container not found ("web")',
+  });
+});
+
+test('nothing else takes a POST', async () => {
+  await expect(post('/api/v1/pods', {})).rejects.toMatchObject({
+    reason: 'MethodNotAllowed',
+    message: 'POST is not supported: only /exec and /attach take a POST',
+  });
+});
