@@ -1,7 +1,7 @@
 /** `statelet replay`: a recording, read or played again. */
 import { ConfigError } from '../node/config/configError.ts';
-import { parseDuration } from '../node/config/duration.ts';
 import { machinesDigest } from '../node/machinesDigest.ts';
+import { parseDuration } from '../pod/api/parseDuration.ts';
 import { ambiguity, podsCalled } from '../pod/show/called.ts';
 import { formatExplanation, formatNodeExplanation } from '../pod/show/formatExplanation.ts';
 import { podList } from '../pod/show/podList.ts';

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { nearest } from '../pod/show/nearest.ts';
+import { withoutNode } from '../pod/show/shownName.ts';
 import type { NodeSummary } from './agent.ts';
 
 type Problem = NodeSummary['problems'][number];
@@ -29,14 +30,8 @@ export function mayBeIn(namespace: string | undefined, { pod }: Problem): boolea
 /** Whether a problem is about a pod of this name: by the name in the manifest or, where none can be read, its file's. */
 function isOf(name: string, { node, namespace }: Place, problem: Problem): boolean {
   const pod = problem.pod?.split('/').at(-1);
-  if (pod === undefined) return isOfFile(manifestName(name, node), problem);
+  if (pod === undefined) return isOfFile(withoutNode(name, node), problem);
   return mayBeIn(namespace, problem) && (pod === name || pod === `${name}-${node.toLowerCase()}`);
-}
-
-/** The name that a static pod has in its manifest. */
-function manifestName(name: string, node: string): string {
-  const end = `-${node.toLowerCase()}`;
-  return name.endsWith(end) ? name.slice(0, -end.length) : name;
 }
 
 /** `FILE: FIELD: MESSAGE`, and what has to happen before the manifest is used. */
@@ -60,6 +55,6 @@ export function nearestPod(
     ...pods.map(({ metadata }) => metadata.name),
     ...refused.flatMap(({ pod }) => pod?.split('/').at(-1) ?? []),
   ];
-  const written = full.map((each) => manifestName(each, node));
+  const written = full.map((each) => withoutNode(each, node));
   return nearest(name, new Set([...written, ...full]));
 }

@@ -97,6 +97,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'pod/resources': 'effectiveResources',
     'pod/status': 'resizeConditions statusAtEnd',
   },
+  'test/pod/show/actorRows.test.ts': { 'pod/show': 'actorRowText category' },
   'test/pod/show/explain.test.ts': { 'pod/show': 'explainText logTail' },
   'test/pod/show/explainNode.test.ts': { 'pod/show': 'actorNode' },
   'test/pod/node/nodeObject.test.ts': { 'pod/node': 'nodeTable nodeUse', 'pod/show': 'explainNodeUse' },

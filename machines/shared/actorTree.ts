@@ -3,6 +3,7 @@ import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { type ActorFacts, type ActorNode, type ActorView, CALL } from '../../pod/show/actorNode.ts';
+import { categoryIn } from '../../pod/show/category.ts';
 import { pathOf } from './actorRefs.ts';
 import { latestViews } from './latestViews.ts';
 import { isFacet, type Moments, type Seen, type SinceOf, type StateMeta, statePath } from './stateMeta.ts';
@@ -62,11 +63,9 @@ function innermostMeta(snapshot: SeenMachine['snapshot']): StateMeta | undefined
   return all.sort(([a], [b]) => b.length - a.length)[0]?.[1];
 }
 
-const WORST_FIRST = ['broken', 'retrying', 'failed', 'waiting', 'working', 'steady', 'done'] as const;
-
 /** Where regions run in parallel there are several of the seven tags: the worst is shown, and what else is asked of the states. */
 function worstFirst(tags: ReadonlySet<string>): string[] {
-  const worst = WORST_FIRST.find((tag) => tags.has(tag));
+  const worst = categoryIn(tags);
   const others = [...tags].filter(isFacet);
   return [...(worst ? [worst] : []), ...others];
 }

@@ -1,5 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { ActorFacts } from '../../pod/show/actorNode.ts';
+import { CATEGORIES, type Category } from '../../pod/show/category.ts';
 
 /** Since when an actor has been in its present state, in milliseconds since the epoch. */
 export type SinceOf = (ref: AnyActorRef) => number;
@@ -39,9 +40,9 @@ export interface StateMeta {
  * What each atomic state is, for people and for colours: exactly one of these, the tags of its parents included. `working`
  * has asked and has no answer yet, `waiting` for a turn, a slot or a moment, `retrying` after a failure.
  */
-export const STATE_TAGS = ['steady', 'working', 'waiting', 'retrying', 'done', 'failed', 'broken'] as const;
+export const STATE_TAGS = CATEGORIES;
 
-export type StateTag = (typeof STATE_TAGS)[number];
+export type StateTag = Category;
 
 /** Whether a tag is none of the seven, but what others ask of a state. */
 export const isFacet = (tag: string): boolean => !STATE_TAGS.some((each) => each === tag);

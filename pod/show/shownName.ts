@@ -7,3 +7,9 @@ export function shownName({ name, namespace }: Pick<Pod['metadata'], 'name' | 'n
 
 /** `default/web`, whatever the namespace. */
 export const namespacedName = ({ metadata: { namespace, name } }: Pod): string => `${namespace}/${name}`;
+
+/** The name that a static pod has in its manifest: without the node that it was given. */
+export function withoutNode(name: string, node: string): string {
+  const end = `-${node.toLowerCase()}`;
+  return name.endsWith(end) ? name.slice(0, -end.length) : name;
+}

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseDuration } from '../../../node/config/duration.ts';
+import { parseDuration } from '../../../pod/api/parseDuration.ts';
 
 test.each([
   ['0', 0],

@@ -1,0 +1,80 @@
+/** What a row of the tree of actors says: what differs from well, and one time. Of a row that is well, nothing but its age. */
+import { humanDuration } from '../api/duration.ts';
+import type { ActorNode } from './actorNode.ts';
+import type { ActorRow } from './actorRows.ts';
+import { categoryOf, isWell } from './category.ts';
+import type { QueuePlace } from './explainText.ts';
+import type { SeenContainer } from './seenPod.ts';
+import { podRow } from './table.ts';
+
+/** The words of a row beside its name. */
+export interface RowText {
+  /** `CrashLoopBackOff`, `pull queue 1/2`, a state's path, `1/2`; empty when it is well. */
+  readonly what: string;
+  /** `in 48s` until the deadline of what is not well, else for how long it has been in its state. */
+  readonly time: string;
+}
+
+/** The text of a row at a moment, in milliseconds since the epoch. */
+export function rowText(row: ActorRow, now: number): RowText {
+  const { actor, told, of } = row;
+  const time = timeOf(told, now);
+  if (of === undefined || actor.machine !== 'pod') return { what: whatOf(actor, told, of), time };
+  const place = of.placeOf() ?? (told === actor ? undefined : placeOf(told, of));
+  return { what: place ? queued(place) : podWhat(row, of, now), time };
+}
+
+type PodOf = ActorRow['of'];
+
+/** Of a deadline that has passed nothing is known but that it has. */
+function timeOf(actor: ActorNode, now: number): string {
+  const { until, since } = actor;
+  if (until === undefined || isWell(categoryOf(actor))) return humanDuration(Math.max(0, now - since));
+  return until > now ? `in ${humanDuration(until - now)}` : 'now';
+}
+
+/** `pull queue 1/2` */
+const queued = ({ limiter, place, length }: QueuePlace): string => `${limiter} queue ${place}/${length}`;
+
+const placeOf = ({ machine, name }: ActorNode, of: PodOf): QueuePlace | undefined =>
+  machine === 'container' ? of?.placeOf(name) : undefined;
+
+/** Of an open pod its containers say themselves what keeps them; else it is told in the words of kubectl, where they say something. */
+function podWhat({ actor, told, isOpen }: ActorRow, of: NonNullable<PodOf>, now: number): string {
+  const { status, ready } = podRow(of.actors.pod, now);
+  const [count, all] = ready.split('/');
+  const category = categoryOf(actor);
+  if (category === 'steady' && (isOpen || status === 'Running') && count !== all) return ready;
+  if (status !== 'Running' && status !== 'Completed' && !(isOpen && isWell(category))) return status;
+  return whatOf(actor, told, of);
+}
+
+/** What is not well with an actor or, by its name, with the worst one below it. */
+function whatOf(actor: ActorNode, told: ActorNode, of: PodOf): string {
+  const what = ownWhat(told, of);
+  if (told === actor || what === '') return what;
+  return `${told.name}: ${what}`;
+}
+
+function ownWhat(actor: ActorNode, of: PodOf): string {
+  const place = placeOf(actor, of);
+  if (place) return queued(place);
+  const container = of?.actors.containers.find(({ actor: { path } }) => path === actor.path);
+  const word = container && containerWord(container);
+  if (word) return word;
+  const category = categoryOf(actor);
+  if (isWell(category)) return '';
+  return (category === 'retrying' || category === 'failed' ? actor.lastFailure?.reason : undefined) ?? actor.state;
+}
+
+/** Reasons to wait that say no more than that it is on its way. */
+const ON_ITS_WAY = ['ContainerCreating', 'PodInitializing'];
+
+/** The word of Kubernetes for what keeps a container; undefined where its state says more. */
+function containerWord({ role, status }: SeenContainer): string | undefined {
+  const { state = {}, ready } = status ?? {};
+  if (state.running) return ready || role === 'init' || role === 'ephemeral' ? undefined : 'not ready';
+  if (state.terminated) return state.terminated.exitCode === 0 ? undefined : state.terminated.reason;
+  const reason = state.waiting?.reason ?? '';
+  return ON_ITS_WAY.includes(reason) ? undefined : reason;
+}

@@ -1,0 +1,27 @@
+/** What a state is, for people and for colours: one of the seven tags that each has exactly one of, the worst first. */
+export const CATEGORIES = ['broken', 'retrying', 'failed', 'waiting', 'working', 'steady', 'done'] as const;
+
+export type Category = (typeof CATEGORIES)[number];
+
+/** The one of the seven among the tags of a state. */
+export const categoryIn = (tags: Iterable<string>): Category | undefined => {
+  const all = new Set(tags);
+  return CATEGORIES.find((each) => all.has(each));
+};
+
+/** Whether nothing has to be said of it: it rests as it should, or has ended well. */
+export const isWell = (category: Category): boolean => category === 'steady' || category === 'done';
+
+/** Orders the worst first. */
+export const byWorst = (a: Category, b: Category): number => CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b);
+
+/**
+ * What an actor is, as it is shown. A probe that is tried is as it was found last: tries come and go, and are no news. A
+ * state without any of the seven would be a mistake of the program.
+ */
+export function categoryOf({ tags }: { readonly tags: readonly string[] }): Category {
+  const own = categoryIn(tags) ?? 'broken';
+  if (own !== 'working' && own !== 'waiting') return own;
+  if (tags.includes('passing')) return 'steady';
+  return tags.includes('failing') ? 'retrying' : own;
+}
