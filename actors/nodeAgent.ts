@@ -17,7 +17,7 @@ import type { ActorNode, ActorView, RuntimeView } from '../pod/show/actorNode.ts
 import { type Explanation, explainPod } from '../pod/show/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/show/explainNode.ts';
 import type { LogTails } from '../pod/show/logTail.ts';
-import type { SeenPod } from '../pod/show/seenPod.ts';
+import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
 import type { Boundary, BoundaryOptions } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
@@ -84,6 +84,8 @@ export interface NodeAgent {
   /** The same of the pod of a UID, whatever others are called. */
   explainUid(uid: string, logs?: LogTails): Explanation | undefined;
   explainNode(): NodeExplanation;
+  /** Its pods with their trees, as far as they may leave the agent. */
+  seenPods(): SeenPod[];
   overview(): NodeOverview;
   /** The file that a static pod comes from, by the pod's UID; undefined where it comes from elsewhere, or its file is gone. */
   manifestFile(uid: string): string | undefined;
@@ -233,7 +235,7 @@ function podExplanations(
   { root, board }: NodeActors,
   clock: Clock,
   { redact }: Boundary,
-): Pick<NodeAgent, 'explain' | 'explainUid'> {
+): Pick<NodeAgent, 'explain' | 'explainUid' | 'seenPods'> {
   const explain = (seen: SeenPod | undefined, logs: LogTails | undefined) => {
     if (seen === undefined) return undefined;
     const { start, pull } = limitersOf(root);
@@ -248,6 +250,7 @@ function podExplanations(
       return explain(board.find(name, namespace) ?? board.find(written, namespace) ?? board.of(name), logs);
     },
     explainUid: (uid, logs) => explain(board.of(uid), logs),
+    seenPods: () => redact(seenPods(board.pods(), board.trees()).map((seen) => withAdmission(seen, root))),
   };
 }
 

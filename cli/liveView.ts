@@ -1,5 +1,5 @@
 import { every, systemClock } from '../actors/clock.ts';
-import type { SeenPod } from '../pod/show/seenPod.ts';
+import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { nodeReadiness, settledReadiness } from './table/ready.ts';
 
@@ -48,10 +48,4 @@ export function announceReady(agent: AgentPort, onReady: (line: string) => void)
 }
 
 /** The pods of a node, each with its actors. */
-export function livePods(agent: AgentPort): SeenPod[] {
-  const trees = agent.trees();
-  return agent.pods().flatMap((pod) => {
-    const tree = trees.get(pod.metadata.uid);
-    return tree ? [{ pod, tree }] : [];
-  });
-}
+export const livePods = (agent: AgentPort): SeenPod[] => seenPods(agent.pods(), agent.trees());

@@ -4,7 +4,7 @@ import { NodeFailure } from '../pod/failure.ts';
 import type { NodeSummary, PodPlaces } from '../server/agent.ts';
 
 /** As much of a pod as a table cannot do without; the rest is as the agent wrote it. */
-const podShape = z.looseObject({
+export const podShape = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string(), uid: z.string() }),
   spec: z.looseObject({ containers: z.array(z.looseObject({ name: z.string() })) }),
 });

@@ -26,6 +26,7 @@ interface PortParts {
 /** The agent as the socket, the tables and the explanations see it. */
 export function agentPort(parts: PortParts): AgentPort {
   const { agent, recorder, config, root, nodeObject, recording } = parts;
+  const explainNode = () => withLostRoot(agent.explainNode(), root.lost());
   return {
     pods: agent.pods,
     trees: agent.trees,
@@ -40,7 +41,11 @@ export function agentPort(parts: PortParts): AgentPort {
     },
     places: (uid) => placesOf(parts, uid),
     ...{ nodeObject, recording },
-    explainNode: () => withLostRoot(agent.explainNode(), root.lost()),
+    explainNode,
+    actors: () => {
+      const { at, node } = explainNode();
+      return { at, node, pods: agent.seenPods(), limiters: Object.values(agent.overview().limiters) };
+    },
     node: () => summaryOf(parts),
     // Asked for by a person, and seldom.
     stream: async (request, signal) => (await import('./streamPlace.ts')).streamPlace(parts, request, signal),

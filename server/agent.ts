@@ -5,6 +5,7 @@ import type { CoreEvent } from '../pod/events/event.ts';
 import type { ForeignPod } from '../pod/lifecycle/observed.ts';
 import type { NodeObject } from '../pod/node/nodeObject.ts';
 import type { ActorNode, RuntimeView } from '../pod/show/actorNode.ts';
+import type { NodeActors } from '../pod/show/actorRows.ts';
 import type { Explanation } from '../pod/show/explain.ts';
 import type { NodeExplanation } from '../pod/show/explainNode.ts';
 import type { LogTails } from '../pod/show/logTail.ts';
@@ -84,6 +85,8 @@ export interface AgentPort {
   logTails(uid: string): Promise<LogTails>;
   /** Where its things lie; undefined when there is no pod of this UID. */
   places(uid: string): PodPlaces | undefined;
+  /** All actors as they are now. */
+  actors(): NodeActors;
   /** Why the node itself is in the state it is in. */
   explainNode(): NodeExplanation;
   /** The node as a core/v1 object. */

@@ -128,6 +128,7 @@ export async function answer(agent: AgentPort, path: string, accept: string): Pr
   const [first, second, third, fourth, fifth, sixth] = steps;
   if (path === '/node') return { code: 200, body: agent.node() };
   if (path === '/api/v1/pods') return { code: 200, body: podList(agent.pods()) };
+  if (path === '/actors') return { code: 200, body: { simulated: agent.node().simulated, ...agent.actors() } };
   if (path === '/api/v1/events') return eventList(agent);
   if (path === '/api/v1/nodes') return nodeList(agent);
   if (first === 'explain' && (second === 'node' || second === 'nodes') && steps.length <= 3) {

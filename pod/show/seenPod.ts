@@ -11,6 +11,13 @@ export interface SeenPod {
   readonly tree: ActorNode;
 }
 
+/** Each pod with its tree, of those that have one; `trees` is by uid. */
+export const seenPods = (pods: readonly Pod[], trees: ReadonlyMap<string, ActorNode>): SeenPod[] =>
+  pods.flatMap((pod) => {
+    const tree = trees.get(pod.metadata.uid);
+    return tree ? [{ pod, tree }] : [];
+  });
+
 export interface SeenContainer {
   readonly actor: ActorNode;
   readonly role: ContainerRole;

@@ -25,6 +25,7 @@ const leaving = async (node: Node) => ({
   keyframe: node.agent.keyframe(),
   explained: Array.from(node.agent.trees().keys(), (uid) => node.agent.explainUid(uid)),
   node: [node.agent.explainNode(), node.agent.overview()],
+  actors: node.agent.seenPods(),
   files: await readdir(node.path(), { recursive: true }),
 });
 
@@ -35,7 +36,7 @@ async function expectWithoutSecret(node: Node): Promise<void> {
   }
 }
 
-test('a value that may be secret has no way into a recording, a keyframe, explain or the names of files, over a restart', async () => {
+test('a value that may be secret has no way into a recording, a keyframe, explain, the actors or the names of files, over a restart', async () => {
   const pod = secretive();
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(pod) };
   const node = await simulatedNode({ pods: [{ ...pod, metadata: { ...pod.metadata, annotations } }] });

@@ -83,6 +83,12 @@ export function fakeAgent(options: {
     },
     recording: async () => ({ isOn: false, directory: '/none', parts: undefined }),
     explainNode: () => explainNode(nodeView(node.name), options.now),
+    actors: () => ({
+      at: options.now,
+      node: nodeView(node.name).tree,
+      pods: Array.from(views.values(), seen),
+      limiters: [],
+    }),
     nodeObject: () => aNode({ name: node.name }),
     node: () => node,
     events: recorder.events,

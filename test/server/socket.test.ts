@@ -3,6 +3,7 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { readActors } from '../../cli/readActors.ts';
 import { recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { agentClient } from '../../server/client.ts';
 import { serveSocket } from '../../server/socket.ts';
@@ -51,6 +52,20 @@ describe('reading', () => {
 
   test('the node', async () => {
     expect(await client().json('/node')).toMatchObject({ name: 'host', state: 'running', simulated: false });
+  });
+
+  test('all actors, of the node and of its pods', async () => {
+    const { at, node, pods, simulated } = readActors(await client().json('/actors'));
+    expect({ at, simulated, node: node.name }).toEqual({ at: NOW, simulated: false, node: 'host' });
+    expect(pods.map(({ pod, tree }) => [pod.metadata.name, tree.children[0]?.state])).toEqual([
+      ['web-host', 'running'],
+      ['db-host', 'running'],
+    ]);
+  });
+
+  test('actors that lack what a row needs are refused', async () => {
+    const actors = readActors(await client().json('/actors'));
+    expect(() => readActors({ ...actors, node: { ...actors.node, tags: 'steady' } })).toThrow('tags');
   });
 
   test('an explanation of the node, also by its name', async () => {
