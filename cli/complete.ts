@@ -145,7 +145,7 @@ async function valuesOf(option: Option, line: Line, ask: AskPods): Promise<reado
 }
 
 const KINDS_OF: ReadonlyMap<string, readonly string[]> = new Map([
-  ['get', [KINDS.pods[0], KINDS.nodes[0], KINDS.events[0]]],
+  ['get', [KINDS.pods[0], KINDS.nodes[0], KINDS.events[0], KINDS.actors[0]]],
   ['describe', [KINDS.pods[1], KINDS.nodes[1]]],
   ['explain', [KINDS.pods[1], KINDS.nodes[1]]],
   ['exec', [KINDS.pods[1]]],

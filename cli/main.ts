@@ -96,6 +96,7 @@ const program = createProgram({
     await down(options, { startNode, startRuntime, ...ends.ownContainerdEnds, write });
   },
   get: async (options) => (await import('./get.ts')).get(options, write),
+  getActors: async (filter, options) => (await import('./getActors.ts')).getActors(filter, options, write),
   getEvents: async (options) => (await import('./getEvents.ts')).getEvents(options, write),
   getNodes: async (options) => (await import('./getNodes.ts')).getNodes(options, write),
   describe: async (words, options) => (await import('./describe.ts')).describe(words, options, write),

@@ -1,5 +1,4 @@
 import { Argument, Command, Option } from 'commander';
-import { ConfigError } from '../node/config/configError.ts';
 import { type Flags, readFlags } from '../node/config/flags.ts';
 import { packageVersion, runDirectory } from '../node/places.ts';
 import { lookUp } from '../pod/lookUp.ts';
@@ -9,24 +8,18 @@ import { SHELLS, type Shell } from './completionScripts.ts';
 import type { DescribeOptions } from './describe.ts';
 import type { DownOptions } from './down.ts';
 import type { ExplainOptions } from './explain.ts';
-import type { GetOptions } from './get.ts';
-import type { GetEventsOptions } from './getEvents.ts';
-import type { GetNodesOptions } from './getNodes.ts';
+import { addGetCommand, type GetCommands } from './getCommand.ts';
 import { addPodCommands, type PodCommands, socketOptions } from './podCommands.ts';
 import type { RecordDumpOptions } from './record.ts';
 import type { ReplayOptions } from './replay.ts';
-import { resourceOf } from './resource.ts';
 import { addStreamCommands, type StreamCommands } from './streamCommands.ts';
 import type { VersionOptions } from './version.ts';
 
 /** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
-export interface Commands extends PodCommands, StreamCommands {
+export interface Commands extends GetCommands, PodCommands, StreamCommands {
   run(flags: Flags): Promise<void>;
   up(flags: Flags): Promise<void>;
   down(options: DownOptions): Promise<void>;
-  get(options: GetOptions): Promise<void>;
-  getEvents(options: GetEventsOptions): Promise<void>;
-  getNodes(options: GetNodesOptions): Promise<void>;
   describe(words: string[], options: DescribeOptions): Promise<void>;
   explain(words: string[], options: ExplainOptions): Promise<void>;
   replay(file: string, options: ReplayOptions): Promise<void>;
@@ -167,31 +160,6 @@ function addNodeCommands(program: Command, commands: Commands): void {
     .option('--root-dir <directory>', 'the --root-dir of that "statelet up", if it had one')
     .option('--pod-log-dir <directory>', 'the --pod-log-dir of that "statelet up", if it had one')
     .action((options: DownOptions) => commands.down(options));
-}
-
-function addGetCommand(program: Command, commands: Commands): void {
-  socketOptions(
-    program.command('get').description("list the running agent's pods, its node, or the events of the last hour"),
-  )
-    .argument('<resource>', 'pods (po), nodes (no) or events (ev); also pods/NAME')
-    .argument('[name]', 'name of the object; for a pod its full name, the name in its manifest, or its UID')
-    .option('-n, --namespace <namespace>', 'only objects in this namespace (default: all)')
-    .option('-A, --all-namespaces', 'objects in all namespaces, with a NAMESPACE column')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['wide', 'json', 'yaml', 'name']))
-    .option('-w, --watch', 'after listing, watch for changes')
-    .option('--for <pod>', 'only events about pod/NAME')
-    .option('--types <types>', 'only events of these types: Normal, Warning')
-    .action((resource: string, given: string | undefined, options: GetEventsOptions) => {
-      const words = given === undefined ? [resource] : [resource, given];
-      const { kind, ...name } = resourceOf(words, ['pods', 'nodes', 'events']);
-      const named = { ...options, ...name };
-      if (kind === 'events') return commands.getEvents(named);
-      const only = Object.entries({ for: options.for, types: options.types }).find(([, value]) => value !== undefined);
-      if (only) throw new ConfigError(`--${only[0]}: only events can be chosen by it`);
-      if (kind === 'nodes' && options.watch) throw new ConfigError('--watch: only pods and events can be watched');
-      if (kind === 'nodes') return commands.getNodes(named);
-      return commands.get(named);
-    });
 }
 
 function addRecordingCommands(program: Command, commands: Commands): void {

@@ -7,6 +7,7 @@ export const KINDS = {
   pods: ['pods', 'pod', 'po'],
   nodes: ['nodes', 'node', 'no'],
   events: ['events', 'event', 'ev'],
+  actors: ['actors', 'actor'],
 } as const;
 
 export type ResourceKind = keyof typeof KINDS;

@@ -49,7 +49,7 @@ function shownColumns(columns: readonly Column[], natural: readonly number[], wi
 }
 
 /** The widths that fit, or those at which nothing gives way any more: who can give away most does so first. */
-function fittedWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
+export function fittedWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
   const widths = [...natural];
   for (let excess = total(widths) - width; excess > 0; excess--) {
     const spare = widths.map((each, index) => each - (columns[index]?.min ?? each));

@@ -1,5 +1,6 @@
-import { displayWidth, padded } from '../../pod/show/displayWidth.ts';
+import { cut, displayWidth, padded } from '../../pod/show/displayWidth.ts';
 import { printableLine } from '../../pod/show/printable.ts';
+import { fittedWidths } from './layout.ts';
 
 const GAP = '   ';
 
@@ -14,15 +15,35 @@ export interface TablePrinter {
   print(header: readonly string[], rows: readonly (readonly string[])[]): void;
 }
 
+/** What a table may be fitted to: the columns of a terminal, and what each column of the table may shrink to. */
+interface Fit {
+  readonly width: number;
+  readonly least: readonly (number | undefined)[];
+}
+
 /** A printer whose columns keep the widths that they began with, so that rows that come later stand below. */
-export function tablePrinter(write: (text: string) => unknown): TablePrinter {
-  let widths: number[] | undefined;
+export function tablePrinter(write: (text: string) => unknown, fit?: Fit): TablePrinter {
+  let widths: readonly number[] | undefined;
+  const fitted = (header: readonly string[], natural: readonly number[]) => {
+    if (fit === undefined) return natural;
+    const columns = header.map((each, index) => ({
+      header: each,
+      ...(fit.least[index] === undefined ? {} : { min: fit.least[index] }),
+    }));
+    // Its gaps are wider than those of a live table.
+    return fittedWidths(columns, natural, fit.width - columns.length + 1);
+  };
   return {
     print(header, rows) {
       const shown = rows.map((cells) => cells.map(shownCell));
       const lines = widths === undefined ? [header, ...shown] : shown;
-      widths ??= header.map((_, index) => Math.max(...lines.map((cells) => displayWidth(cells[index] ?? ''))));
-      const filled = lines.map((cells) => cells.map((cell, index) => padded(cell, widths?.[index] ?? 0)));
+      widths ??= fitted(
+        header,
+        header.map((_, index) => Math.max(...lines.map((cells) => displayWidth(cells[index] ?? '')))),
+      );
+      const room = (index: number) => widths?.[index] ?? 0;
+      const shownAs = fit === undefined ? padded : (cell: string, width: number) => padded(cut(cell, width), width);
+      const filled = lines.map((cells) => cells.map((cell, index) => shownAs(cell, room(index))));
       write(filled.map((cells) => `${cells.join(GAP).trimEnd()}\n`).join(''));
     },
   };

@@ -30,8 +30,12 @@ type PodOf = ActorRow['of'];
 function timeOf(actor: ActorNode, now: number): string {
   const { until, since } = actor;
   if (until === undefined || isWell(categoryOf(actor))) return humanDuration(Math.max(0, now - since));
-  return until > now ? `in ${humanDuration(until - now)}` : 'now';
+  return deadlineText(until, now);
 }
+
+/** `in 48s` */
+export const deadlineText = (until: number, now: number): string =>
+  until > now ? `in ${humanDuration(until - now)}` : 'now';
 
 /** `pull queue 1/2` */
 const queued = ({ limiter, place, length }: QueuePlace): string => `${limiter} queue ${place}/${length}`;

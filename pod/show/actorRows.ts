@@ -2,6 +2,7 @@
  * All actors of a node as the rows of one tree: the node agent first, then its pods, the worst first. What a row says is
  * made when it is looked at: there may be thousands.
  */
+import type { Pod } from '../api/schema/pod.ts';
 import { lookUp } from '../lookUp.ts';
 import type { ActorFilter } from './actorFilter.ts';
 import { type ActorNode, CALL, type LimiterView } from './actorNode.ts';
@@ -57,6 +58,12 @@ export interface ActorRow {
   readonly told: ActorNode;
   /** Its pod, where it has one. */
   readonly of?: PodOfRow;
+}
+
+/** An actor by the names on the way to it: `pod/default/web-host/container/app/probe/readiness`, `node/admission`. */
+export function actorRef({ path }: Pick<ActorNode, 'path'>, pod?: Pod['metadata']): string {
+  if (pod === undefined) return path === '' ? 'node' : `node/${path}`;
+  return ['pod', pod.namespace, pod.name, ...path.split('/').slice(2)].join('/');
 }
 
 interface PodOfRow {

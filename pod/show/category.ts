@@ -15,6 +15,10 @@ export const isWell = (category: Category): boolean => category === 'steady' || 
 /** Orders the worst first. */
 export const byWorst = (a: Category, b: Category): number => CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b);
 
+/** A state without what changes with each try of a probe; what the tries have found is in it. */
+export const lastingState = ({ state, tags }: { readonly state: string; readonly tags: readonly string[] }): string =>
+  tags.includes('passing') || tags.includes('failing') ? (state.split('.')[0] ?? state) : state;
+
 /**
  * What an actor is, as it is shown. A probe that is tried is as it was found last: tries come and go, and are no news. A
  * state without any of the seven would be a mistake of the program.

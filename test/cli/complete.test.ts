@@ -24,7 +24,7 @@ test.each([
   ],
   ['de', ['describe', 'delete', ':none']],
   ['help ge', ['get', ':none']],
-  ['get ', ['pods', 'nodes', 'events', ':none']],
+  ['get ', ['pods', 'nodes', 'events', 'actors', ':none']],
   ['describe p', ['pod', ':none']],
   ['get pods ', ['web-host', 'db-host', ':none']],
   ['get po w', ['web-host', ':none']],

@@ -78,6 +78,7 @@ test('in a log that goes to a terminal, each line of which may have its colours'
 /** Whoever writes to a terminal: by a function that is handed in and escapes, or with `printable` on the spot. */
 const WRITERS = [
   'cli/get.ts: 2',
+  'cli/getActors.ts: 1',
   'cli/getEvents.ts: 1',
   'cli/lineView.ts: 1',
   // The log of a container: raw where no terminal reads it, else as `TerminalText` makes it.

@@ -14,6 +14,7 @@ async function asked(...words: string[]): Promise<unknown> {
     up: hear('up'),
     down: hear('down'),
     get: hear('get'),
+    getActors: hear('getActors'),
     getEvents: hear('getEvents'),
     getNodes: hear('getNodes'),
     describe: hear('describe'),
@@ -60,6 +61,14 @@ describe('get', () => {
       ['getNodes', { name: 'host' }],
     ],
     [
+      ['get', 'actors', 'web', 'is:retrying', '-w'],
+      ['getActors', ['web', 'is:retrying'], { watch: true }],
+    ],
+    [
+      ['get', 'actor', '--filter', 'ns:shop'],
+      ['getActors', [], { filter: 'ns:shop' }],
+    ],
+    [
       ['get', 'events/e1'],
       ['getEvents', { name: 'e1' }],
     ],
@@ -69,11 +78,14 @@ describe('get', () => {
 
   test.each([
     [['get', 'pots'], 'pots: unknown kind of resource; did you mean pods?'],
-    [['get', 'configmaps'], 'configmaps: unknown kind of resource; there are pods, nodes and events'],
+    [['get', 'configmaps'], 'configmaps: unknown kind of resource; there are pods, nodes, events and actors'],
     [['get', 'pod/web', 'db'], 'pod/web db: expected pod or pod/NAME'],
     [['get', 'pod/'], 'pod/: expected pod or pod/NAME'],
-    [['get', 'no', '-w'], '--watch: only pods and events can be watched'],
+    [['get', 'no', '-w'], '--watch: nodes cannot be watched'],
     [['get', 'pods', '--types', 'Warning'], '--types: only events can be chosen by it'],
+    [['get', 'events', '--filter', 'web'], '--filter: only actors can be chosen by it'],
+    [['get', 'actors/web'], 'actors/web: expected actors, and words of a filter'],
+    [['get', 'actors', '--for', 'pod/web'], '--for: only events can be chosen by it'],
   ])('%j is a mistake', async (words, message) => {
     await expect(asked(...words)).rejects.toThrow(message);
   });

@@ -1,0 +1,194 @@
+/** `get actors`: every actor of the node and of its pods. */
+import { systemClock } from '../actors/clock.ts';
+import { ConfigError } from '../node/config/configError.ts';
+import { humanDuration } from '../pod/api/duration.ts';
+import { isoTime } from '../pod/api/rfc3339.ts';
+import { type ActorFilter, readFilter } from '../pod/show/actorFilter.ts';
+import { type ActorRow, actorCount, actorRef, actorRows } from '../pod/show/actorRows.ts';
+import { deadlineText } from '../pod/show/actorRowText.ts';
+import { categoryOf, lastingState } from '../pod/show/category.ts';
+import { failureText } from '../pod/show/explainText.ts';
+import { printable } from '../pod/show/printable.ts';
+import { withoutNode } from '../pod/show/shownName.ts';
+import type { AgentClient } from '../server/client.ts';
+import { agentNamed } from './agent.ts';
+import type { GetOptions } from './get.ts';
+import { asText } from './output.ts';
+import { type AnsweredActors, readActors } from './readActors.ts';
+import { tablePrinter } from './table/printer.ts';
+
+export interface GetActorsOptions extends Omit<GetOptions, 'name'> {
+  /** As on the page; what stands on the command line besides has to hold, too. */
+  readonly filter?: string;
+}
+
+type Write = (text: string) => unknown;
+
+/** What is known of who looks at it. */
+interface Looker {
+  /** The columns of the terminal; absent where there is none. */
+  readonly width?: number | undefined;
+}
+
+/** An actor in the list, with its names from its pod down. */
+interface Listed {
+  readonly row: ActorRow;
+  readonly name: string;
+}
+
+/** The filter of words and flag; a mistake in it shows before any agent is asked. */
+function filterOf(words: readonly string[], { filter = '' }: GetActorsOptions): ActorFilter {
+  const read = readFilter([...words, filter].join(' '));
+  if ('problem' in read) throw new ConfigError(read.problem);
+  return read.matches;
+}
+
+const namespaceOf = ({ of }: ActorRow): string => of?.actors.pod.metadata.namespace ?? '';
+
+/** The namespace of a pod has a column of its own. */
+const ownName = ({ depth, name, of }: ActorRow, node: string): string =>
+  of && depth === 0 ? withoutNode(of.actors.pod.metadata.name, node) : name;
+
+/** Those that were asked for, whatever stands above them. */
+function listed(actors: AnsweredActors, matches: ActorFilter, options: GetActorsOptions): Listed[] {
+  const namespace = options.allNamespaces ? undefined : options.namespace;
+  const names: string[] = [];
+  return actorRows(actors, { isOpen: () => true, matches, order: 'name' }).flatMap((row) => {
+    names.splice(row.depth, names.length, ownName(row, actors.node.name));
+    const own = row.of === undefined && row.depth > 0 ? names.slice(1) : names;
+    const isWanted = row.isMatch && (namespace === undefined || namespaceOf(row) === namespace);
+    return isWanted ? [{ row, name: own.join('/') }] : [];
+  });
+}
+
+const refOf = ({ row: { actor, of } }: Listed): string => actorRef(actor, of?.actors.pod.metadata);
+
+/** An actor as plain data; those below it have an item of their own. */
+function objectOf(each: Listed) {
+  const { actor, of, kind } = each.row;
+  const { name, machine, state, tags, since, until, waitingFor, lastFailure, facts, lists, lastRun } = actor;
+  const { namespace, name: pod, uid } = of?.actors.pod.metadata ?? {};
+  return {
+    ...{ kind: 'Actor', ref: refOf(each), name, type: kind, machine, is: categoryOf(actor), state, tags },
+    ...(of ? { pod: { namespace, name: pod, uid } } : {}),
+    since: isoTime(since),
+    ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(until === undefined ? {} : { until: isoTime(until) }),
+    ...(lastFailure ? { lastFailure: { ...lastFailure, at: isoTime(lastFailure.at) } } : {}),
+    ...{ facts, ...(lists ? { lists } : {}), ...(lastRun ? { lastRun } : {}) },
+  };
+}
+
+const NARROW = ['NAME', 'KIND', 'IS', 'STATE', 'UNTIL', 'AGE'];
+const WIDE = [...NARROW, 'SINCE', 'WAITING FOR', 'LAST FAILURE', 'PATH'];
+/** What names, kinds and states may be cut to for a terminal. */
+const LEAST = [12, 9, undefined, 12];
+
+/** As the cells of the table; `state` stands for the one that it is in. */
+function cellsOf(each: Listed, now: number, state = each.row.actor.state): string[] {
+  const { actor, kind } = each.row;
+  const { since, until, waitingFor = '', lastFailure } = actor;
+  return [
+    ...[each.name, kind, categoryOf(actor), state],
+    until === undefined ? '' : deadlineText(until, now),
+    humanDuration(Math.max(0, now - since)),
+    ...[isoTime(since), waitingFor, lastFailure ? failureText(lastFailure) : '', refOf(each)],
+  ];
+}
+
+/** Prints actors as they come, in the form that was asked for; those that are gone in their last one. */
+type Print = (actors: readonly Listed[], now: number, gone?: boolean) => Promise<void>;
+
+function actorPrinter(first: readonly Listed[], options: GetActorsOptions, write: Write, { width }: Looker): Print {
+  const { output } = options;
+  if (output === 'name') return async (each) => each.forEach((one) => void write(`${refOf(one)}\n`));
+  if (output === 'json' || output === 'yaml') {
+    return async (each) => {
+      for (const one of each) write(`${output === 'yaml' ? '---\n' : ''}${await asText(objectOf(one), output)}`);
+    };
+  }
+  const header = output === 'wide' ? WIDE : NARROW;
+  const namespaces = options.allNamespaces || first.some(({ row }) => !['', 'default'].includes(namespaceOf(row)));
+  const before = (namespace: string) => (namespaces ? [namespace] : []);
+  const least = namespaces ? [undefined, ...LEAST] : LEAST;
+  const table = tablePrinter(write, width === undefined || output === 'wide' ? undefined : { width, least });
+  return async (each, now, gone) => {
+    const rows = each.map((one) => {
+      const cells = cellsOf(one, now, gone ? 'gone' : undefined).slice(0, header.length);
+      return [...before(namespaceOf(one.row)), ...cells];
+    });
+    table.print([...before('NAMESPACE'), ...header], rows);
+  };
+}
+
+/** What there is to tell of an actor: a try of a probe is no news, what it has found is. */
+function newsOf({ row: { actor } }: Listed): string {
+  const { state, since, facts } = actor;
+  const lasting = lastingState(actor);
+  return [lasting, lasting === state ? since : '', categoryOf(actor), ...facts].join();
+}
+
+/** How often the actors are looked at, in milliseconds. */
+const LOOK_MS = 1_000;
+
+interface Watch {
+  readonly look: () => Promise<{ found: Listed[]; now: number }>;
+  readonly print: Print;
+  readonly first: readonly Listed[];
+}
+
+/** Prints what changes from one look to the next, until the agent is gone. */
+async function printChanges({ look, print, first }: Watch): Promise<never> {
+  let before = new Map(first.map((each) => [each.row.actor.path, each]));
+  for (;;) {
+    await pause();
+    const { found, now } = await look();
+    const present = new Map(found.map((each) => [each.row.actor.path, each]));
+    const isNews = (each: Listed) => {
+      const was = before.get(each.row.actor.path);
+      return was === undefined || newsOf(was) !== newsOf(each);
+    };
+    const gone = [...before.values()].filter(({ row }) => !present.has(row.actor.path));
+    const changed = found.filter(isNews);
+    if (gone.length > 0) await print(gone, now, true);
+    if (changed.length > 0) await print(changed, now);
+    before = present;
+  }
+}
+
+const pause = (): Promise<void> => new Promise((resolve) => void systemClock.setTimeout(resolve, LOOK_MS));
+
+/** Why there is nothing in the list. */
+function nothingFound(actors: AnsweredActors): string {
+  const { pods, actors: count } = actorCount(actors);
+  return `No actors found; there are ${count} of the node and of ${pods} ${pods === 1 ? 'pod' : 'pods'}\n`;
+}
+
+/** Prints the actors that the words ask for, and with `watch` what changes of them until the agent ends. */
+export async function getActors(
+  words: readonly string[],
+  options: GetActorsOptions,
+  write: Write,
+  looker: Looker = { width: process.stdout.isTTY ? process.stdout.columns || undefined : undefined },
+): Promise<void> {
+  const matches = filterOf(words, options);
+  const agent: AgentClient = await agentNamed(options);
+  const actors = readActors(await agent.json('/actors'));
+  const found = listed(actors, matches, options);
+  const { output, watch } = options;
+  if ((output === 'json' || output === 'yaml') && !watch) {
+    const list = { kind: 'ActorList', items: found.map(objectOf) };
+    return void write(await asText(list, output));
+  }
+  if (actors.simulated && (output === undefined || output === 'wide')) {
+    write('SIMULATED runtime: no real containers run\n');
+  }
+  if (found.length === 0) process.stderr.write(printable(nothingFound(actors)));
+  const print = actorPrinter(found, options, write, looker);
+  if (found.length > 0) await print(found, actors.at);
+  const look = async () => {
+    const now = readActors(await agent.json('/actors'));
+    return { found: listed(now, matches, options), now: now.at };
+  };
+  if (watch) await printChanges({ look, print, first: found });
+}
