@@ -16,7 +16,8 @@ import type { ForeignPod } from '../pod/lifecycle/observed.ts';
 import type { ActorNode, ActorView, RuntimeView } from '../pod/show/actorNode.ts';
 import { type Explanation, explainPod } from '../pod/show/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/show/explainNode.ts';
-import type { LogTails } from '../pod/show/logTail.ts';
+import { explainPart, type PartExplanation, type PodPart } from '../pod/show/explainPart.ts';
+import type { LogTail, LogTails } from '../pod/show/logTail.ts';
 import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
 import type { Boundary, BoundaryOptions } from './boundary.ts';
 import type { Clock } from './clock.ts';
@@ -83,6 +84,8 @@ export interface NodeAgent {
   explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
   /** The same of the pod of a UID, whatever others are called. */
   explainUid(uid: string, logs?: LogTails): Explanation | undefined;
+  /** The same of a container or a volume of it; `latestLog` is how the container's log ends now. */
+  explainPart(uid: string, part: PodPart, logs?: LogTails, latestLog?: LogTail): PartExplanation | undefined;
   explainNode(): NodeExplanation;
   /** Its pods with their trees, as far as they may leave the agent. */
   seenPods(): SeenPod[];
@@ -235,21 +238,24 @@ function podExplanations(
   { root, board }: NodeActors,
   clock: Clock,
   { redact }: Boundary,
-): Pick<NodeAgent, 'explain' | 'explainUid' | 'seenPods'> {
-  const explain = (seen: SeenPod | undefined, logs: LogTails | undefined) => {
-    if (seen === undefined) return undefined;
+): Pick<NodeAgent, 'explain' | 'explainUid' | 'explainPart' | 'seenPods'> {
+  const surroundings = () => {
     const { start, pull } = limitersOf(root);
-    const runtimeNotReady = runtimeNotReadyOf(root.getSnapshot().context.health);
-    return redact(
-      explainPod(withAdmission(seen, root), clock.now(), { limiters: [start, pull], runtimeNotReady, logs }),
-    );
+    return { limiters: [start, pull], runtimeNotReady: runtimeNotReadyOf(root.getSnapshot().context.health) };
   };
+  const explain = (seen: SeenPod | undefined, logs: LogTails | undefined) =>
+    seen && redact(explainPod(withAdmission(seen, root), clock.now(), { ...surroundings(), logs }));
   return {
     explain: (name, namespace, logs) => {
       const written = `${name}-${root.getSnapshot().context.nodeName.toLowerCase()}`;
       return explain(board.find(name, namespace) ?? board.find(written, namespace) ?? board.of(name), logs);
     },
     explainUid: (uid, logs) => explain(board.of(uid), logs),
+    explainPart: (uid, part, logs, latestLog) => {
+      const seen = board.of(uid);
+      if (seen === undefined) return undefined;
+      return redact(explainPart(withAdmission(seen, root), part, clock.now(), { ...surroundings(), logs, latestLog }));
+    },
     seenPods: () => redact(seenPods(board.pods(), board.trees()).map((seen) => withAdmission(seen, root))),
   };
 }

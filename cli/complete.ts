@@ -9,8 +9,9 @@ import { readPodList } from './readPods.ts';
 import { KINDS } from './resource.ts';
 
 interface Known extends Pick<Pod['metadata'], 'name' | 'namespace'> {
-  /** The names of its containers. */
+  /** The names of its containers, and of its volumes. */
   readonly containers: readonly string[];
+  readonly volumes?: readonly string[];
 }
 
 /** The pods of the agent that these flags lead to. */
@@ -37,6 +38,7 @@ export const askPods: AskPods = async (flags) => {
     return readPodList(await agent.json('/api/v1/pods')).map(({ metadata: { name, namespace }, spec }) => ({
       ...{ name, namespace },
       containers: containersOf(spec).map(({ container }) => container.name),
+      volumes: (spec.volumes ?? []).map((volume) => volume.name),
     }));
   };
   return Promise.race([ask().catch(() => []), late]);
@@ -127,19 +129,20 @@ const namesOf = async (line: Line, ask: AskPods): Promise<string[]> =>
   (await podsIn(line, ask)).map(({ name }) => name);
 
 /** Of the pod that is named, by its full name or that of its manifest, or of all. */
-async function containersOn(line: Line, ask: AskPods): Promise<string[]> {
-  const name = line.positionals[0]?.split('/').at(-1);
+async function partsOn(line: Line, ask: AskPods, kind: 'containers' | 'volumes'): Promise<string[]> {
+  const name = (line.values.get('explain') ?? line.positionals.at(-1))?.split('/').at(-1);
   const pods = await podsIn(line, ask);
   const named = pods.filter((pod) => name === undefined || pod.name === name);
   const meant = named.length > 0 ? named : pods.filter((pod) => pod.name.startsWith(`${name}-`));
-  return meant.flatMap(({ containers }) => containers);
+  return meant.flatMap((pod) => pod[kind] ?? []);
 }
 
 async function valuesOf(option: Option, line: Line, ask: AskPods): Promise<readonly string[]> {
   if (option.argChoices) return option.argChoices;
   if (option.long === '--types') return ['Normal', 'Warning'];
   if (option.long === '--namespace') return (await podsOn(line, ask)).map(({ namespace }) => namespace);
-  if (option.long === '--container') return containersOn(line, ask);
+  if (option.long === '--container') return partsOn(line, ask, 'containers');
+  if (option.long === '--volume') return partsOn(line, ask, 'volumes');
   if (option.long === '--for') return (await namesOf(line, ask)).map((name) => `pod/${name}`);
   return [];
 }
@@ -158,7 +161,7 @@ const isPods = (kind = ''): boolean => KINDS.pods.some((each) => each === kind);
 /** A pod, of whatever spelling, and then one of its containers. */
 async function logsWords(line: Line, { current, ask }: { current: string; ask: AskPods }): Promise<readonly string[]> {
   const { positionals } = line;
-  if (positionals.length > 0) return positionals.length === 1 ? containersOn(line, ask) : [];
+  if (positionals.length > 0) return positionals.length === 1 ? partsOn(line, ask, 'containers') : [];
   const [kind = '', name] = current.split('/');
   const names = await namesOf(line, ask);
   return name !== undefined && isPods(kind) ? names.map((each) => `${kind}/${each}`) : names;

@@ -1,11 +1,15 @@
 import { ConfigError } from '../node/config/configError.ts';
 import { suggestion } from '../node/config/fields.ts';
+import type { PodPart } from '../pod/show/explainPart.ts';
 import { agentNamed } from './agent.ts';
 import { asText } from './output.ts';
 import { KINDS, resourceOf } from './resource.ts';
 
 export interface ExplainOptions {
   readonly namespace?: string;
+  /** Only this container, or this volume, of the pod. */
+  readonly container?: string;
+  readonly volume?: string;
   readonly output?: 'json';
   readonly rootDir?: string;
   readonly stateDir?: string;
@@ -43,11 +47,27 @@ export async function explain(
   options: ExplainOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
-  const resource = nodeResourceOf(words) ?? podResourceOf(words, options);
+  const part = partOf(options);
+  const node = nodeResourceOf(words);
+  if (node !== undefined && part) throw new ConfigError(`--${part.kind}: a node has none, expected pod/NAME`);
+  const resource = node ?? `${podResourceOf(words, options)}${partPath(part)}`;
   const agent = await agentNamed(options);
   if (options.output === 'json') write(await asText(await agent.json(resource), 'json'));
   else write(await agent.text(resource));
 }
+
+/** The part of a pod that the flags ask for; undefined for the pod itself. */
+export function partOf({ container, volume }: Pick<ExplainOptions, 'container' | 'volume'>): PodPart | undefined {
+  if (container !== undefined && volume !== undefined) {
+    throw new ConfigError('--volume: cannot be used together with --container');
+  }
+  if (container !== undefined) return { kind: 'container', name: container };
+  return volume === undefined ? undefined : { kind: 'volume', name: volume };
+}
+
+/** Where below its pod a part is explained. */
+const partPath = (part: PodPart | undefined): string =>
+  part === undefined ? '' : `/${part.kind}s/${encodeURIComponent(part.name)}`;
 
 function podResourceOf(words: readonly string[], { namespace }: ExplainOptions): string {
   const where = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;

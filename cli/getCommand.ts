@@ -5,8 +5,8 @@ import type { GetOptions } from './get.ts';
 import type { GetActorsOptions } from './getActors.ts';
 import type { GetEventsOptions } from './getEvents.ts';
 import type { GetNodesOptions } from './getNodes.ts';
-import { KINDS, type ResourceKind, resourceOf } from './resource.ts';
 import { socketOptions } from './podCommands.ts';
+import { KINDS, type ResourceKind, resourceOf } from './resource.ts';
 
 /** What prints the objects of each kind. */
 export interface GetCommands {

@@ -176,6 +176,8 @@ function addRecordingCommands(program: Command, commands: Commands): void {
       'the moment to show: a time (RFC 3339), a duration from the beginning such as 90s, or before the end such as -90s (default: the end)',
     )
     .option('--explain <what>', 'explain why pod/NAME, or node, was in its state then')
+    .option('-c, --container <name>', 'with --explain: this container of the pod')
+    .option('--volume <name>', 'with --explain: this volume of the pod')
     .option('-n, --namespace <namespace>', 'only pods in this namespace (default: all)')
     .option('--story', 'print all that happened, a line each; works with recordings of other versions, too')
     .option(
@@ -195,6 +197,8 @@ function addQueryCommands(program: Command, commands: Commands): void {
   socketOptions(program.command('explain').description('explain why a pod or the node is in its current state'))
     .argument('<what...>', 'pod/NAME (full name, name in the manifest, or UID), or node')
     .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
+    .option('-c, --container <name>', 'explain this container of the pod, with the end of its log')
+    .option('--volume <name>', 'explain this volume of the pod')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['json']))
     .action((words: string[], options: ExplainOptions) => commands.explain(words, options));
   socketOptions(program.command('version').description('show the version of this command and of the running agent'))

@@ -3,7 +3,7 @@ import { ConfigError } from '../node/config/configError.ts';
 import { machinesDigest } from '../node/machinesDigest.ts';
 import { parseDuration } from '../pod/api/parseDuration.ts';
 import { ambiguity, podsCalled } from '../pod/show/called.ts';
-import { formatExplanation, formatNodeExplanation } from '../pod/show/formatExplanation.ts';
+import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../pod/show/formatExplanation.ts';
 import { podList } from '../pod/show/podList.ts';
 import { podTable } from '../pod/show/table.ts';
 import { type Checked, checkStretch, type Played, playTo } from '../recording/play.ts';
@@ -12,7 +12,7 @@ import { RecordingError } from '../recording/recordingError.ts';
 import { RecordingFile } from '../recording/recordingFile.ts';
 import { storyOf } from '../recording/story.ts';
 import { linesIn, type Stretch, stretchesOf } from '../recording/stretches.ts';
-import { nodeOf, podNameOf } from './explain.ts';
+import { nodeOf, partOf, podNameOf } from './explain.ts';
 import { asText } from './output.ts';
 import { tablePrinter } from './table/printer.ts';
 
@@ -21,6 +21,9 @@ export interface ReplayOptions {
   readonly until?: string;
   /** What is to be explained as it was then. */
   readonly explain?: string;
+  /** Only this container, or this volume, of that pod. */
+  readonly container?: string;
+  readonly volume?: string;
   readonly check?: boolean;
   readonly story?: boolean;
   readonly namespace?: string;
@@ -40,6 +43,8 @@ interface Opened {
 export async function replay(path: string, options: ReplayOptions, write: Write): Promise<void> {
   if (options.check && options.until !== undefined)
     throw new ConfigError('--check: all of a recording is checked, leave out --until');
+  if (options.explain === undefined && partOf(options))
+    throw new ConfigError('--container and --volume: only with --explain pod/NAME');
   const opened = await openRecording(path, options);
   if (options.check) return check(opened, write);
   if (options.story) {
@@ -110,8 +115,11 @@ async function printPods({ agent, at }: Played, { namespace, output }: ReplayOpt
   tablePrinter(write).print(['NAMESPACE', ...header], cells);
 }
 
-async function explained({ agent, at }: Played, what: string, { namespace, output }: ReplayOptions): Promise<string> {
+async function explained({ agent, at }: Played, what: string, options: ReplayOptions): Promise<string> {
+  const { namespace, output } = options;
+  const part = partOf(options);
   if (nodeOf([what])) {
+    if (part) throw new ConfigError(`--${part.kind}: a node has none, expected --explain pod/NAME`);
     const node = agent.explainNode();
     return output === undefined ? formatNodeExplanation(node) : asText(node, output);
   }
@@ -122,6 +130,12 @@ async function explained({ agent, at }: Played, what: string, { namespace, outpu
   const [pod] = called;
   const found = pod && agent.explainUid(pod.metadata.uid);
   if (found === undefined) throw new ConfigError(`--explain: pods "${name}" not found at ${isoTime(at)}`);
+  if (part) {
+    const explanation = agent.explainPart(found.uid, part);
+    if (!explanation)
+      throw new ConfigError(`--${part.kind}: pod ${name} has no ${part.kind} ${part.name} at ${isoTime(at)}`);
+    return output === undefined ? formatPartExplanation(explanation) : asText(explanation, output);
+  }
   return output === undefined ? formatExplanation(found) : asText(found, output);
 }
 

@@ -1,6 +1,6 @@
 import type { EventRecorder } from '../actors/events/eventRecorder.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
-import { readLogTails } from '../actors/services/logTails.ts';
+import { readLatestLog, readLogTails } from '../actors/services/logTails.ts';
 import { withoutSecrets } from '../actors/sources/urlSecrets.ts';
 import type { Cri } from '../cri/calls.ts';
 import { createLayout } from '../host/pods/layout.ts';
@@ -8,6 +8,9 @@ import { sourceOf } from '../pod/api/staticPod.ts';
 import type { NodeObject } from '../pod/node/nodeObject.ts';
 import type { RuntimeView } from '../pod/show/actorNode.ts';
 import { withLostRoot } from '../pod/show/explainNode.ts';
+import type { PodPart } from '../pod/show/explainPart.ts';
+import type { LogTail, LogTails } from '../pod/show/logTail.ts';
+import type { SeenPod } from '../pod/show/seenPod.ts';
 import type { AgentPort, NodeSummary, PodPlaces } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { RootWatch } from './rootWatch.ts';
@@ -25,7 +28,7 @@ interface PortParts {
 
 /** The agent as the socket, the tables and the explanations see it. */
 export function agentPort(parts: PortParts): AgentPort {
-  const { agent, recorder, config, root, nodeObject, recording } = parts;
+  const { agent, recorder, root, nodeObject, recording } = parts;
   const explainNode = () => withLostRoot(agent.explainNode(), root.lost());
   return {
     pods: agent.pods,
@@ -34,10 +37,10 @@ export function agentPort(parts: PortParts): AgentPort {
     events: recorder.events,
     subscribeEvents: recorder.subscribe,
     explain: agent.explainUid,
-    logTails: async (uid) => {
-      const pod = podOf(agent, uid);
-      const tree = agent.trees().get(uid);
-      return pod && tree ? readLogTails({ pod, tree }, foldersOf(config)) : new Map();
+    logTails: (uid) => logTails(parts, uid),
+    explainPart: async (uid, part) => {
+      const [logs, latest] = await Promise.all([logTails(parts, uid), latestLog(parts, uid, part)]);
+      return agent.explainPart(uid, part, logs, latest);
     },
     places: (uid) => placesOf(parts, uid),
     ...{ nodeObject, recording },
@@ -66,6 +69,22 @@ function placesOf({ agent, config }: PortParts, uid: string): PodPlaces | undefi
     logs: createLayout(foldersOf(config)).podLogDir(pod.metadata),
     ...(manifest === undefined ? {} : { manifest }),
   };
+}
+
+function seenPod({ agent }: PortParts, uid: string): SeenPod | undefined {
+  const pod = podOf(agent, uid);
+  const tree = agent.trees().get(uid);
+  return pod && tree && { pod, tree };
+}
+
+async function logTails(parts: PortParts, uid: string): Promise<LogTails> {
+  const seen = seenPod(parts, uid);
+  return seen ? readLogTails(seen, foldersOf(parts.config)) : new Map();
+}
+
+async function latestLog(parts: PortParts, uid: string, { kind, name }: PodPart): Promise<LogTail | undefined> {
+  const seen = kind === 'container' ? seenPod(parts, uid) : undefined;
+  return seen && readLatestLog(seen, name, foldersOf(parts.config));
 }
 
 function summaryOf({ agent, config, simulated, root }: PortParts): NodeSummary {

@@ -8,6 +8,7 @@ import type { ActorNode, RuntimeView } from '../pod/show/actorNode.ts';
 import type { NodeActors } from '../pod/show/actorRows.ts';
 import type { Explanation } from '../pod/show/explain.ts';
 import type { NodeExplanation } from '../pod/show/explainNode.ts';
+import type { PartExplanation, PodPart } from '../pod/show/explainPart.ts';
 import type { LogTails } from '../pod/show/logTail.ts';
 
 /** An event that is new, was counted once more, or is forgotten. */
@@ -81,6 +82,8 @@ export interface AgentPort {
   subscribeEvents(listener: (change: EventChange) => void): () => void;
   /** Why the pod of this UID is in the state it is in; undefined when there is none. */
   explain(uid: string, logs?: LogTails): Explanation | undefined;
+  /** Why a container or a volume of it is; of a container with how its log ends. Undefined when there is none. */
+  explainPart(uid: string, part: PodPart): Promise<PartExplanation | undefined>;
   /** How the logs of a pod's failed containers end, read now. */
   logTails(uid: string): Promise<LogTails>;
   /** Where its things lie; undefined when there is no pod of this UID. */

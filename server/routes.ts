@@ -2,7 +2,8 @@ import type { Pod } from '../pod/api/schema/pod.ts';
 import { ambiguity, podsCalled } from '../pod/show/called.ts';
 import type { Explanation } from '../pod/show/explain.ts';
 import { withUse } from '../pod/show/explainNodeUse.ts';
-import { formatExplanation, formatNodeExplanation } from '../pod/show/formatExplanation.ts';
+import { type PartExplanation, type PodPart, partsOf } from '../pod/show/explainPart.ts';
+import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../pod/show/formatExplanation.ts';
 import { podList } from '../pod/show/podList.ts';
 import type { AgentPort } from './agent.ts';
 import { nearestPod, problemSentence, problemsOf } from './manifestProblems.ts';
@@ -53,6 +54,8 @@ interface Asked {
   readonly isUid?: boolean;
   /** Any, when absent. */
   readonly namespace: string | undefined;
+  /** Of the pod, where only that is asked for. */
+  readonly part?: PodPart;
 }
 
 /** With what its failed containers said last. */
@@ -88,9 +91,28 @@ const manifestSentences = (manifestProblems: readonly string[], manifestWarnings
   ...(manifestWarnings.length > 0 ? { manifestWarnings } : {}),
 });
 
+async function partExplanation(
+  agent: AgentPort,
+  { uid, name }: Pick<Explanation, 'uid' | 'name'>,
+  part: PodPart,
+): Promise<PartExplanation | Answer> {
+  const found = await agent.explainPart(uid, part);
+  if (found !== undefined) return found;
+  const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
+  const tree = agent.trees().get(uid);
+  const known = pod && tree ? partsOf({ pod, tree }, part.kind) : [];
+  const message = `pod ${name}: ${part.kind} "${part.name}" not found${known.length > 0 ? `; it has ${known.join(', ')}` : ''}`;
+  return { code: 404, body: failure(404, 'NotFound', message) };
+}
+
 async function explanation(agent: AgentPort, asked: Asked, asText: boolean): Promise<Answer> {
   const found = await explanationOf(agent, asked);
   if ('code' in found) return found;
+  if (asked.part) {
+    const part = await partExplanation(agent, found, asked.part);
+    if ('code' in part) return part;
+    return asText ? labelled(agent, formatPartExplanation(part)) : { code: 200, body: part };
+  }
   return asText ? labelled(agent, formatExplanation(found)) : { code: 200, body: found };
 }
 
@@ -112,14 +134,26 @@ function labelled(agent: AgentPort, text: string): Answer {
   return { code: 200, body: `${label}${text}` };
 }
 
-/** What `/explain/pods/NAME`, `/explain/namespaces/NAMESPACE/pods/NAME` or `/explain/uids/UID` asks for. */
+/**
+ * What `/explain/pods/NAME`, `/explain/namespaces/NAMESPACE/pods/NAME` or `/explain/uids/UID` asks for, each perhaps with
+ * `/containers/NAME` or `/volumes/NAME`.
+ */
 function askedFor(steps: readonly string[]): Asked | undefined {
   const [first, ...rest] = steps;
   if (first !== 'explain') return undefined;
-  if (rest[0] === 'uids' && rest[1] && rest.length === 2) return { name: rest[1], namespace: undefined, isUid: true };
   const namespace = rest[0] === 'namespaces' ? rest[1] : undefined;
-  const [pods, name, ...more] = namespace ? rest.slice(2) : rest;
-  return pods === 'pods' && name && more.length === 0 ? { name, namespace } : undefined;
+  const [kind, name, ...more] = namespace ? rest.slice(2) : rest;
+  const isUid = kind === 'uids' && namespace === undefined;
+  if (!name || (kind !== 'pods' && !isUid)) return undefined;
+  const asked = { name, namespace, isUid };
+  if (more.length === 0) return asked;
+  const part = partAskedFor(more);
+  return part && { ...asked, part };
+}
+
+function partAskedFor([kinds, name, ...more]: readonly string[]): PodPart | undefined {
+  const kind = (['container', 'volume'] as const).find((each) => kinds === `${each}s`);
+  return kind && name && more.length === 0 ? { kind, name } : undefined;
 }
 
 /** Answers one request for `path`; a text is asked for by `Accept: text/plain`. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { loggedText } from '../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { createLayout, type LayoutFolders } from '../../host/pods/layout.ts';
-import { failedRun, type LogTail, type LogTails } from '../../pod/show/logTail.ts';
+import { failedRun, type LogTail, type LogTails, latestRun } from '../../pod/show/logTail.ts';
 import { podActors, type SeenPod } from '../../pod/show/seenPod.ts';
 
 const LINES = 5;
@@ -11,9 +11,9 @@ const LINES = 5;
 const LOG_END = 16_384;
 const LONGEST_LINE = 500;
 
-async function tailOf(files: FileSystem, file: string): Promise<LogTail | undefined> {
+async function tailOf(files: FileSystem, file: string, count = LINES): Promise<LogTail | undefined> {
   try {
-    const text = loggedText(await files.tail(file, LOG_END), LINES)
+    const text = loggedText(await files.tail(file, LOG_END), count)
       .toString('utf8')
       .trimEnd();
     const lines = text === '' ? [] : text.split('\n');
@@ -35,4 +35,16 @@ export async function readLogTails(seen: SeenPod, folders: LayoutFolders): Promi
     return tail ? [[name, tail] as const] : [];
   });
   return new Map((await Promise.all(found)).flat());
+}
+
+/** Of one container that somebody asks for, more is told, and what its run says that goes on. */
+const LATEST_LINES = 10;
+
+/** How the log of a container ends that it writes, or wrote last; undefined where there is none. */
+export async function readLatestLog(seen: SeenPod, name: string, folders: LayoutFolders): Promise<LogTail | undefined> {
+  const { containerLogDir, files } = createLayout(folders);
+  const container = podActors(seen).containers.find(({ actor }) => actor.name === name);
+  const run = container && latestRun(container);
+  if (run === undefined) return undefined;
+  return tailOf(files, join(containerLogDir(seen.pod.metadata, name), `${run}.log`), LATEST_LINES);
 }

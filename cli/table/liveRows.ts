@@ -1,6 +1,6 @@
 import { humanDuration } from '../../pod/api/duration.ts';
 import type { ActorNode } from '../../pod/show/actorNode.ts';
-import { containerReason, podReason, waitReason } from '../../pod/show/reason.ts';
+import { containerReason, containerWord, podReason, waitReason } from '../../pod/show/reason.ts';
 import { type PodActors, podActors, type SeenContainer, type SeenPod } from '../../pod/show/seenPod.ts';
 import { shownName } from '../../pod/show/shownName.ts';
 import { podRow as kubectlRow } from '../../pod/show/table.ts';
@@ -44,16 +44,10 @@ function containerTone({ actor, role, status, willRestart }: SeenContainer): Ton
   return state.waiting?.reason === 'CrashLoopBackOff' || failed ? 'bad' : 'busy';
 }
 
-function statusOf({ status }: SeenContainer): string {
-  const { state = {}, ready, started } = status ?? {};
-  if (state.running) return ready || !started ? 'Running' : 'NotReady';
-  return state.terminated?.reason ?? state.waiting?.reason ?? '';
-}
-
 function containerRow(container: SeenContainer, now: number): LiveRow {
   const { actor, status } = container;
   const restarts = `${status?.restartCount ?? 0}`;
-  const cells = [actor.name, statusOf(container), stateOf(actor), age(actor, now), restarts, ''];
+  const cells = [actor.name, containerWord(container), stateOf(actor), age(actor, now), restarts, ''];
   return { kind: 'container', tone: containerTone(container), cells: [...cells, containerReason(container, now)] };
 }
 

@@ -37,7 +37,7 @@ export interface Explanation {
 }
 
 /** What else an explanation takes into account. */
-interface Surroundings {
+export interface Surroundings {
   readonly limiters?: readonly LimiterView[];
   readonly runtimeNotReady?: string | undefined;
   /** How the logs of its failed containers end. */

@@ -5,17 +5,19 @@ import type { ActorNode } from './actorNode.ts';
 import {
   endCause,
   failureText,
+  forText,
   KIND_NAMES,
   momentText,
   type PlaceOf,
   queueText,
   shortened,
+  spanText,
   untilText,
 } from './explainText.ts';
 import { hasNetwork, type PodActors, type SeenContainer } from './seenPod.ts';
 
 /** What an answer is taken from. */
-interface Question {
+export interface Question {
   readonly actors: PodActors;
   readonly now: number;
   readonly placeOf: PlaceOf;
@@ -31,7 +33,8 @@ interface Named {
 
 type Answer = string | Named | undefined;
 
-type Rule = (question: Question) => Answer;
+/** What it says, where it applies. */
+export type Rule = (question: Question) => Answer;
 
 /** The first that applies is the answer: what ends the pod, then what failed, then what it merely waits for. */
 const RULES: readonly Rule[] = [
@@ -42,18 +45,31 @@ const RULES: readonly Rule[] = [
 /** What holds whether the runtime answers or not, or says itself that it does not. */
 const OF_ITSELF: readonly Rule[] = [refusal, hasEnded, nodeWait, gatesUnmet];
 
+/** Those by which a part of a pod is answered for, too: of that part, and of what it waits for. */
+export const sharedRules = {
+  ...{ refusal, hasEnded, nodeWait, isEnding, volumeFailure, podQueue, podFailure },
+  ...{ containerProblem, volumeWait, podWait, containerWait },
+} as const satisfies Readonly<Record<string, Rule>>;
+
 /** One sentence that answers "why is it not running?". */
 export function answerOf(question: Question): string {
-  for (const rule of RULES) {
+  const answer = firstAnswer(RULES, question);
+  if (answer !== undefined) return answer;
+  const { actors } = question;
+  const lasting = actors.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
+  const ready = lasting.filter(({ status }) => status?.ready).length;
+  return `${named(actors)} is running, with ${ready} of ${lasting.length} containers ready`;
+}
+
+/** What the first of the rules that applies says. */
+export function firstAnswer(rules: readonly Rule[], question: Question): string | undefined {
+  for (const rule of rules) {
     const answer = rule(question);
     if (answer === undefined) continue;
     const { text, failure } = typeof answer === 'string' ? { text: answer } : answer;
     return OF_ITSELF.includes(rule) ? text : `${text}${besides(failure, question)}`;
   }
-  const { actors } = question;
-  const lasting = actors.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
-  const ready = lasting.filter(({ status }) => status?.ready).length;
-  return `${named(actors)} is running, with ${ready} of ${lasting.length} containers ready`;
+  return undefined;
 }
 
 /** Who waits for a runtime that is away is told so, unless that is the failure which the answer names. */
@@ -76,7 +92,8 @@ const restart = ({ actor }: SeenContainer, now: number): string =>
 
 const named = ({ pod }: PodActors): string => `pod ${pod.metadata.name}`;
 
-const titled = ({ role, actor }: SeenContainer): string => `${KIND_NAMES[role]} ${actor.name}`;
+/** `init container setup` */
+export const titled = ({ role, actor }: SeenContainer): string => `${KIND_NAMES[role]} ${actor.name}`;
 
 function refusal({ actors }: Question): string | undefined {
   const { refused } = actors.tree;
@@ -170,7 +187,7 @@ function stopping(start: string, { first, others, until, now }: Stop): Answer {
 }
 
 /** Why the last attempt failed, of one that waits for the next. */
-function retrying(who: string, { tags, lastFailure, until }: ActorNode, now: number): Named | undefined {
+export function retrying(who: string, { tags, lastFailure, until }: ActorNode, now: number): Named | undefined {
   return tags.includes('retrying') && lastFailure ? failing(who, lastFailure, until, now) : undefined;
 }
 
@@ -279,16 +296,3 @@ function gatesUnmet({ actors }: Question): string | undefined {
 
 const stillWaits = (actor: ActorNode, now: number): string =>
   actor.waitingFor ? `: waiting${forText(actor)}${untilText(actor.until, now)}` : '';
-
-/** A wait of less is nobody's concern. */
-const LONG_WAIT_MS = 10_000;
-
-/** Until when it waits, or else for how long it has. */
-function spanText({ until, since }: ActorNode, now: number): string {
-  if (until !== undefined) return untilText(until, now);
-  return now - since < LONG_WAIT_MS ? '' : ` (for ${humanDuration(now - since)} so far)`;
-}
-
-function forText({ waitingFor }: { readonly waitingFor?: string }): string {
-  return waitingFor === undefined ? '' : ` for ${waitingFor}`;
-}

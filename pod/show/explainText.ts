@@ -77,6 +77,19 @@ export function untilText(until: number | undefined, now: number): string {
   return until === undefined ? '' : ` until${momentText(until, now)}`;
 }
 
+/** A wait of less is nobody's concern. */
+const LONG_WAIT_MS = 10_000;
+
+/** Until when an actor waits, or else for how long it has. */
+export function spanText({ until, since }: { readonly until?: number; readonly since: number }, now: number): string {
+  if (until !== undefined) return untilText(until, now);
+  return now - since < LONG_WAIT_MS ? '' : ` (for ${humanDuration(now - since)} so far)`;
+}
+
+/** ` for its turn`; nothing where it does not wait. */
+export const forText = ({ waitingFor }: { readonly waitingFor?: string }): string =>
+  waitingFor === undefined ? '' : ` for ${waitingFor}`;
+
 /** So long after its time something that has not come is said to be stuck. */
 const STUCK_AFTER_MS = 5_000;
 

@@ -4,6 +4,7 @@ import { lookUp } from '../lookUp.ts';
 import { CALL } from './actorNode.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
+import type { PartExplanation } from './explainPart.ts';
 import { clockText, endCause, failureText, KIND_NAMES, queueText, shortened, untilText } from './explainText.ts';
 import { beginningOf } from './shortText.ts';
 
@@ -54,6 +55,14 @@ export const formatNodeExplanation = (explanation: NodeExplanation): string =>
     addresses: [],
     top: explanation.node,
   });
+
+/** As of a pod: one container or volume of it. */
+export const formatPartExplanation = (explanation: PartExplanation): string => {
+  const { namespace, pod, kind, name, status, restarts = 0, actor } = explanation;
+  const counted = restarts > 0 ? [`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`] : [];
+  const title = [`${namespace}/${pod} ${kind} ${name}`, ...(status ? [status] : []), ...counted].join('  ');
+  return textOf({ ...explanation, title, more: [], addresses: [], top: actor });
+};
 
 function foreignLines(foreign: readonly ForeignPod[]): string[] {
   if (foreign.length === 0) return [];

@@ -20,6 +20,12 @@ export function failedRun({ actor: { lastRun }, status }: SeenContainer): number
   return state?.running ? restartCount - 1 : restartCount;
 }
 
+/** Which run of the container wrote last; undefined when none has begun. */
+export function latestRun({ actor, status }: SeenContainer): number | undefined {
+  const { restartCount = 0, state } = status ?? {};
+  return state?.running || state?.terminated || actor.lastRun ? restartCount : undefined;
+}
+
 function withLine(run: TerminatedRun, { lines }: LogTail): TerminatedRun {
   const line = lines.findLast((each) => each.trim() !== '');
   return run.message || line === undefined ? run : { ...run, message: line };

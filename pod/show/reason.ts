@@ -46,6 +46,13 @@ function runningReason({ actor, role, status }: SeenContainer, now: number): str
   return rootCause(probe.lastFailure.message) + count;
 }
 
+/** How a container stands, in a word as kubectl's column STATUS has them. */
+export function containerWord({ status }: SeenContainer): string {
+  const { state = {}, ready, started } = status ?? {};
+  if (state.running) return ready || !started ? 'Running' : 'NotReady';
+  return state.terminated?.reason ?? state.waiting?.reason ?? '';
+}
+
 /** Why a container is not ready; empty when it is, and when it has done its part. */
 export function containerReason(container: SeenContainer, now: number): string {
   const { actor, status: { state = {} } = {}, willRestart } = container;

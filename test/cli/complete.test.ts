@@ -10,7 +10,7 @@ const ask: AskPods = async ({ rootDir }) =>
   rootDir === '/elsewhere' || rootDir === join(homedir(), 'elsewhere')
     ? [{ name: 'far', namespace: 'default', containers: ['app'] }]
     : [
-        { name: 'web-host', namespace: 'default', containers: ['setup', 'app', 'proxy'] },
+        { name: 'web-host', namespace: 'default', containers: ['setup', 'app', 'proxy'], volumes: ['data'] },
         { name: 'db-host', namespace: 'shop', containers: ['db'] },
       ];
 
@@ -36,6 +36,11 @@ test.each([
   ['get --root-dir /elsewhere pods ', ['far', ':none']],
   ['get --root-dir=/elsewhere pods ', ['far', ':none']],
   ['get --root-dir ~/elsewhere pods ', ['far', ':none']],
+  ['explain pod/web -c ', ['setup', 'app', 'proxy', ':none']],
+  ['explain pod db -c ', ['db', ':none']],
+  ['explain --container=p', ['--container=proxy', ':none']],
+  ['explain pod/web --volume ', ['data', ':none']],
+  ['replay node.rec --explain pod/db -c ', ['db', ':none']],
   ['get nodes ', [':none']],
   ['get pods --al', ['--all-namespaces', ':none']],
   ['get pods -o ', ['wide', 'json', 'yaml', 'name', ':none']],
@@ -61,7 +66,7 @@ test.each([
   ['record dump --root-dir ', [':file']],
   ['record nonsense ', [':none']],
   ['replay ', [':file']],
-  ['replay node.rec --c', ['--check', ':none']],
+  ['replay node.rec --ch', ['--check', ':none']],
   ['replay node.rec --explain ', [':none']],
   ['nonsense ', [':none']],
 ])('"statelet %s" goes on with %j', async (line, found) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { nodeResourceOf, podNameOf } from '../../cli/explain.ts';
+import { explain, nodeResourceOf, partOf, podNameOf } from '../../cli/explain.ts';
 
 describe('the pod that explain and describe are asked for', () => {
   test.each([[['pod/web']], [['pods', 'web']], [['po/web']], [['web']]])('%j is web', (words) => {
@@ -32,5 +32,20 @@ describe('the node that explain is asked for', () => {
 
   test.each([[['node/']], [['node', 'a', 'b']]])('%j is none', (words) => {
     expect(() => nodeResourceOf(words)).toThrow('expected node or node/NAME');
+  });
+});
+
+describe('the part of a pod', () => {
+  test.each([
+    [{}, undefined],
+    [{ container: 'app' }, { kind: 'container', name: 'app' }],
+    [{ volume: 'data' }, { kind: 'volume', name: 'data' }],
+  ])('%j is %j', (flags, part) => expect(partOf(flags)).toEqual(part));
+
+  test('is one, and none of a node', async () => {
+    expect(() => partOf({ container: 'a', volume: 'b' })).toThrow('--volume: cannot be used together with --container');
+    await expect(explain(['node'], { container: 'a' }, () => {})).rejects.toThrow(
+      '--container: a node has none, expected pod/NAME',
+    );
   });
 });

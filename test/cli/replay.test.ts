@@ -41,6 +41,12 @@ describe('a file that is no recording', () => {
       );
   });
 
+  test('a part of a pod is explained, not shown by itself', async () => {
+    await expect(replay(join(directory, 'noise'), { container: 'app' }, () => {})).rejects.toThrow(
+      '--container and --volume: only with --explain pod/NAME',
+    );
+  });
+
   test('and one that is not there by what the system says', async () => {
     await expect(replay(join(directory, 'none'), {}, () => {})).rejects.toThrow(/^ENOENT: .*none/);
   });

@@ -3,6 +3,8 @@ import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { explainPod } from '../../pod/show/explain.ts';
 import { explainNode } from '../../pod/show/explainNode.ts';
+import { explainPart } from '../../pod/show/explainPart.ts';
+import type { LogTail } from '../../pod/show/logTail.ts';
 import type { AgentPort, NodeSummary, PodPlaces, StreamPlace, StreamRequest } from '../../server/agent.ts';
 import { aNode } from '../pod/nodes.ts';
 import { nodeView, type ShownPod, seenPod } from '../pod/views.ts';
@@ -38,6 +40,8 @@ export function fakeAgent(options: {
   stream?: (request: StreamRequest) => StreamPlace | Promise<StreamPlace>;
   podLogs?: string;
   places?: Partial<PodPlaces>;
+  /** How the log of any container ends. */
+  latestLog?: LogTail;
 }): FakeAgent {
   const views = new Map((options.views ?? []).map((view) => [view.pod.metadata.uid, view]));
   const recorder = createEventRecorder('host', () => options.now);
@@ -69,6 +73,10 @@ export function fakeAgent(options: {
     explain: (uid) => {
       const view = views.get(uid);
       return view && explainPod(seen(view), options.now);
+    },
+    explainPart: async (uid, part) => {
+      const view = views.get(uid);
+      return view && explainPart(seen(view), part, options.now, { latestLog: options.latestLog });
     },
     logTails: async () => new Map(),
     stream: async (request) => {

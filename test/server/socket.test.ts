@@ -8,7 +8,7 @@ import { recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { agentClient } from '../../server/client.ts';
 import { serveSocket } from '../../server/socket.ts';
 import { UNREAD_LIMIT } from '../../server/watch.ts';
-import { backOff, NOW, podView, running, sandbox } from '../pod/views.ts';
+import { backOff, NOW, podView, running, sandbox, volumeView } from '../pod/views.ts';
 import { pod, servedToEachTest } from './served.ts';
 
 const served = servedToEachTest();
@@ -77,6 +77,28 @@ describe('reading', () => {
   test("an explanation, as data or text, by full name or by the manifest's", async () => {
     expect(await client().json('/explain/pods/web-host')).toMatchObject({ name: 'web-host', phase: 'Running' });
     expect(await client().text('/explain/pods/web')).toMatch(/^default\/web-host {2}Running/);
+  });
+
+  test('an explanation of a container or volume of a pod', async () => {
+    served.agent.show(pod('data-host', { volumes: [volumeView('data')] }));
+    expect(await client().json('/explain/pods/web/containers/web')).toMatchObject({
+      ...{
+        kind: 'container',
+        pod: 'web-host',
+        status: 'Running',
+        answer: 'container web is running and ready, for 60s',
+      },
+    });
+    expect(await client().json('/explain/uids/uid-data-host/volumes/data')).toMatchObject({ kind: 'volume' });
+    expect(await client().text('/explain/namespaces/default/pods/data/volumes/data')).toContain('is mounted');
+    await expect(client().json('/explain/pods/web/containers/wbe')).rejects.toMatchObject({
+      ...{ reason: 'NotFound', message: 'pod web-host: container "wbe" not found; it has web' },
+    });
+    for (const path of ['containers', 'containers/', 'probes/x', 'containers/a/b']) {
+      await expect(client().json(`/explain/pods/web/${path}`)).rejects.toMatchObject({
+        message: expect.stringMatching(/^nothing found/),
+      });
+    }
   });
 
   test('an explanation of one of several pods of a name, by its namespace', async () => {

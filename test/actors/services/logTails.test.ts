@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readLogTails } from '../../../actors/services/logTails.ts';
+import { readLatestLog, readLogTails } from '../../../actors/services/logTails.ts';
 import { backOff, exited, podView, run, running, seenPod } from '../../pod/views.ts';
 
 let podLogsDir: string;
@@ -51,4 +51,17 @@ test('nothing of a run that went well, that could not start, or whose log is gon
   const tails = await readLogTails(seenPod(view), { rootDir: '/', podLogsDir });
   expect([...tails.keys()]).toEqual(['huge']);
   expect(tails.get('huge')).toMatchObject({ file: huge, lines: [expect.stringMatching(/^x{500}$/), 'the end'] });
+});
+
+test('of one container the end of what it writes now, or wrote last, however that went', async () => {
+  const now = await logged('again', 4, ...Array.from({ length: 12 }, (_, index) => `line ${index}`));
+  const once = await logged('once', 0, 'done');
+  const view = podView({
+    main: { again: running({ restartCount: 4, last: run(1) }), once: exited(0), never: null, quiet: running() },
+  });
+  const latest = (name: string) => readLatestLog(seenPod(view), name, { rootDir: '/', podLogsDir });
+  expect((await latest('again'))?.lines).toEqual(Array.from({ length: 10 }, (_, index) => `line ${index + 2}`));
+  expect(await latest('again')).toMatchObject({ file: now });
+  expect(await latest('once')).toEqual({ file: once, lines: ['done'] });
+  expect([await latest('never'), await latest('quiet')]).toEqual([undefined, undefined]);
 });
