@@ -59,6 +59,8 @@ test('what crashes, is probed, resized and badly edited, with the runtime and th
   expect((await replay(dump)).out).toMatch(/ {3}sized-node +1\/1 +Running /);
   const explained = await replay(dump, '--explain', 'pod/bad');
   expect(explained.out).toMatch(/^default\/bad-node {2}CrashLoopBackOff/);
+  const part = await replay(dump, '--explain', 'pod/bad', '-c', 'main');
+  expect(part.out).toMatch(/^default\/bad-node container main {2}CrashLoopBackOff/);
   expect((await replay(dump, '--until', '0s')).out).not.toMatch(/sized-node +1\/1/);
   const { out: story } = await replay(dump, '--story');
   expect(story.match(/ {2}agent: started, /g)).toHaveLength(2);
