@@ -4,7 +4,7 @@ import { type Input, isForeground } from './table/keyboard.ts';
 import { terminalView } from './terminalView.ts';
 
 /** Whether a table can be drawn: a terminal that knows how to, of whose foreground job this process is. */
-function canDraw(output: Output): boolean {
+export function canDraw(output: Output): boolean {
   const { TERM = 'dumb' } = process.env;
   return output.isTTY === true && TERM !== 'dumb' && TERM !== '' && isForeground();
 }

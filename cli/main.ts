@@ -117,6 +117,10 @@ const program = createProgram({
     if (!isWhole) process.exitCode = 1;
   },
   delete: async (words, options) => (await import('./delete.ts')).deletePod(words, options),
+  top: async (words, options) => {
+    const { top } = await import('./top.ts');
+    await top(words, options, { output: process.stdout, input: process.stdin });
+  },
   version: async (options) => (await import('./version.ts')).version(options, write),
   completion: async (shell) => void write((await import('./completionScripts.ts')).completionScript(shell)),
   complete: async (commands, words) => {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { PodExtras } from '../pod/show/describe/pod.ts';
+import type { LogTail } from '../pod/show/logTail.ts';
 
 const logShape = z.looseObject({ file: z.string(), lines: z.array(z.string()) });
 const actorShape = z.looseObject({ name: z.string(), log: z.optional(logShape) });
@@ -15,4 +16,15 @@ export function readPodExtras(answer: unknown): PodExtras {
   const { pod, manifestProblems, manifestWarnings } = explanationShape.parse(answer);
   const logs = new Map(pod.children.flatMap(({ name, log }) => (log ? [[name, log] as const] : [])));
   return { logs, manifestProblems, manifestWarnings };
+}
+
+const answerShape = z.looseObject({
+  answer: z.string(),
+  actor: z.optional(z.looseObject({ log: z.optional(logShape) })),
+});
+
+/** The sentence of an explanation of anything, and how the log of a container ends. */
+export function readAnswer(answer: unknown): { readonly answer: string; readonly log?: LogTail } {
+  const { answer: sentence, actor } = answerShape.parse(answer);
+  return { answer: sentence, ...(actor?.log ? { log: actor.log } : {}) };
 }

@@ -164,6 +164,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cli/program.test.ts': { cli: 'getCommand podCommands streamCommands' },
   'test/cli/exec.test.ts': { cli: 'commandTerminal streamIn' },
   'test/cli/getActors.test.ts': { cli: 'readActors' },
+  'test/cli/top.test.ts': { cli: 'terminalScreen', 'cli/top': 'detail topView' },
+  'test/cli/top/render.test.ts': { 'cli/top': 'help renderDetail' },
   'test/cli/liveTable.test.ts': { cli: 'lineView terminalView' },
   'test/cli/hostileText.test.ts': { 'cli/table': 'printer' },
   'test/docs/charts.test.ts': { cli: 'charts' },

@@ -70,6 +70,9 @@ const SCROLLS: Readonly<Record<string, (room: number) => number>> = {
   G: () => Number.POSITIVE_INFINITY,
 };
 
+/** How far a key scrolls, in lines, of a page of so many; undefined for a key that does not. */
+export const scrollOf = ({ name }: Key, room: number): number | undefined => lookUp(SCROLLS, name)?.(Math.max(1, room));
+
 const last = ({ room, total }: Extent): number => Math.max(0, total - room);
 
 /** The offset as it is on a page that may have become shorter. */
@@ -106,26 +109,26 @@ const COMMANDS: Readonly<Record<string, (controls: Controls) => Controls>> = {
   q: (controls) => (controls.page === 'table' ? { ...controls, hint: NOT_QUIT } : turned(controls, controls.page)),
 };
 
+/** A text that is typed after one more key; undefined where the key gives it up. */
+export function typedText(text: string, { name, text: more = '' }: Key): string | undefined {
+  if (name === 'escape' || (name === 'backspace' && text === '')) return undefined;
+  if (name === 'backspace') return [...text].slice(0, -1).join('');
+  if (name === 'ctrl-u') return '';
+  return name === 'return' ? text : text + more;
+}
+
 function typed({ typing = '', ...controls }: Controls, key: Key): Controls {
-  switch (key.name) {
-    case 'return':
-      return { ...controls, filter: typing };
-    case 'escape':
-      return { ...controls, filter: '' };
-    case 'backspace':
-      return typing === '' ? controls : { ...controls, typing: [...typing].slice(0, -1).join('') };
-    case 'ctrl-u':
-      return { ...controls, typing: '' };
-    default:
-      return { ...controls, typing: typing + (key.text ?? '') };
-  }
+  if (key.name === 'backspace' && typing === '') return controls;
+  const text = typedText(typing, key);
+  if (text === undefined) return { ...controls, filter: '' };
+  return key.name === 'return' ? { ...controls, filter: text } : { ...controls, typing: text };
 }
 
 /** What is chosen after a key; `extent` is that of the page as it was last drawn. */
 export function pressed({ hint: _, ...controls }: Controls, key: Key, extent: Extent): Controls {
   if (controls.typing !== undefined) return { ...typed(controls, key), offset: 0 };
-  const scroll = lookUp(SCROLLS, key.name);
-  if (scroll) return scrolled(controls, scroll(Math.max(1, extent.room)), extent);
+  const scroll = scrollOf(key, extent.room);
+  if (scroll !== undefined) return scrolled(controls, scroll, extent);
   const command = lookUp(COMMANDS, key.name);
   return command ? command(controls) : controls;
 }

@@ -48,7 +48,7 @@ function podWhat({ actor, told, isOpen }: ActorRow, of: NonNullable<PodOf>, now:
   const { status, ready } = podRow(of.actors.pod, now);
   const [count, all] = ready.split('/');
   const category = categoryOf(actor);
-  if (category === 'steady' && (isOpen || status === 'Running') && count !== all) return ready;
+  if (category === 'steady' && (isOpen || (status === 'Running' && told === actor)) && count !== all) return ready;
   if (status !== 'Running' && status !== 'Completed' && !(isOpen && isWell(category))) return status;
   return whatOf(actor, told, of);
 }

@@ -18,7 +18,7 @@ test.each([
   [
     '',
     [
-      ...['run', 'up', 'down', 'get', 'describe', 'explain', 'version', 'charts', 'exec', 'attach'],
+      ...['run', 'up', 'down', 'get', 'describe', 'explain', 'top', 'version', 'charts', 'exec', 'attach'],
       ...['logs', 'delete', 'record', 'replay', 'completion', 'help', ':none'],
     ],
   ],

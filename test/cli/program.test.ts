@@ -19,6 +19,7 @@ async function asked(...words: string[]): Promise<unknown> {
     getNodes: hear('getNodes'),
     describe: hear('describe'),
     explain: hear('explain'),
+    top: hear('top'),
     replay: hear('replay'),
     recordDump: hear('recordDump'),
     logs: hear('logs'),

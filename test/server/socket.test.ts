@@ -3,12 +3,11 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { readActors } from '../../cli/readActors.ts';
 import { recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { agentClient } from '../../server/client.ts';
 import { serveSocket } from '../../server/socket.ts';
 import { UNREAD_LIMIT } from '../../server/watch.ts';
-import { backOff, NOW, podView, running, sandbox, volumeView } from '../pod/views.ts';
+import { backOff, NOW, podView, running, sandbox } from '../pod/views.ts';
 import { pod, servedToEachTest } from './served.ts';
 
 const served = servedToEachTest();
@@ -54,20 +53,6 @@ describe('reading', () => {
     expect(await client().json('/node')).toMatchObject({ name: 'host', state: 'running', simulated: false });
   });
 
-  test('all actors, of the node and of its pods', async () => {
-    const { at, node, pods, simulated } = readActors(await client().json('/actors'));
-    expect({ at, simulated, node: node.name }).toEqual({ at: NOW, simulated: false, node: 'host' });
-    expect(pods.map(({ pod, tree }) => [pod.metadata.name, tree.children[0]?.state])).toEqual([
-      ['web-host', 'running'],
-      ['db-host', 'running'],
-    ]);
-  });
-
-  test('actors that lack what a row needs are refused', async () => {
-    const actors = readActors(await client().json('/actors'));
-    expect(() => readActors({ ...actors, node: { ...actors.node, tags: 'steady' } })).toThrow('tags');
-  });
-
   test('an explanation of the node, also by its name', async () => {
     expect(await client().json('/explain/node')).toMatchObject({ name: 'host', node: { state: 'running' } });
     expect(await client().text('/explain/nodes/host')).toMatch(/^node host /);
@@ -77,28 +62,6 @@ describe('reading', () => {
   test("an explanation, as data or text, by full name or by the manifest's", async () => {
     expect(await client().json('/explain/pods/web-host')).toMatchObject({ name: 'web-host', phase: 'Running' });
     expect(await client().text('/explain/pods/web')).toMatch(/^default\/web-host {2}Running/);
-  });
-
-  test('an explanation of a container or volume of a pod', async () => {
-    served.agent.show(pod('data-host', { volumes: [volumeView('data')] }));
-    expect(await client().json('/explain/pods/web/containers/web')).toMatchObject({
-      ...{
-        kind: 'container',
-        pod: 'web-host',
-        status: 'Running',
-        answer: 'container web is running and ready, for 60s',
-      },
-    });
-    expect(await client().json('/explain/uids/uid-data-host/volumes/data')).toMatchObject({ kind: 'volume' });
-    expect(await client().text('/explain/namespaces/default/pods/data/volumes/data')).toContain('is mounted');
-    await expect(client().json('/explain/pods/web/containers/wbe')).rejects.toMatchObject({
-      ...{ reason: 'NotFound', message: 'pod web-host: container "wbe" not found; it has web' },
-    });
-    for (const path of ['containers', 'containers/', 'probes/x', 'containers/a/b']) {
-      await expect(client().json(`/explain/pods/web/${path}`)).rejects.toMatchObject({
-        message: expect.stringMatching(/^nothing found/),
-      });
-    }
   });
 
   test('an explanation of one of several pods of a name, by its namespace', async () => {
