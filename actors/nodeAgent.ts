@@ -21,6 +21,7 @@ import type { LogTail, LogTails } from '../pod/show/logTail.ts';
 import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
 import type { Boundary, BoundaryOptions } from './boundary.ts';
 import type { Clock } from './clock.ts';
+import { drained } from './drained.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { type RootActor, rootActor } from './rootActor.ts';
@@ -282,22 +283,4 @@ function overviewOf({ root, since }: NodeActors): NodeOverview {
     warnings: Object.values(context.warnings).flat(),
     limiters: limitersOf(root),
   };
-}
-
-function drained(root: RootActor, drain: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      subscription.unsubscribe();
-      resolve();
-    };
-    const subscription = root.subscribe({
-      next: (snapshot) => {
-        if (snapshot.status !== 'active') end();
-      },
-      complete: () => resolve(),
-      error: () => resolve(),
-    });
-    if (root.getSnapshot().status !== 'active') return end();
-    drain();
-  });
 }
