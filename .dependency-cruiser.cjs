@@ -55,7 +55,10 @@ module.exports = {
     ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube'] }),
     ...only('server', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('recording', { folders: ['pod', 'machines', 'host', 'actors'] }),
-    ...only('node', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'server', 'recording'] }),
+    ...only('inspect', { folders: ['pod', 'machines', 'host', 'actors', 'server', 'recording'] }),
+    ...only('node', {
+      folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'server', 'recording', 'inspect'],
+    }),
     {
       name: 'files-of-a-node-through-its-file-system',
       comment: "A node's files are where its parts say: all access to them goes through its FileSystem.",
@@ -104,7 +107,8 @@ module.exports = {
     // swc reads TypeScript as it is written, imports of types too; the compiler's own API ends with TypeScript 6.
     parser: 'swc',
     doNotFollow: { path: '(^|/)node_modules/' },
-    exclude: { path: '^(dist|docs|coverage)/' },
+    // The parser reads no JSX: test/web/importRules.test.ts says who may import whom in the page.
+    exclude: { path: '^(dist|docs|coverage|web|test/web)/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
   },
 };

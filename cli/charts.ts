@@ -9,6 +9,8 @@ export interface ChartsOptions {
   readonly name?: string;
   /** The directory to write a page per machine to; absent: the charts go to the terminal. */
   readonly output?: string;
+  /** The page of all charts is opened in a browser instead. */
+  readonly open?: boolean;
 }
 
 /** A machine's page: what it is a chart of, and the chart as GitHub and others draw it. */
@@ -28,8 +30,13 @@ const writePage = (file: string, page: string): Promise<void> =>
   });
 
 /** Prints each machine, or the one of this name, as a Mermaid chart, or writes them as pages. */
-export async function charts({ name, output }: ChartsOptions, write: (text: string) => unknown): Promise<void> {
+export async function charts({ name, output, open }: ChartsOptions, write: (text: string) => unknown): Promise<void> {
   const pages = chosen(name);
+  if (open)
+    return (await import('./openCharts.ts')).openCharts(
+      { ...(name === undefined ? {} : { name }), ...(output === undefined ? {} : { output }) },
+      write,
+    );
   if (output === undefined) {
     for (const { name, summary, mermaid } of pages) write(`%% ${name}: ${summary}\n${mermaid}\n`);
     return;

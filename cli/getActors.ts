@@ -4,12 +4,13 @@ import { ConfigError } from '../node/config/configError.ts';
 import { humanDuration } from '../pod/api/duration.ts';
 import { isoTime } from '../pod/api/rfc3339.ts';
 import { type ActorFilter, readFilter } from '../pod/show/actorFilter.ts';
-import { type ActorRow, actorCount, actorRef, actorRows } from '../pod/show/actorRows.ts';
+import { actorCount, actorRef, actorRows } from '../pod/show/actorRows.ts';
 import { deadlineText } from '../pod/show/actorRowText.ts';
 import { categoryOf, lastingState } from '../pod/show/category.ts';
 import { failureText } from '../pod/show/explainText.ts';
 import { printable } from '../pod/show/printable.ts';
 import { withoutNode } from '../pod/show/shownName.ts';
+import type { ActorRow } from '../pod/show/treeRows.ts';
 import type { AgentClient } from '../server/client.ts';
 import { agentNamed } from './agent.ts';
 import type { GetOptions } from './get.ts';
@@ -43,11 +44,11 @@ function filterOf(words: readonly string[], { filter = '' }: GetActorsOptions): 
   return read.matches;
 }
 
-const namespaceOf = ({ of }: ActorRow): string => of?.actors.pod.metadata.namespace ?? '';
+const namespaceOf = ({ of }: ActorRow): string => of?.namespace ?? '';
 
 /** The namespace of a pod has a column of its own. */
 const ownName = ({ depth, name, of }: ActorRow, node: string): string =>
-  of && depth === 0 ? withoutNode(of.actors.pod.metadata.name, node) : name;
+  of && depth === 0 ? withoutNode(of.name, node) : name;
 
 /** Those that were asked for, whatever stands above them. */
 function listed(actors: AnsweredActors, matches: ActorFilter, options: GetActorsOptions): Listed[] {
@@ -61,13 +62,13 @@ function listed(actors: AnsweredActors, matches: ActorFilter, options: GetActors
   });
 }
 
-const refOf = ({ row: { actor, of } }: Listed): string => actorRef(actor, of?.actors.pod.metadata);
+const refOf = ({ row: { actor, of } }: Listed): string => actorRef(actor, of);
 
 /** An actor as plain data; those below it have an item of their own. */
 function objectOf(each: Listed) {
   const { actor, of, kind } = each.row;
   const { name, machine, state, tags, since, until, waitingFor, lastFailure, facts, lists, lastRun } = actor;
-  const { namespace, name: pod, uid } = of?.actors.pod.metadata ?? {};
+  const { namespace, name: pod, uid } = of ?? {};
   return {
     ...{ kind: 'Actor', ref: refOf(each), name, type: kind, machine, is: categoryOf(actor), state, tags },
     ...(of ? { pod: { namespace, name: pod, uid } } : {}),

@@ -128,6 +128,7 @@ const program = createProgram({
     write(`${(await complete(commands, words, askPods)).join('\n')}\n`);
   },
   replay: async (file, options) => (await import('./replay.ts')).replay(file, options, write),
+  inspect: async (file, options) => (await import('./inspect.ts')).inspectRecording(file, options, write),
   recordDump: async (file, options) => (await import('./record.ts')).dumpRecording(file, options, write),
   charts: async (options) => (await import('./charts.ts')).charts(options, write),
 });

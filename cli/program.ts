@@ -9,6 +9,7 @@ import type { DescribeOptions } from './describe.ts';
 import type { DownOptions } from './down.ts';
 import type { ExplainOptions } from './explain.ts';
 import { addGetCommand, type GetCommands } from './getCommand.ts';
+import type { InspectOptions } from './inspect.ts';
 import { addPodCommands, type PodCommands, socketOptions } from './podCommands.ts';
 import type { RecordDumpOptions } from './record.ts';
 import type { ReplayOptions } from './replay.ts';
@@ -25,6 +26,7 @@ export interface Commands extends GetCommands, PodCommands, StreamCommands {
   explain(words: string[], options: ExplainOptions): Promise<void>;
   top(words: string[], options: TopOptions): Promise<void>;
   replay(file: string, options: ReplayOptions): Promise<void>;
+  inspect(file: string, options: InspectOptions): Promise<void>;
   recordDump(file: string, options: RecordDumpOptions): Promise<void>;
   charts(options: ChartsOptions): Promise<void>;
   version(options: VersionOptions): Promise<void>;
@@ -127,6 +129,10 @@ const addLimitOptions = (command: Command): Command =>
     .option(
       '--record-size <quantity>',
       'disk space for the recording of what the node does, which "statelet replay" plays; 0: none (default: 64Mi)',
+    )
+    .option(
+      '--inspect-address <address>',
+      'where the page is served that shows what every pod is doing, as host:port; empty: nowhere (default: 127.0.0.1:10270)',
     );
 
 /** The flags under their names on the command line. */
@@ -188,6 +194,12 @@ function addRecordingCommands(program: Command, commands: Commands): void {
     )
     .addOption(new Option('-o, --output <format>', 'output format').choices(['json', 'yaml']))
     .action((file: string, options: ReplayOptions) => commands.replay(file, options));
+  program
+    .command('inspect')
+    .description('serve the page over a recording: what every pod was doing at any moment of it')
+    .argument('<file>', 'a file that "statelet record dump" wrote, or the directory that an agent records in')
+    .option('--address <address>', 'where to serve it, as host:port (default: any port of 127.0.0.1)')
+    .action((file: string, options: InspectOptions) => commands.inspect(file, options));
 }
 
 function addQueryCommands(program: Command, commands: Commands): void {
@@ -218,9 +230,8 @@ function addQueryCommands(program: Command, commands: Commands): void {
     .description('print the state chart of each machine, as Mermaid')
     .argument('[name]', 'only the machine of this name')
     .option('-o, --output <directory>', 'write one page per machine to this directory instead')
-    .action((name: string | undefined, options: ChartsOptions) => {
-      return commands.charts(name === undefined ? options : { ...options, name });
-    });
+    .option('--open', 'open the page of all charts in a browser instead: what each state means, and the rule behind it')
+    .action((name: string | undefined, given: ChartsOptions) => commands.charts({ ...given, ...(name && { name }) }));
 }
 
 function addCompletionCommands(program: Command, commands: Commands): void {

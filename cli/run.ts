@@ -87,7 +87,7 @@ async function runNode(
   },
 ): Promise<void> {
   const { config, logger, write, asked } = parts;
-  const socket = await serveNode(node, config.rootDirectory);
+  const socket = await serveNode(node, { config, logger });
   logger.info({ node: config.nodeName, socket: socketPath(config.rootDirectory) }, 'the node agent is running');
   try {
     if (config.runOnce) return await Promise.race([reportOnce(node.agent, write, asked), node.failed]);

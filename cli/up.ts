@@ -78,7 +78,13 @@ async function runNode(node: {
   onFailed: () => void;
 }): Promise<void> {
   const { config, simulated, log, view, asked, startNode, restartRuntime, onStarted, onFailed } = node;
-  const { agent, drain, stop, failed: fault } = await startNode({ config, simulated, ...log, restartRuntime });
+  const {
+    agent,
+    drain,
+    stop,
+    inspected,
+    failed: fault,
+  } = await startNode({ config, simulated, ...log, restartRuntime });
   const failed = fault.catch((error: unknown) => {
     // Its pods go on running, so what they run on must, too: the next one finds both.
     onFailed();
@@ -86,7 +92,11 @@ async function runNode(node: {
   });
   // Whoever waits for it hears of it.
   failed.catch(() => {});
-  const socket = await serveNode({ agent, stop }, config.rootDirectory);
+  const onPage = (url: string) => view.print(`look at it on ${url}`);
+  const socket = await serveNode(
+    { agent, stop, ...(inspected ? { inspected } : {}) },
+    { config, logger: log.logger, onPage },
+  );
   onStarted();
   view.follow(agent);
   try {

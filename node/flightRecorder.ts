@@ -1,8 +1,6 @@
 /** The flight recorder of the command line's node. */
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../actors/clock.ts';
-import type { EventSink } from '../actors/events/eventSink.ts';
-import type { NodeParts } from '../actors/nodeParts.ts';
 import { hostFiles } from '../host/files/fileSystem.ts';
 import { messageOf } from '../pod/failure.ts';
 import { deflate } from '../recording/deflate.ts';
@@ -41,20 +39,4 @@ export async function recordingOf(
   // Most agents are never asked.
   const { bytesOf } = await import('../recording/dump.ts');
   return { isOn: recorder !== undefined, directory, parts: await bytesOf(directory) };
-}
-
-/** Who looks on at a node: whoever hears of events, and the recorder, if there is one. */
-export function onlookersOf(
-  recorder: FlightRecorder | undefined,
-  events: EventSink,
-): Partial<NodeParts> & { readonly events: EventSink } {
-  if (recorder === undefined) return { events };
-  const { onlookers } = recorder;
-  return {
-    ...onlookers,
-    events: (event) => {
-      events(event);
-      onlookers.events(event);
-    },
-  };
 }

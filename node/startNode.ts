@@ -12,6 +12,8 @@ import type { Cri } from '../cri/calls.ts';
 import { NO_CLUSTER_DNS } from '../cri/dns.ts';
 import { connectCri } from '../cri/grpc.ts';
 import { readHierarchies } from '../host/cgroup/hierarchies.ts';
+import { createAudience } from '../inspect/audience.ts';
+import type { Inspected } from '../inspect/inspected.ts';
 import { type EventMessage, involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
 import { type NodeObject, nodeObject } from '../pod/node/nodeObject.ts';
 import type { AgentPort } from '../server/agent.ts';
@@ -19,10 +21,11 @@ import { agentPort } from './agentPort.ts';
 import { ownCgroups, processRoom } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { type ErrorLog, logErrors } from './errorLog.ts';
-import { flightRecorder, onlookersOf, recordingOf } from './flightRecorder.ts';
+import { flightRecorder, recordingOf } from './flightRecorder.ts';
 import { type HostConfig, hostConfig } from './hostConfig.ts';
 import { hostIdentity } from './hostIdentity.ts';
 import type { AgentLog } from './logger.ts';
+import { onlookersOf, watchersOf } from './onlookers.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import { expectPlaces } from './rootDirectory.ts';
 import { watchRoot } from './rootWatch.ts';
@@ -31,6 +34,8 @@ import { logStatuses } from './statusLog.ts';
 /** A node agent at work. */
 export interface StartedNode {
   readonly agent: AgentPort;
+  /** It as the page shows it; absent: it has none. */
+  readonly inspected?: () => Promise<Inspected>;
   /** Stops the agent and leaves every pod running. */
   stop(): Promise<void>;
   /** Terminates all pods gracefully, and resolves when they are gone. */
@@ -61,9 +66,10 @@ export const startNode: StartNode = async (options) => {
   const errors = logErrors(logger);
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const flight = flightRecorder(config, options);
-  const onlookers = onlookersOf(flight, recorder.record);
+  const audience = createAudience(options.redaction.redact);
+  const onlookers = onlookersOf([{ events: recorder.record }, ...watchersOf(flight, audience)]);
   const tell = (message: EventMessage) =>
-    onlookers.events({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
+    onlookers.events?.({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
   const node = await nodeOnHost(options, { cri, errors, onlookers });
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const recording = () => recordingOf(flight, config);
@@ -78,7 +84,11 @@ export const startNode: StartNode = async (options) => {
     await flight?.end();
     cri.close();
   };
-  return { agent: port, stop, drain: node.agent.drain, failed: errors.failed };
+  const inspected = async () =>
+    (await import('./inspectedNode.ts')).inspectedNode({
+      ...{ agent: port, audience, flight, config, redaction: options.redaction, logger },
+    });
+  return { agent: port, inspected, stop, drain: node.agent.drain, failed: errors.failed };
 };
 
 interface Reports {

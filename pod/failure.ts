@@ -28,6 +28,7 @@ export const failureReasons = [
   ...(['FailedNodeAllocatableEnforcement', 'FailedRead', 'RootDirectoryUnusable', 'RootInUse'] as const),
   ...(['StatusNotSent', 'StoreDamaged', 'StoreFailed', 'RuntimeChanged', 'LeftBehind', 'TakeOverRefused'] as const),
   ...(['InvalidEndpoint', 'SocketPathTooLong', 'RunOnceFailed', 'BadRequest', 'MethodNotAllowed', 'Expired'] as const),
+  ...(['InspectAddressUnusable', 'Forbidden', 'Unauthorized'] as const),
 ] as const;
 
 export type FailureReason = (typeof failureReasons)[number];

@@ -102,14 +102,14 @@ class Recorder implements FlightRecorder {
     this.#schedule();
   }
 
-  flush(): Promise<void> {
+  flush = (): Promise<void> => {
     this.#endTimer();
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
       if (!this.#pending.isEmpty) this.#schedule();
     });
     return this.#writing;
-  }
+  };
 
   async end(): Promise<void> {
     this.#unsubscribe();

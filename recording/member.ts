@@ -16,6 +16,10 @@ export interface MemberHead {
    * belong to what comes before; `again` in the midst of what it belongs to.
    */
   readonly begins: (typeof BEGINS)[number];
+  /** How many entries of the boundary it has. */
+  readonly entries: number;
+  /** How much in it failed: calls, and what a Warning was told of. */
+  readonly failures: number;
 }
 
 const BEGINS = ['no', 'again', 'anew'] as const;
@@ -25,7 +29,7 @@ const MOST_BYTES = 2 ** 28;
 const LATEST = 8.64e15;
 
 /** Text that becomes a member. */
-export interface MemberText extends Pick<MemberHead, 'at' | 'begins'> {
+export interface MemberText extends Omit<MemberHead, 'size'> {
   readonly text: string;
 }
 
@@ -34,9 +38,9 @@ export type Deflate = (bytes: Uint8Array) => Promise<Uint8Array>;
 
 /** What each member begins with. RFC 1952: magic, deflate, FEXTRA, no time, no extra flags, unknown system. */
 export const MAGIC = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255]);
-/** Our field: the whole size, the time, how a replay can begin. */
+/** Our field: the whole size, the time, how a replay can begin, how much there is in it. */
 const OURS = Buffer.from('SL');
-const FIELD = 4 + 8 + 1;
+const FIELD = 4 + 8 + 1 + 4 + 4;
 const EXTRA = OURS.length + 2 + FIELD;
 export const HEADER = MAGIC.length + 2 + EXTRA;
 const TRAILER = 8;
@@ -44,7 +48,7 @@ const TRAILER = 8;
 const AT = { extra: MAGIC.length, ours: MAGIC.length + 2, field: MAGIC.length + 4, size: MAGIC.length + 6 };
 
 /** The bytes of a member. */
-export async function memberOf({ text, at, begins }: MemberText, deflate: Deflate): Promise<Buffer> {
+export async function memberOf({ text, at, begins, entries, failures }: MemberText, deflate: Deflate): Promise<Buffer> {
   const bytes = Buffer.from(text);
   const body = await deflate(bytes);
   const [header, trailer] = [Buffer.alloc(HEADER), Buffer.alloc(TRAILER)];
@@ -55,6 +59,8 @@ export async function memberOf({ text, at, begins }: MemberText, deflate: Deflat
   header.writeUInt32LE(HEADER + body.length + TRAILER, AT.size);
   header.writeDoubleLE(at, AT.size + 4);
   header.writeUInt8(BEGINS.indexOf(begins), AT.size + 12);
+  header.writeUInt32LE(entries, AT.size + 13);
+  header.writeUInt32LE(failures, AT.size + 17);
   trailer.writeUInt32LE(crc32(bytes), 0);
   trailer.writeUInt32LE(bytes.length, 4);
   return Buffer.concat([header, body, trailer]);
@@ -69,6 +75,7 @@ export function headOf(bytes: Buffer): MemberHead | undefined {
     bytes.readUInt16LE(AT.field) === FIELD;
   const [size, at] = [bytes.readUInt32LE(AT.size), bytes.readDoubleLE(AT.size + 4)];
   const begins = BEGINS[bytes.readUInt8(AT.size + 12)];
+  const [entries, failures] = [bytes.readUInt32LE(AT.size + 13), bytes.readUInt32LE(AT.size + 17)];
   const isWhole = size >= HEADER + TRAILER && size <= MOST_BYTES && Math.abs(at) <= LATEST;
-  return isOurs && isWhole && begins !== undefined ? { size, at, begins } : undefined;
+  return isOurs && isWhole && begins !== undefined ? { size, at, begins, entries, failures } : undefined;
 }

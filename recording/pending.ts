@@ -16,6 +16,8 @@ export class Pending {
   #at = 0;
   #begins: MemberText['begins'] = 'no';
   #missed: number | undefined;
+  #entries = 0;
+  #failures = 0;
 
   /** In characters. */
   get length(): number {
@@ -38,6 +40,8 @@ export class Pending {
     const text = JSON.stringify(line);
     this.#lines.push(text);
     this.#count(text);
+    if ('source' in line) this.#entries += 1;
+    if (line.kind === 'failure' || (line.kind === 'event' && line.eventType === 'Warning')) this.#failures += 1;
   }
 
   /** Before all that are here. */
@@ -52,9 +56,11 @@ export class Pending {
   take(): PendingText | undefined {
     if (this.isEmpty) return undefined;
     const [lines, at, begins, missed] = [this.#lines, this.#at, this.#begins, this.#missed];
+    const [entries, failures] = [this.#entries, this.#failures];
     [this.#lines, this.#length, this.#longest, this.#begins, this.#missed] = [[], 0, 0, 'no', undefined];
+    [this.#entries, this.#failures] = [0, 0];
     const count = lines.length - (begins === 'no' ? 0 : 1);
-    return { text: `${lines.join('\n')}\n`, at, begins, missed, count };
+    return { text: `${lines.join('\n')}\n`, at, begins, missed, count, entries, failures };
   }
 
   #count({ length }: string): void {

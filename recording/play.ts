@@ -1,13 +1,15 @@
 /** Plays recordings again: to a moment, or from end to end beside what was written down. */
+import type { InspectionEvent } from 'xstate';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { NodeParts } from '../actors/nodeParts.ts';
 import { createReplay, type Replay } from '../actors/replay.ts';
 import { messageOf } from '../pod/failure.ts';
 import { Comparison, type Difference } from './comparison.ts';
 import type { Began, Line } from './lines.ts';
-import { foreignText } from './readLine.ts';
+import { foreignText, readLine } from './readLine.ts';
 import { RecordingError } from './recordingError.ts';
 import type { RecordingFile } from './recordingFile.ts';
-import { type Beginning, beganAt, beginningBefore, linesFrom, type Stretch } from './stretches.ts';
+import { type Beginning, beganAt, beginningBefore, linesFrom, linesIn, type Stretch } from './stretches.ts';
 
 /** A moment of a recording. */
 export interface Played {
@@ -26,19 +28,33 @@ function expectMachines({ machines: recorded, versions, foreign }: Stretch, mach
   );
 }
 
+interface PlayTo extends Pick<NodeParts, 'moves'> {
+  readonly until: number;
+  /** The digest of the machines that play. */
+  readonly machines: string;
+  /** What is to be seen of the way there begins here; absent: the way is as short as it can be. */
+  readonly since?: number;
+  /** Sees every inspection event of xstate, with its moment. */
+  readonly inspect?: (event: InspectionEvent, at: number) => void;
+}
+
 /** Plays a recording up to a moment and with it; undefined where there is nothing to begin with. */
 export async function playTo(
   file: RecordingFile,
   stretches: readonly Stretch[],
-  { until, machines }: { readonly until: number; readonly machines: string },
+  { until, machines, since = until, inspect, moves }: PlayTo,
 ): Promise<Played | undefined> {
   const found = beginningBefore(stretches, until);
   if (found === undefined) return undefined;
-  const { stretch, beginning } = found;
+  const { stretch } = found;
   expectMachines(stretch, machines);
-  const { agent, enter, passTo } = await replayFrom(file, beginning);
-  agent.start();
+  const beginning = stretch.beginnings.findLast(({ at }) => at <= since) ?? stretch.beginnings[0] ?? found.beginning;
   let { at } = beginning;
+  const { agent, enter, passTo } = await replayFrom(file, beginning, {
+    ...(moves ? { moves } : {}),
+    ...(inspect ? { inspect: (event) => inspect(event, at) } : {}),
+  });
+  agent.start();
   for await (const line of linesFrom(file, stretch, beginning)) {
     // Before all that was recorded there is nothing to see.
     at = Math.max(beginning.at, Math.min(line.at, until));
@@ -47,6 +63,60 @@ export async function playTo(
   }
   passTo(at);
   return { agent, at };
+}
+
+/** Plays the part of a stretch that begins at one of its beginnings, further and further, as far as it is asked to. */
+export class PartPlayer {
+  readonly #beginning: Beginning;
+  readonly #replay: Replay;
+  /** The member that is to be played next. */
+  #next: number;
+
+  private constructor(beginning: Beginning, replay: Replay) {
+    this.#beginning = beginning;
+    this.#replay = replay;
+    this.#next = beginning.member;
+  }
+
+  /** Throws a `RecordingError` where these machines cannot play it. */
+  static async begin(
+    file: RecordingFile,
+    stretch: Stretch,
+    beginning: Beginning,
+    machines: string,
+  ): Promise<PartPlayer> {
+    expectMachines(stretch, machines);
+    const replay = await replayFrom(file, beginning);
+    replay.agent.start();
+    return new PartPlayer(beginning, replay);
+  }
+
+  get agent(): NodeAgent {
+    return this.#replay.agent;
+  }
+
+  /** Plays on to the first member that begins after a moment; `onMoment` is called after all that entered at one. */
+  async playTo(until: number, file: RecordingFile, stretch: Stretch, onMoment: (at: number) => void): Promise<void> {
+    const following = stretch.beginnings.find(({ member }) => member > this.#beginning.member);
+    const end = following?.member ?? stretch.end;
+    for (; this.#next < end; this.#next += 1) {
+      const member = file.members[this.#next];
+      if (member === undefined || member.at > until) return;
+      await this.#play((await linesIn(file, member)) ?? [], onMoment);
+    }
+  }
+
+  async #play(lines: readonly string[], onMoment: (at: number) => void): Promise<void> {
+    let at: number | undefined;
+    for (const json of lines) {
+      const line = readLine(json);
+      if (line === undefined || !isEntry(line)) continue;
+      if (at !== undefined && line.at !== at) onMoment(at);
+      at = line.at;
+      await entered(this.#replay.enter, line);
+    }
+    if (at !== undefined) onMoment(at);
+  }
 }
 
 type Entered = Extract<Line, { readonly source: string }>;

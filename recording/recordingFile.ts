@@ -23,15 +23,19 @@ export class RecordingFile {
     this.members = members;
   }
 
-  /** Rejects with a system error where the path cannot be read; of what holds no recording there are no members. */
-  static async open(path: string): Promise<RecordingFile> {
+  /**
+   * Rejects with a system error where the path cannot be read; of what holds no recording there are no members. What was
+   * found there `before` is not looked for again: files only grow.
+   */
+  static async open(path: string, before?: RecordingFile): Promise<RecordingFile> {
     const place = await stat(path);
     if (!place.isDirectory() && !place.isFile()) throw new RecordingError(`${path}: expected a file or a directory`);
     const files = place.isDirectory() ? await ringIn(path) : [path];
     const members: Member[] = [];
     for (const file of files) {
       // One that a recorder has removed meanwhile is gone.
-      const found = await membersIn(file).catch((error) =>
+      const known = before?.members.filter((member) => member.file === file) ?? [];
+      const found = await membersIn(file, known).catch((error) =>
         isMissing(error) && file !== path ? [] : Promise.reject(error),
       );
       members.push(...found);
@@ -76,12 +80,13 @@ async function ringIn(directory: string): Promise<string[]> {
   return ringNames(names).map((name) => join(directory, name));
 }
 
-async function membersIn(file: string): Promise<Member[]> {
+async function membersIn(file: string, known: readonly Member[]): Promise<Member[]> {
   const handle = await open(file, 'r');
   try {
     const { size: end } = await handle.stat();
-    const members: Member[] = [];
-    for (let offset = 0; offset < end; ) {
+    const last = known.at(-1);
+    const members = [...known];
+    for (let offset = last === undefined ? 0 : last.offset + last.size; offset < end; ) {
       const head = headOf(await readAt(handle, offset, HEADER));
       const isWhole = head !== undefined && offset + head.size <= end;
       if (isWhole) members.push({ ...head, file, offset });

@@ -53,20 +53,28 @@ function goesOn(last: Known, next: Known): boolean {
   return last.life === next.life && last.foreign?.format === next.foreign?.format && !next.missed && isWhole;
 }
 
+/** What was read of each: the beginnings of a recording that grows are the same whenever it is looked at. */
+const read = new WeakMap<Member, Promise<Omit<Known, 'member'> | undefined>>();
+
 /** Undefined where nothing can begin with the member. */
 async function knownOf(file: RecordingFile, index: number): Promise<Known | undefined> {
   const member = file.members[index];
-  const [first = ''] = (member && (await linesIn(file, member))) ?? [];
+  if (member === undefined) return undefined;
+  const reading = read.get(member) ?? readKnown(file, member);
+  read.set(member, reading);
+  const known = await reading;
+  return known && { ...known, member: index };
+}
+
+async function readKnown(file: RecordingFile, member: Member): Promise<Omit<Known, 'member'> | undefined> {
+  const [first = ''] = (await linesIn(file, member)) ?? [];
   const line = readLine(first);
   const foreign = line === undefined ? readForeignBegan(first) : undefined;
-  if (foreign) {
-    const versions = { statelet: foreign.statelet, node: '' };
-    return { ...{ life: foreign.life, machines: '', versions }, foreign, member: index };
-  }
+  if (foreign) return { life: foreign.life, machines: '', versions: { statelet: foreign.statelet, node: '' }, foreign };
   if (line?.kind !== 'began') return undefined;
   const { life, machines, versions, missed, before } = line;
   const counts = { ...(missed === undefined ? {} : { missed }), ...(before === undefined ? {} : { before }) };
-  return { ...{ life, machines, versions }, ...counts, member: index };
+  return { ...{ life, machines, versions }, ...counts };
 }
 
 /** What a replay begins with. */

@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestOfSources } from '../node/machinesDigest.ts';
+import { buildPage, pageDirectory } from './buildPage.mjs';
 import { stampNodePackages } from './setup/nodePackages.mjs';
 import { root, say } from './setup/places.mjs';
 
@@ -114,6 +115,7 @@ const worker = {
   entryPoints: {
     manifestWorker: join(root, 'actors/sources/manifestWorker.ts'),
     volumeChild: join(root, 'volume/volumeChild.ts'),
+    pastWorker: join(root, 'inspect/pastWorker.ts'),
   },
   banner: withRequire,
   sourcemap: false,
@@ -129,6 +131,7 @@ async function build() {
   for (const { path, text } of bundled.outputFiles) writeFileSync(path, inAscii(text));
   const metafiles = [bundled.metafile];
   for (const each of [command, library, worker]) metafiles.push((await esbuild.build(each)).metafile);
+  metafiles.push(await buildPage(esbuild));
   removeOthers(metafiles.flatMap(({ outputs }) => Object.keys(outputs)));
   writeInputs([...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))], startedAt);
 }
@@ -142,7 +145,7 @@ function removeOthers(outputs) {
   const built = new Set(outputs.map((output) => join(root, output)));
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
-    if (entry.isFile() && !built.has(file) && ![compiled, types].some((kept) => file.startsWith(kept)))
+    if (entry.isFile() && !built.has(file) && ![compiled, types, pageDirectory].some((kept) => file.startsWith(kept)))
       rmSync(file, { force: true });
   }
   try {

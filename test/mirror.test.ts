@@ -97,7 +97,11 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'pod/resources': 'effectiveResources',
     'pod/status': 'resizeConditions statusAtEnd',
   },
-  'test/pod/show/actorRows.test.ts': { 'pod/show': 'actorRowText category' },
+  'test/web/model/words.test.ts': {
+    'web/model': 'answer bar conditions headline marks next objectLines reading time tree tried',
+  },
+  'test/web/model/selection.test.ts': { 'web/model': 'page place world' },
+  'test/pod/show/actorRows.test.ts': { 'pod/show': 'actorRowText category treeRows' },
   'test/pod/show/explain.test.ts': { 'pod/show': 'explainText logTail' },
   'test/pod/show/explainNode.test.ts': { 'pod/show': 'actorNode' },
   'test/pod/node/nodeObject.test.ts': { 'pod/node': 'nodeTable nodeUse', 'pod/show': 'explainNodeUse' },
@@ -120,6 +124,14 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The recording of a node.
   'test/recording/flightRecorder.test.ts': { recording: 'deflate pending ring', actors: 'asked' },
   'test/recording/play.test.ts': { recording: 'comparison lines readLine recordingError recordingFile stretches' },
+  // The page.
+  'test/inspect/server.test.ts': { inspect: 'access inspected routes' },
+  'test/inspect/past.test.ts': {
+    inspect: 'actorPast detail followedActors history nodeBar reel reels takenWays',
+  },
+  'test/inspect/liveView.test.ts': { inspect: 'liveNode protocol' },
+  'test/inspect/stately.test.ts': { inspect: 'statelySockets' },
+  'test/machines/drawing/stateValue.test.ts': { 'machines/drawing': 'stateTags' },
   // The runtime.
   'test/cri/streaming/frames.test.ts': { 'cri/streaming': 'frameReader' },
   'test/cri/streaming/headerCodec.test.ts': { 'cri/streaming': 'headerBlock headerDictionary' },
@@ -169,7 +181,14 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cli/liveTable.test.ts': { cli: 'lineView terminalView' },
   'test/cli/hostileText.test.ts': { 'cli/table': 'printer' },
   'test/docs/charts.test.ts': { cli: 'charts' },
+  'test/machines/drawing/regions.test.ts': { 'machines/container': 'regions', 'machines/pod': 'regions' },
   'test/cli/version.test.ts': { node: 'version', 'pod/api': 'version' },
+  // The story of the page.
+  'test/web/model/railView.test.ts': { 'web/model': 'railMoves' },
+  'test/web/model/moments.test.ts': { 'web/model': 'startStory storyKeys' },
+  'test/web/model/storyLanes.test.ts': { 'web/model': 'storyBars' },
+  'test/web/model/storyRows.test.ts': { 'web/model': 'storyBursts storyWho storyWords' },
+  'test/web/model/telling.test.ts': { 'web/model': 'storyView' },
   'test/server/socket.test.ts': { server: 'manifestProblems routes socketPath status watch', 'pod/show': 'podList' },
 };
 

@@ -2,7 +2,7 @@
 
 import { lookUp } from '../../pod/lookUp.ts';
 import { type ActorFilter, readFilter } from '../../pod/show/actorFilter.ts';
-import { type ActorRow, ROW_ORDERS, type RowOrder } from '../../pod/show/actorRows.ts';
+import { type ActorRow, ROW_ORDERS, type RowOrder } from '../../pod/show/treeRows.ts';
 import { type Key, scrollOf, typedText } from '../table/controls.ts';
 
 /** No help and no story is longer. */

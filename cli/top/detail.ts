@@ -1,7 +1,7 @@
 /** What is asked of one actor beside its row: why it is so, how its log ends, what was recorded of it. */
 import { messageOf } from '../../pod/failure.ts';
-import type { ActorRow } from '../../pod/show/actorRows.ts';
 import type { LogTail } from '../../pod/show/logTail.ts';
+import type { ActorRow } from '../../pod/show/treeRows.ts';
 import type { AgentClient } from '../../server/client.ts';
 import { readEventList } from '../readEvents.ts';
 import { readAnswer } from '../readExplanation.ts';
@@ -27,7 +27,7 @@ function resourceOf({ actor, of }: ActorRow): string | undefined {
   if (of === undefined) return actor.machine === 'nodeAgent' ? '/explain/node' : undefined;
   const part = partOf(actor);
   const below = part ? `/${part.kind}s/${encodeURIComponent(part.name)}` : '';
-  return `/explain/uids/${encodeURIComponent(of.actors.pod.metadata.uid)}${below}`;
+  return `/explain/uids/${encodeURIComponent(of.uid)}${below}`;
 }
 
 /** Asks the agent for what its actors do not show. */
@@ -42,7 +42,7 @@ export async function askDetail(agent: AgentClient, row: ActorRow): Promise<Deta
     return {
       path: actor.path,
       ...explained,
-      events: of ? toldEvents(events, of.actors.pod.metadata.uid, container) : [],
+      events: of ? toldEvents(events, of.uid, container) : [],
     };
   } catch (error) {
     return { path: actor.path, answer: messageOf(error), events: [] };

@@ -1,9 +1,9 @@
 /** What is shown of the selected actor below the tree. */
 
-import type { ActorRow } from '../../pod/show/actorRows.ts';
 import * as display from '../../pod/show/displayWidth.ts';
 import { clockText, forText, untilText } from '../../pod/show/explainText.ts';
 import { printableLine } from '../../pod/show/printable.ts';
+import type { ActorRow } from '../../pod/show/treeRows.ts';
 import type { Detail } from './detail.ts';
 import type { Told } from './story.ts';
 
@@ -53,7 +53,7 @@ function indented(text: string, width: number): string[] {
 }
 
 function titleOf({ row: { kind, name, of, actor } }: TopDetail): string {
-  const { namespace, name: pod } = of?.actors.pod.metadata ?? {};
+  const { namespace, name: pod } = of ?? {};
   return actor.machine === 'pod' ? `pod ${namespace}/${pod}` : `${kind} ${name}${of ? ` of ${namespace}/${pod}` : ''}`;
 }
 

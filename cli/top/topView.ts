@@ -1,6 +1,7 @@
 /** The tree of actors on a terminal, with keys. */
 import { every, systemClock } from '../../actors/clock.ts';
-import { type ActorRow, actorRows } from '../../pod/show/actorRows.ts';
+import { actorRows } from '../../pod/show/actorRows.ts';
+import type { ActorRow } from '../../pod/show/treeRows.ts';
 import type { AgentClient } from '../../server/client.ts';
 import type { Output } from '../liveView.ts';
 import type { Key } from '../table/controls.ts';

@@ -1,7 +1,8 @@
 /** Writes a machine as a Mermaid state diagram, from the definition that also runs. */
-import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { StateMeta } from '../shared/stateMeta.ts';
-import { actionNames, eventName, guardName } from './mermaidText.ts';
+import { actionNames, wayLabel } from './mermaidText.ts';
+import { childrenOf, nodesOf, transitionsOf } from './ways.ts';
 
 interface Edge {
   /** The state in whose box the edge is drawn. */
@@ -20,8 +21,6 @@ export function mermaidOf(machine: AnyStateMachine): string {
   return `${['stateDiagram-v2', ...indented(boxOf(machine.root, edges))].join('\n')}\n`;
 }
 
-const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...childrenOf(node).flatMap(nodesOf)];
-const childrenOf = (node: AnyStateNode): AnyStateNode[] => Object.values(node.states);
 const indented = (lines: readonly string[]): string[] => lines.map((line) => `    ${line}`);
 const idOf = (node: AnyStateNode): string => node.path.join('_');
 /** The stand-in for whichever state of a box is active. */
@@ -60,17 +59,11 @@ function anyStateOf(box: AnyStateNode, own: readonly Edge[]): string[] {
   return [`state "any state" as ${id}`, ...steps.map((step) => `${id} : ${step}`)];
 }
 
-/** Every transition of a state on one event or none, in the order in which they are tried. */
-const transitionsOf = (node: AnyStateNode): AnyTransitionDefinition[][] => [
-  ...(node.always ? [node.always] : []),
-  ...node.transitions.values(),
-];
-
 const edgesOf = (node: AnyStateNode): Edge[] =>
   transitionsOf(node).flatMap((tried) =>
     tried.flatMap((transition) => {
       const target = transition.target?.[0];
-      return target ? [edgeOf(node, target, labelOf(node, transition, tried))] : [];
+      return target ? [edgeOf(node, target, wayLabel(transition, tried))] : [];
     }),
   );
 
@@ -98,17 +91,12 @@ function merged(edges: readonly Edge[]): string[] {
   return [...labels].map(([arrow, all]) => (all.length > 0 ? `${arrow} : ${all.join('<br>')}` : arrow));
 }
 
-function labelOf(node: AnyStateNode, transition: AnyTransitionDefinition, tried: AnyTransitionDefinition[]): string {
-  const guard = transition.guard ? guardName(transition.guard) : tried[0]?.guard ? 'else' : undefined;
-  return [eventName(node, transition.eventType), ...(guard ? [`[${guard}]`] : [])].filter(Boolean).join(' ');
-}
-
 /** What a state does on an event and stays: `event [guard] / action, action`. */
 const stepsOf = (node: AnyStateNode): string[] =>
   transitionsOf(node).flatMap((tried) =>
     tried.flatMap((transition) => {
       const names = transition.actions.flatMap(actionNames);
       if (transition.target || names.length === 0) return [];
-      return [`${labelOf(node, transition, tried)} / ${names.join(', ')}`];
+      return [`${wayLabel(transition, tried)} / ${names.join(', ')}`];
     }),
   );

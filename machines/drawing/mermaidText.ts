@@ -1,11 +1,11 @@
 /** The labels of a chart's transitions: what an event, a guard and an action are called in a diagram. */
-import type { AnyStateNode } from 'xstate';
+import type { AnyStateNode, AnyTransitionDefinition } from 'xstate';
 
 const DONE = 'xstate.done.actor.';
 const FAILED = 'xstate.error.actor.';
 
 /** An event as people say it: the answer of a port by the port's name, empty for a transition that needs none. */
-export function eventName(node: AnyStateNode, event: string): string {
+function eventName(node: AnyStateNode, event: string): string {
   if (event.startsWith(DONE)) return `${actorName(node, event.slice(DONE.length))} done`;
   if (event.startsWith(FAILED)) return `${actorName(node, event.slice(FAILED.length))} failed`;
   if (event.startsWith('xstate.done.state.')) return 'done';
@@ -17,11 +17,25 @@ function actorName(node: AnyStateNode, id: string): string {
   return invoked ? String(invoked.src) : 'a child';
 }
 
-/** A guard's name, as its machine's setup gives it; `one and other` for a conjunction. */
-export function guardName(guard: unknown): string {
+/** A transition as `event [guard]`; `else` is for one that comes after others with guards. */
+export function wayLabel(
+  { source, eventType, guard }: AnyTransitionDefinition,
+  tried: readonly AnyTransitionDefinition[],
+) {
+  const condition = guard ? guardName(guard) : tried[0]?.guard ? 'else' : undefined;
+  return [eventName(source, eventType), ...(condition ? [`[${condition}]`] : [])].filter(Boolean).join(' ');
+}
+
+/** A guard's name, as its machine's setup gives it; `one and other` for a conjunction, `not one` for its opposite. */
+function guardName(guard: unknown): string {
   if (typeof guard === 'string') return guard;
   if (isNamed(guard)) return guard.type;
-  if (isCombined(guard)) return guard.guards.map(guardName).join(` ${guard.name} `);
+  if (isCombined(guard)) {
+    // A bundler numbers functions whose name is taken.
+    const word = guard.name.replace(/\d+$/, '');
+    const names = guard.guards.map(guardName);
+    return word === 'not' ? `not ${names.join()}` : names.join(` ${word} `);
+  }
   throw new Error('a guard in a chart has no name');
 }
 

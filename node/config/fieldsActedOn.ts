@@ -14,6 +14,8 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['httpCheckFrequency', 'how often the URL is asked (20s)'],
   ['runOnce', 'as `--runonce`'],
   ['podLogsDir', "the containers' logs; symlinks to them lie in `containers/` beside it (/var/log/pods)"],
+  ['tlsCertFile', 'the certificate of the page, where `--inspect-address` is one that other hosts reach'],
+  ['tlsPrivateKeyFile', 'its key'],
   ['maxPods', 'how many pods are admitted (110)'],
   ['podsPerCore', 'how many pods are admitted for each core (no limit)'],
   ['registerWithTaints', 'pods that are not static and do not tolerate a NoExecute taint are refused'],

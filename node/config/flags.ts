@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
+import { addressIn } from '../../inspect/address.ts';
 import { parseQuantity, wholeValue } from '../../pod/api/quantity.ts';
 import { labelsFlag, sysctlsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
@@ -47,6 +48,11 @@ const recordSize = z.pipe(
   z.transform((text: string) => wholeValue(text)),
 );
 
+const inspectAddress = textLike(
+  'an IP address and a port such as "127.0.0.1:10270", or nothing',
+  (text) => text === '' || addressIn(text) !== undefined,
+);
+
 /** A negative number bounds nothing. */
 const wholeOrNone = whole(-(2 ** 31));
 
@@ -74,6 +80,7 @@ const flags = section({
   '--maximum-dead-containers-per-container': z.optional(fromText(wholeOrNone)),
   '--maximum-dead-containers': z.optional(fromText(wholeOrNone)),
   '--record-size': z.optional(recordSize),
+  '--inspect-address': z.optional(inspectAddress),
   '--v': z.optional(fromText(whole())),
 });
 

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Flags } from './flags.ts';
 import { type HousekeepingConfig, housekeepingOf } from './housekeeping.ts';
+import { type InspectConfig, inspectOf } from './inspectAddress.ts';
 import { type ManifestUrlConfig, manifestUrlOf } from './manifestUrl.ts';
 import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
@@ -59,6 +60,8 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly maxContainerRestartPeriodMs: number;
   /** What the recording of the node may take on disk, in bytes; 0: nothing is recorded. */
   readonly recordSizeBytes: number;
+  /** Where the page is served; absent: nowhere. */
+  readonly inspect?: InspectConfig;
   readonly failCgroupV1: boolean;
   readonly failSwapOn: boolean;
   /** `auto`: JSON, or text where a terminal reads along. */
@@ -139,6 +142,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     clusterDomain: file?.clusterDomain ?? '',
     resolvConf: file?.resolvConf ?? '/etc/resolv.conf',
     recordSizeBytes: flags['--record-size'] ?? RECORD_SIZE,
+    ...inspectOf(flags, file),
     failCgroupV1: file?.failCgroupV1 ?? false,
     failSwapOn: file?.failSwapOn ?? false,
     logging: Object.freeze({

@@ -15,7 +15,7 @@ export interface ConfigFile {
 }
 
 /** The file's paths that may be relative: they are then meant from the file's own directory, as in the kubelet. */
-const relativePaths = ['staticPodPath', 'podLogsDir', 'resolvConf'] as const;
+const relativePaths = ['staticPodPath', 'podLogsDir', 'resolvConf', 'tlsCertFile', 'tlsPrivateKeyFile'] as const;
 
 /** A null stands for a field that is not set, as in the kubelet. */
 function withoutNulls(value: unknown): unknown {

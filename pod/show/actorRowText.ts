@@ -1,11 +1,9 @@
 /** What a row of the tree of actors says: what differs from well, and one time. Of a row that is well, nothing but its age. */
 import { humanDuration } from '../api/duration.ts';
 import type { ActorNode } from './actorNode.ts';
-import type { ActorRow } from './actorRows.ts';
 import { categoryOf, isWell } from './category.ts';
 import type { QueuePlace } from './explainText.ts';
-import type { SeenContainer } from './seenPod.ts';
-import { podRow } from './table.ts';
+import type { ActorRow, RowPod } from './treeRows.ts';
 
 /** The words of a row beside its name. */
 export interface RowText {
@@ -24,10 +22,10 @@ export function rowText(row: ActorRow, now: number): RowText {
   return { what: place ? queued(place) : podWhat(row, of, now), time };
 }
 
-type PodOf = ActorRow['of'];
+type PodOf = RowPod | undefined;
 
-/** Of a deadline that has passed nothing is known but that it has. */
-function timeOf(actor: ActorNode, now: number): string {
+/** The one time of an actor, as of a row. Of a deadline that has passed nothing is known but that it has. */
+export function timeOf(actor: ActorNode, now: number): string {
   const { until, since } = actor;
   if (until === undefined || isWell(categoryOf(actor))) return humanDuration(Math.max(0, now - since));
   return deadlineText(until, now);
@@ -44,8 +42,8 @@ const placeOf = ({ machine, name }: ActorNode, of: PodOf): QueuePlace | undefine
   machine === 'container' ? of?.placeOf(name) : undefined;
 
 /** Of an open pod its containers say themselves what keeps them; else it is told in the words of kubectl, where they say something. */
-function podWhat({ actor, told, isOpen }: ActorRow, of: NonNullable<PodOf>, now: number): string {
-  const { status, ready } = podRow(of.actors.pod, now);
+function podWhat({ actor, told, isOpen }: ActorRow, of: RowPod, now: number): string {
+  const { status, ready } = of.columns(now);
   const [count, all] = ready.split('/');
   const category = categoryOf(actor);
   if (category === 'steady' && (isOpen || (status === 'Running' && told === actor)) && count !== all) return ready;
@@ -53,32 +51,19 @@ function podWhat({ actor, told, isOpen }: ActorRow, of: NonNullable<PodOf>, now:
   return whatOf(actor, told, of);
 }
 
-/** What is not well with an actor or, by its name, with the worst one below it. */
+/** What is not well with an actor or, by its name, with the worst one below it. An image needs none: it is its parent's. */
 function whatOf(actor: ActorNode, told: ActorNode, of: PodOf): string {
   const what = ownWhat(told, of);
-  if (told === actor || what === '') return what;
+  if (told === actor || told.machine === 'image' || what === '') return what;
   return `${told.name}: ${what}`;
 }
 
 function ownWhat(actor: ActorNode, of: PodOf): string {
   const place = placeOf(actor, of);
   if (place) return queued(place);
-  const container = of?.actors.containers.find(({ actor: { path } }) => path === actor.path);
-  const word = container && containerWord(container);
+  const word = of?.wordOf(actor.path);
   if (word) return word;
   const category = categoryOf(actor);
   if (isWell(category)) return '';
   return (category === 'retrying' || category === 'failed' ? actor.lastFailure?.reason : undefined) ?? actor.state;
-}
-
-/** Reasons to wait that say no more than that it is on its way. */
-const ON_ITS_WAY = ['ContainerCreating', 'PodInitializing'];
-
-/** The word of Kubernetes for what keeps a container; undefined where its state says more. */
-function containerWord({ role, status }: SeenContainer): string | undefined {
-  const { state = {}, ready } = status ?? {};
-  if (state.running) return ready || role === 'init' || role === 'ephemeral' ? undefined : 'not ready';
-  if (state.terminated) return state.terminated.exitCode === 0 ? undefined : state.terminated.reason;
-  const reason = state.waiting?.reason ?? '';
-  return ON_ITS_WAY.includes(reason) ? undefined : reason;
 }

@@ -4,7 +4,7 @@ import type { ActorNode, LimiterView } from './actorNode.ts';
 import { answerOf } from './explainAnswer.ts';
 import { type QueuePlace, queuePlaces } from './explainText.ts';
 import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
-import { hasNetwork, podActors, type SeenPod } from './seenPod.ts';
+import { containerNames, hasNetwork, podActors, type SeenPod } from './seenPod.ts';
 import { podRow } from './table.ts';
 
 /** One actor as an explanation shows it; times are milliseconds since the epoch. */
@@ -55,7 +55,7 @@ export function explainPod(
 ): Explanation {
   const actors = withLogTails(podActors(seen), logs);
   const { pod, tree } = actors;
-  const placeOf = queuePlaces(actors, limiters);
+  const placeOf = queuePlaces(pod.metadata.uid, containerNames(actors), limiters);
   const containers = new Map(actors.containers.map(({ actor }) => [actor.id, actor]));
   const explained = (actor: ActorNode, container?: string): ExplainedActor => {
     const queue = placeOf(container);

@@ -7,7 +7,7 @@ import { firstAnswer, type Question, type Rule, retrying, sharedRules, titled } 
 import { endCause, forText, queuePlaces, spanText } from './explainText.ts';
 import { type LogTail, withLogTails } from './logTail.ts';
 import { containerWord } from './reason.ts';
-import { podActors, type SeenContainer, type SeenPod } from './seenPod.ts';
+import { containerNames, podActors, type SeenContainer, type SeenPod } from './seenPod.ts';
 
 /** Which part of a pod is meant. */
 export interface PodPart {
@@ -110,7 +110,7 @@ export function explainPart(
   const [container] = containers;
   const actor = kind === 'container' ? container?.actor : volumes[0];
   if (actor === undefined) return undefined;
-  const placeOf = queuePlaces(all, limiters);
+  const placeOf = queuePlaces(seen.pod.metadata.uid, containerNames(all), limiters);
   const question = { actors: { ...all, containers, volumes }, now, placeOf, runtimeNotReady };
   const [queue, log] = kind === 'container' ? [placeOf(name), latestLog ?? logs.get(name)] : [];
   const { namespace, name: pod, uid } = seen.pod.metadata;

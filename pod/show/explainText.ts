@@ -4,7 +4,6 @@ import { isoTime } from '../api/rfc3339.ts';
 import { neverBegan } from '../lifecycle/restart.ts';
 import type { ContainerRole, TerminatedRun } from '../status/view.ts';
 import type { LimiterView } from './actorNode.ts';
-import type { PodActors } from './seenPod.ts';
 import { shortText } from './shortText.ts';
 
 /** What is said of an update for which other pods have to end. */
@@ -36,18 +35,21 @@ export const KIND_NAMES = {
   statusSink: 'status sink',
 } as const satisfies Record<ContainerRole, string> & Readonly<Record<string, string>>;
 
+/** What of a limiter says who waits for it. */
+type Queue = Pick<LimiterView, 'queue' | 'capacity' | 'behind'>;
+
 /** The first place in a queue of a container of the pod, or without a name of the pod itself. */
 export type PlaceOf = (container?: string) => QueuePlace | undefined;
 
-/** Reads each queue once: hundreds of containers may stand in one. */
-export function queuePlaces({ pod, containers }: PodActors, limiters: readonly LimiterView[]): PlaceOf {
-  const names = new Set(containers.map(({ actor }) => actor.name));
+/** Reads each queue once: hundreds of containers, by their names, may stand in one. */
+export function queuePlaces(podUid: string, containers: readonly string[], limiters: readonly Queue[]): PlaceOf {
+  const names = new Set(containers);
   const places = new Map<string | undefined, QueuePlace>();
   for (const { queue, capacity, behind = [] } of limiters) {
     for (const [index, key] of queue.entries()) {
       const [uid, actor = '', limiter = ''] = key.split('/');
       const who = names.has(actor) ? actor : undefined;
-      if (uid !== pod.metadata.uid || places.has(who)) continue;
+      if (uid !== podUid || places.has(who)) continue;
       const purposes = behind[index] ?? [];
       places.set(who, {
         ...{ limiter, place: index + 1, length: queue.length, capacity },

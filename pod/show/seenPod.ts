@@ -52,6 +52,9 @@ export function podActors({ pod, tree }: SeenPod): PodActors {
   };
 }
 
+/** The names of its containers. */
+export const containerNames = ({ containers }: PodActors): string[] => containers.map(({ actor }) => actor.name);
+
 /** Whether the pod has a sandbox with its network. */
 export const hasNetwork = ({ status = {} }: Pod): boolean =>
   (status.conditions ?? []).some(({ type, status }) => type === 'PodReadyToStartContainers' && status === 'True');

@@ -19,7 +19,7 @@ test.each([
     '',
     [
       ...['run', 'up', 'down', 'get', 'describe', 'explain', 'top', 'version', 'charts', 'exec', 'attach'],
-      ...['logs', 'delete', 'record', 'replay', 'completion', 'help', ':none'],
+      ...['logs', 'delete', 'record', 'replay', 'inspect', 'completion', 'help', ':none'],
     ],
   ],
   ['de', ['describe', 'delete', ':none']],
@@ -68,6 +68,9 @@ test.each([
   ['replay ', [':file']],
   ['replay node.rec --ch', ['--check', ':none']],
   ['replay node.rec --explain ', [':none']],
+  ['inspect ', [':file']],
+  ['inspect node.rec --a', ['--address', ':none']],
+  ['run --inspect', ['--inspect-address', ':none']],
   ['nonsense ', [':none']],
 ])('"statelet %s" goes on with %j', async (line, found) => {
   expect(await complete(program, line.split(' '), ask)).toEqual(found);

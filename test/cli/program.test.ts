@@ -21,6 +21,7 @@ async function asked(...words: string[]): Promise<unknown> {
     explain: hear('explain'),
     top: hear('top'),
     replay: hear('replay'),
+    inspect: hear('inspect'),
     recordDump: hear('recordDump'),
     logs: hear('logs'),
     delete: hear('delete'),
@@ -116,6 +117,16 @@ describe('logs and delete', () => {
     ],
   ])('%j', async (words, call) => {
     expect(await asked(...words)).toEqual(call);
+  });
+});
+
+describe('inspect', () => {
+  test('is given the file, and where to serve it', async () => {
+    expect(await asked('inspect', 'node.rec')).toEqual(['inspect', 'node.rec', {}]);
+    expect(await asked('inspect', 'node.rec', '--address', '127.0.0.1:0')).toEqual([
+      ...['inspect', 'node.rec'],
+      { address: '127.0.0.1:0' },
+    ]);
   });
 });
 

@@ -37,7 +37,9 @@ test('a file is read in parts of at most 1 MiB, whatever its members are, and mu
   const file = join(directory, '00000002.jsonl.gz');
   // Random, so that it stays as large.
   const text = randomBytes(2 ** 21).toString('base64');
-  const members = ['anew', 'no'].map((begins) => memberOf({ text, at: 0, begins: begins as 'anew' | 'no' }, deflate));
+  const members = ['anew', 'no'].map((begins) =>
+    memberOf({ text, at: 0, begins: begins as 'anew' | 'no', entries: 0, failures: 0 }, deflate),
+  );
   await writeFile(file, Buffer.concat(await Promise.all(members)));
   const sizes: number[] = [];
   for await (const { length } of (await bytesOf(directory)) ?? []) sizes.push(length);

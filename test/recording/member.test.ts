@@ -4,7 +4,10 @@ import { describe, expect, test } from '@jest/globals';
 import { deflate } from '../../recording/deflate.ts';
 import { HEADER, headOf, memberOf } from '../../recording/member.ts';
 
-const lines = (text: string) => ({ text, at: 1_767_225_600_123.5, begins: 'anew' as const });
+const lines = (text: string) => ({
+  ...{ text, at: 1_767_225_600_123.5, begins: 'anew' as const },
+  ...{ entries: 7, failures: 2 },
+});
 
 describe('a member', () => {
   test('is gzip to whoever knows nothing else, also one after the other', async () => {
@@ -15,9 +18,12 @@ describe('a member', () => {
 
   test('says how long it is, when its first line was, and whether a replay can begin with it', async () => {
     const bytes = await memberOf(lines('x'.repeat(10_000)), deflate);
-    expect(headOf(bytes)).toEqual({ size: bytes.length, at: 1_767_225_600_123.5, begins: 'anew' });
+    expect(headOf(bytes)).toEqual({
+      ...{ size: bytes.length, at: 1_767_225_600_123.5, begins: 'anew' },
+      ...{ entries: 7, failures: 2 },
+    });
     expect(headOf(bytes.subarray(0, HEADER))).toEqual(headOf(bytes));
-    expect(headOf(await memberOf({ text: '', at: -1, begins: 'no' }, deflate))).toMatchObject({
+    expect(headOf(await memberOf({ ...lines(''), at: -1, begins: 'no' }, deflate))).toMatchObject({
       at: -1,
       begins: 'no',
     });
@@ -32,6 +38,6 @@ describe('a member', () => {
     short.writeUInt32LE(3, 16);
     expect(headOf(short)).toBeUndefined();
     for (const at of [Number.NaN, 1e300])
-      expect(headOf(await memberOf({ text: '', at, begins: 'no' }, deflate))).toBeUndefined();
+      expect(headOf(await memberOf({ ...lines(''), at, begins: 'no' }, deflate))).toBeUndefined();
   });
 });

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 import type { Clock } from '../../actors/clock.ts';
-import { createRedaction } from '../../actors/redaction.ts';
+import { createRedaction, type Redaction } from '../../actors/redaction.ts';
+import type { FindCredentials } from '../../actors/services/nodeCredentials.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
+import { onlookersOf } from '../../node/onlookers.ts';
 import { deflate } from '../../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
 import { type Checked, checkStretch } from '../../recording/play.ts';
@@ -24,8 +26,13 @@ afterEach(async () => {
 export interface RecordedOptions extends Pick<SimulatedNodeOptions, 'pods' | 'runtime' | 'config' | 'store'> {
   readonly sizeBytes?: number;
   readonly files?: FileSystem;
+  /** The digest of the machines that it says it is of. */
+  readonly machines?: string;
   /** Whether the limits of its calls count down, at once. */
   readonly limits?: boolean;
+  readonly findCredentials?: FindCredentials;
+  /** Who looks on besides the recorder, at each agent anew. */
+  readonly watch?: (redaction: Redaction) => Parameters<typeof onlookersOf>[0];
 }
 
 export interface Recorded {
@@ -51,7 +58,10 @@ const clockOf = (now: () => number, limits: boolean): Clock => ({
 export async function recordedNode({
   sizeBytes = 2 ** 26,
   files = hostFiles,
+  machines = MACHINES,
   limits = false,
+  watch = () => [],
+  findCredentials,
   ...options
 }: RecordedOptions = {}): Promise<Recorded> {
   const directory = join(await mkdtemp(join(tmpdir(), 'statelet-recording-')), 'recording');
@@ -69,11 +79,12 @@ export async function recordedNode({
     createFlightRecorder({
       ...{ files, directory, sizeBytes, deflate, redact: redaction.redact },
       clock: clockOf(() => node?.clock.now() ?? 0, limits),
-      program: { machines: MACHINES, versions: { statelet: '0.1.0', node: 'v24' }, life: nextLife() },
+      program: { machines, versions: { statelet: '0.1.0', node: 'v24' }, life: nextLife() },
       onError: (error) => void errors.push(error),
     });
   let recorder = another();
-  node = await simulatedNode({ ...options, parts: { ...recorder.onlookers, redaction } });
+  const parts = () => ({ ...onlookersOf([recorder.onlookers, ...watch(redaction)]), redaction, findCredentials });
+  node = await simulatedNode({ ...options, parts: parts() });
   recorder.begin(node.agent);
   const present = node;
   return {
@@ -91,7 +102,7 @@ export async function recordedNode({
       await recorder.flush();
       redaction = createRedaction();
       recorder = another();
-      present.withParts({ ...recorder.onlookers, redaction });
+      present.withParts(parts());
       await present.restartAgent();
       recorder.begin(present.agent);
     },

@@ -56,12 +56,12 @@ test.each([
 
 test('a watch may be silent for longer than that', async () => {
   const ending = new AbortController();
-  const asked = agentClient(served.socket.path, { silentMs: 100 });
+  const asked = agentClient(served.socket.path, { silentMs: 500 });
   const watched = await asked.watch('/api/v1/pods', ending.signal);
   await watched.next();
   await watched.next();
   const next = watched.next();
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
   served.agent.show(pod('late-host'));
   expect(await next).toMatchObject({ value: { object: { metadata: { name: 'late-host' } } } });
   ending.abort();

@@ -59,6 +59,7 @@ describe('defaults', () => {
       failCgroupV1: false,
       failSwapOn: false,
       logging: { format: 'auto', verbosity: 0 },
+      inspect: { address: { host: '127.0.0.1', port: 10_270 } },
     });
   });
 
@@ -190,6 +191,11 @@ describe('flags are checked too', () => {
       '--record-size',
       '-1',
       '--record-size: expected a quantity of bytes such as "64Mi", of at least 1Mi, or 0, got "-1"',
+    ],
+    [
+      '--inspect-address',
+      'evil.example:80',
+      '--inspect-address: expected an IP address and a port such as "127.0.0.1:10270", or nothing, got "evil.example:80"',
     ],
     ['--max-pods', '-1', '--max-pods: expected a whole number of at least 0, got "-1"'],
     [

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFilter } from '../../../pod/show/actorFilter.ts';
 import type { ActorNode, LimiterView } from '../../../pod/show/actorNode.ts';
-import { actorCount, actorRows, type NodeActors, type RowsView } from '../../../pod/show/actorRows.ts';
+import { actorCount, actorRows, type NodeActors } from '../../../pod/show/actorRows.ts';
 import { rowText } from '../../../pod/show/actorRowText.ts';
+import type { RowsView } from '../../../pod/show/treeRows.ts';
 import {
   backOff,
   exited,

@@ -1,0 +1,56 @@
+/** A node that runs, as the page asks about it: what is now comes from the agent, what was from its recording. */
+import { detailOf, shownEvent } from './detail.ts';
+import type { FollowedActors } from './followedActors.ts';
+import { type Inspected, NotInspected } from './inspected.ts';
+import type { InspectedAgent, LiveView } from './liveView.ts';
+import { objectOf, type Past } from './past.ts';
+import type { Detail } from './protocol.ts';
+import { containerIn, uidIn } from './shown.ts';
+
+interface LiveNodeParts {
+  readonly agent: InspectedAgent;
+  readonly view: LiveView;
+  readonly followed: FollowedActors;
+  /** Absent where nothing is recorded. */
+  readonly past: Past | undefined;
+  readonly now: () => number;
+  readonly stately: Inspected['stately'];
+  readonly close: () => Promise<void>;
+}
+
+/** The node, live, with its past. */
+export function liveNode({ agent, view, followed, past, now, stately, close }: LiveNodeParts): Inspected {
+  const there = (): Past => {
+    if (past === undefined) throw new NotInspected('nothing is recorded: --record-size is 0');
+    return past;
+  };
+  const detailNow = async (path: string): Promise<Detail> => {
+    const [uid, container] = [uidIn(path), containerIn(path)];
+    const told = await followed.of(path);
+    const explanation = uid === '' ? undefined : agent.explain(uid, await agent.logTails(uid));
+    if (uid !== '' && explanation === undefined) throw new NotInspected(`there is no pod of UID ${uid}`);
+    return detailOf({
+      ...{ path, at: now(), ...told, explanation, node: agent.explainNode() },
+      ...{ tree: agent.trees().get(uid), events: agent.redact(eventsAbout(agent, uid, container)) },
+    });
+  };
+  return {
+    live: view,
+    ...(stately === undefined ? {} : { stately }),
+    moment: async (at) => (at === undefined ? view.snapshot() : there().moment(at)),
+    story: async (uid, from, to) => there().story(uid, from, to),
+    rail: async () => there().rail(now()),
+    detail: async (path, at) => (at === undefined ? detailNow(path) : there().detail(path, at)),
+    object: async (uid, at) => (at === undefined ? objectOf(agent.redact(agent.pods()), uid) : there().object(uid, at)),
+    close,
+  };
+}
+
+/** Those of a pod, or of one of its containers; of the node with an empty UID. */
+function eventsAbout({ events, node }: InspectedAgent, uid: string, container: string | undefined) {
+  const about = uid === '' ? node().name : uid;
+  return events()
+    .filter(({ involvedObject }) => involvedObject.uid === about)
+    .filter(({ involvedObject: { fieldPath } }) => container === undefined || fieldPath?.endsWith(`{${container}}`))
+    .map(shownEvent);
+}

@@ -1,0 +1,53 @@
+/** The node itself as the page shows it above everything else. */
+import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { ActorNode } from '../pod/show/actorNode.ts';
+import type { ShownGate, ShownNode } from './protocol.ts';
+import { shownGate } from './shown.ts';
+
+/** What is known of a node, live or as it once was. */
+export interface SeenNode {
+  readonly name: string;
+  readonly version: string;
+  readonly simulated: boolean;
+  readonly state: string;
+  readonly tags: readonly string[];
+  readonly runtime: ShownNode['runtime'];
+  readonly trouble?: string | undefined;
+  readonly gates: { readonly start: ShownGate; readonly pull: ShownGate };
+  /** The node's own actors. */
+  readonly children: readonly ActorNode[];
+  readonly loop?: ShownNode['loop'] | undefined;
+}
+
+/** The bar. */
+export function shownNode({ children, trouble, loop, ...own }: SeenNode): ShownNode {
+  const why = trouble ?? troubleOf(own);
+  return {
+    ...own,
+    ...(why === undefined ? {} : { trouble: why }),
+    ...(loop === undefined ? {} : { loop }),
+    sources: children.filter(({ machine }) => machine === 'sources').map(shownSource),
+  };
+}
+
+function shownSource({ name, lastFailure }: ActorNode): ShownNode['sources'][number] {
+  return { name, ...(lastFailure === undefined ? {} : { trouble: lastFailure.message }) };
+}
+
+const troubleOf = ({ runtime }: Pick<SeenNode, 'runtime'>): string | undefined =>
+  runtime.ready ? undefined : `the container runtime is not ready: ${runtime.message ?? 'no reason given'}`;
+
+/** The node as an agent that is played shows it; `version` is that of the program that recorded it. */
+export function shownNodeOf(agent: NodeAgent, version: string): ShownNode {
+  const { node, name } = agent.explainNode();
+  const { state, tags, runtime, limiters } = agent.overview();
+  const { name: runtimeName, version: runtimeVersion, ready, message } = runtime;
+  return shownNode({
+    ...{ name, version, simulated: false, state, tags, children: node.children },
+    runtime: {
+      ...{ name: runtimeName, version: runtimeVersion, ready },
+      ...(message === undefined ? {} : { message }),
+    },
+    gates: { start: shownGate(limiters.start), pull: shownGate(limiters.pull) },
+  });
+}

@@ -1,0 +1,90 @@
+/** The past of a node as the page asks about it. */
+import { ActorPast, type ToldPast } from './actorPast.ts';
+import { detailOf } from './detail.ts';
+import type { History, PlayedMoment } from './history.ts';
+import { NotInspected } from './inspected.ts';
+import type { Detail, Rail, ShownEvent, ShownObject, Snapshot, Story } from './protocol.ts';
+import { containerIn, uidIn } from './shown.ts';
+
+/** What can be asked about it; each question rejects with a `NotInspected` where there is nothing of it. */
+export interface Past {
+  /** What can be gone back to. */
+  recorded(): Promise<Snapshot['recorded']>;
+  moment(at: number): Promise<Snapshot>;
+  story(uid: string, from: number, to: number): Promise<Story>;
+  /** `now` ends what still goes on. */
+  rail(now?: number): Promise<Rail>;
+  detail(path: string, at: number): Promise<Detail>;
+  object(uid: string, at: number): Promise<ShownObject>;
+  /** How an actor came to be where it was. */
+  actorPast(path: string, at: number): Promise<ToldPast>;
+}
+
+/** How far back events are looked for, in milliseconds: as long as an agent keeps them. */
+const EVENTS_MS = 3_600_000;
+
+/** `mode` is what its moments are: those of a node that goes on, or of a file. */
+export function pastOf(history: History, mode: 'past' | 'file'): Past {
+  return {
+    recorded: () => history.recorded(),
+    moment: async (at) => {
+      const recorded = await history.recorded();
+      const moment = await history.moment(at);
+      const shown = recorded ? Math.min(Math.max(at, recorded.from), recorded.to) : at;
+      return { at: shown, mode, ...moment, ...(recorded === undefined ? {} : { recorded }) };
+    },
+    story: (uid, from, to) => history.story(uid, from, to),
+    rail: (now) => history.rail(now),
+    object: (uid, at) => history.at(at, ({ agent }) => objectOf(agent.pods(), uid)),
+    detail: (path, at) => pastDetail(history, path, at),
+    actorPast: async (path, at) => (await seenTo(history, path, at, () => undefined)).told,
+  };
+}
+
+async function pastDetail(history: History, path: string, at: number): Promise<Detail> {
+  const [uid, container] = [uidIn(path), containerIn(path)];
+  const story = uid === '' ? undefined : await history.story(uid, at - EVENTS_MS, at);
+  const { used, told } = await seenTo(history, path, at, ({ agent }) => ({
+    explanation: uid === '' ? undefined : agent.explainUid(uid),
+    node: agent.explainNode(),
+    tree: uid === '' ? undefined : agent.trees().get(uid),
+  }));
+  return detailOf({ path, at, ...told, ...used, events: story ? eventsOf(story, container) : [] });
+}
+
+/** Plays to a moment, and sees on the way there how an actor moved. */
+async function seenTo<T>(history: History, path: string, at: number, use: (moment: PlayedMoment) => T) {
+  const past = new ActorPast(path, await history.seenSince(at));
+  const uid = uidIn(path);
+  if (containerIn(path) !== undefined) await history.statuses(uid, at, (status) => past.status(uid, status));
+  const used = await history.at(at, use, {
+    inspect: (event, when) => past.inspect(event, when),
+    moves: (move) => past.move(move),
+  });
+  return { used, told: past.told() };
+}
+
+/** A pod without its status, and that. */
+export function objectOf(
+  pods: readonly { readonly metadata: { readonly uid: string }; readonly status?: unknown }[],
+  uid: string,
+): ShownObject {
+  const pod = pods.find(({ metadata }) => metadata.uid === uid);
+  if (pod === undefined) throw new NotInspected(`there is no pod of UID ${uid}`);
+  const { status, ...manifest } = pod;
+  return { manifest, status: status ?? null };
+}
+
+/** The same again counts, as an event of Kubernetes does. */
+function eventsOf({ lines }: Story, container: string | undefined): ShownEvent[] {
+  const events = new Map<string, ShownEvent>();
+  for (const line of lines) {
+    if (line.kind !== 'event' || (container !== undefined && line.container !== container)) continue;
+    const { eventType: type, reason, message, at } = line;
+    const key = JSON.stringify([type, reason, message]);
+    const count = (events.get(key)?.count ?? 0) + 1;
+    events.delete(key);
+    events.set(key, { type, reason, message, at, count });
+  }
+  return [...events.values()];
+}

@@ -1,0 +1,25 @@
+/** The thread that reads and plays the past of a node: the node itself is not held up by whoever looks at it. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../pod/failure.ts';
+import { History } from './history.ts';
+import { NotInspected } from './inspected.ts';
+import { type Past, pastOf } from './past.ts';
+import type { PastData, PastNews, PastTask } from './pastTask.ts';
+
+// Nobody else starts this thread.
+const { path, machines, mode } = workerData as PastData;
+const past = pastOf(new History({ path, machines }), mode);
+
+parentPort?.on('message', async ({ id, ask, args }: PastTask) => {
+  parentPort?.postMessage(await answer(id, past[ask], args));
+});
+
+async function answer(id: number, question: Past[keyof Past], args: readonly unknown[]): Promise<PastNews> {
+  try {
+    // They are those of the question, as the other side has typed them.
+    const answered = await (question as (...given: readonly unknown[]) => Promise<unknown>)(...args);
+    return { id, json: JSON.stringify(answered ?? null) };
+  } catch (error) {
+    return { id, failed: messageOf(error), isMissing: error instanceof NotInspected };
+  }
+}

@@ -1,0 +1,64 @@
+/** What comes next: the ways out of the state that an actor is in. */
+import {
+  type AnyStateMachine,
+  type AnyStateNode,
+  type AnyTransitionDefinition,
+  getStateNodes,
+  type StateValue,
+} from 'xstate';
+import type { NextWay } from '../../pod/show/nextWay.ts';
+import { transitionsOf, wayOf } from './ways.ts';
+
+const TIMER = 'timer.elapsed';
+
+/**
+ * The ways out of a state, those of timers first, then those of the innermost state. What an inner state takes whatever
+ * holds, an outer one never gets. `until` is when the wait ends that the state shows.
+ */
+export function nextWays(machine: AnyStateMachine, state: StateValue, until?: number): NextWay[] {
+  const ways = leavesOf(machine, state).flatMap((leaf) => waysOutOf(leaf, until));
+  const once = [...new Map(ways.map((way) => [way.way, way])).values()];
+  const isTimed = ({ at }: NextWay) => at !== undefined;
+  return [...once.filter(isTimed), ...once.filter((way) => !isTimed(way))];
+}
+
+/** The innermost active states. */
+function leavesOf(machine: AnyStateMachine, state: StateValue): AnyStateNode[] {
+  const active = getStateNodes(machine.root, state);
+  return active.filter((node) => !active.some(({ parent }) => parent === node));
+}
+
+const withParents = (node: AnyStateNode): AnyStateNode[] => [node, ...(node.parent ? withParents(node.parent) : [])];
+
+function waysOutOf(leaf: AnyStateNode, until: number | undefined): NextWay[] {
+  const answered = new Set<string>();
+  return withParents(leaf).flatMap((node) => {
+    const own = transitionsOf(node).filter(([first]) => first && !answered.has(first.eventType));
+    for (const [event] of own.map(certainly)) if (event !== undefined) answered.add(event);
+    return own.flatMap((tried) => {
+      // Only one that happens: an event that a state declines by an empty transition goes no further.
+      const shown = reachable(tried).filter(({ target, actions }) => target || actions.length > 0);
+      return shown.map((transition) => nextWay(transition, tried, until));
+    });
+  });
+}
+
+/** The event that is taken here whatever holds. */
+const certainly = (tried: readonly AnyTransitionDefinition[]): string[] =>
+  tried.filter(({ guard }) => guard === undefined).map(({ eventType }) => eventType);
+
+/** Those up to the first that has no guard. */
+function reachable(tried: readonly AnyTransitionDefinition[]): readonly AnyTransitionDefinition[] {
+  const certain = tried.findIndex(({ guard }) => guard === undefined);
+  return certain < 0 ? tried : tried.slice(0, certain + 1);
+}
+
+function nextWay(
+  transition: AnyTransitionDefinition,
+  tried: readonly AnyTransitionDefinition[],
+  until: number | undefined,
+): NextWay {
+  const { id, to, label } = wayOf(transition, tried);
+  const isTimed = transition.eventType === TIMER && until !== undefined;
+  return { way: id, on: label, ...(to === undefined ? {} : { to }), ...(isTimed ? { at: until } : {}) };
+}

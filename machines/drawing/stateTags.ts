@@ -1,0 +1,40 @@
+/** Which machine an actor runs, and how its states are told: found from names alone, for actors that are no more. */
+import type { AnyStateMachine } from 'xstate';
+import { STATE_TAGS, type StateTag } from '../shared/stateMeta.ts';
+import { machines } from './charts.ts';
+
+const byId: ReadonlyMap<string, AnyStateMachine> = new Map(machines.map((machine) => [machine.id, machine]));
+
+/** The id of the machine that the actor at this path runs; undefined of feeds and calls. */
+export function machineAt(path: string): string | undefined {
+  if (path === '') return 'nodeAgent';
+  const steps = path.split('/');
+  // An id is the machine's, with a name behind a slash where there are several of one machine; limiters have names of their own.
+  const [last = '', kind = ''] = steps.toReversed();
+  if (last.endsWith('Limiter')) return 'limiter';
+  if (byId.has(last)) return last;
+  return byId.has(kind) ? kind : undefined;
+}
+
+/** The tag of a state, by its dotted path; of regions in parallel, parted by blanks, the worst. */
+export function tagOf(machine: string | undefined, state: string): StateTag | undefined {
+  const found = byId.get(machine ?? '');
+  if (found === undefined) return undefined;
+  const tags = state.split(' ').flatMap((path) => tagsOf(found, path.split('.')));
+  return WORST_FIRST.find((tag) => tags.includes(tag));
+}
+
+const WORST_FIRST: readonly StateTag[] = ['broken', 'retrying', 'failed', 'waiting', 'working', 'steady', 'done'];
+
+/** Those of all states on the way to it. */
+function tagsOf(machine: AnyStateMachine, steps: readonly string[]): StateTag[] {
+  let node = machine.root;
+  const tags = [...node.tags];
+  for (const step of steps) {
+    const next = Object.entries(node.states).find(([key]) => key === step)?.[1];
+    if (next === undefined) return [];
+    node = next;
+    tags.push(...node.tags);
+  }
+  return STATE_TAGS.filter((tag) => tags.includes(tag));
+}

@@ -1,0 +1,59 @@
+/** The command line's node as its page shows it. */
+import type { Logger } from 'pino';
+import { systemClock } from '../actors/clock.ts';
+import type { Redaction } from '../actors/redaction.ts';
+import type { Audience } from '../inspect/audience.ts';
+import { FollowedActors } from '../inspect/followedActors.ts';
+import type { Inspected } from '../inspect/inspected.ts';
+import { liveNode } from '../inspect/liveNode.ts';
+import { LiveView } from '../inspect/liveView.ts';
+import { PastThread } from '../inspect/pastThread.ts';
+import { treesOf } from '../inspect/shown.ts';
+import { StatelySockets } from '../inspect/statelySockets.ts';
+import { messageOf } from '../pod/failure.ts';
+import type { FlightRecorder } from '../recording/flightRecorder.ts';
+import type { AgentPort } from '../server/agent.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import { machinesDigest } from './machinesDigest.ts';
+import { packageVersion, recordingDirectory } from './places.ts';
+
+interface Parts {
+  readonly agent: AgentPort;
+  readonly audience: Audience;
+  /** Absent where nothing is recorded. */
+  readonly flight: FlightRecorder | undefined;
+  readonly config: NodeConfig;
+  readonly redaction: Redaction;
+  /** Told of what went wrong behind the page. */
+  readonly logger: Pick<Logger, 'error'>;
+}
+
+/** Made when somebody looks for the first time. */
+export async function inspectedNode({ agent, audience, flight, config, redaction, logger }: Parts): Promise<Inspected> {
+  const { now } = systemClock;
+  const seen = { ...agent, redact: redaction.redact };
+  const path = recordingDirectory(config.rootDirectory);
+  const past =
+    flight &&
+    new PastThread({ path, machines: machinesDigest(), mode: 'past', before: flight.flush, clock: systemClock });
+  const began = await past?.recorded().catch(() => undefined);
+  const recorded = () => began && { from: began.from, to: now() };
+  const followed = new FollowedActors({ agent, audience, past, now });
+  const view = new LiveView({
+    ...{ agent: seen, audience, clock: systemClock, version: packageVersion(), recorded },
+    onAlone: () => followed.forget(),
+    onError: (error) => logger.error({ err: error }, `a frame for the page cannot be made: ${messageOf(error)}`),
+  });
+  const sockets = new StatelySockets({
+    ...{ audience, now },
+    trees: () => treesOf(agent.explainNode().node, agent.trees()).values(),
+  });
+  return liveNode({
+    ...{ agent: seen, view, followed, past, now },
+    stately: (request, connection, head) => sockets.add(request, connection, head),
+    close: async () => {
+      sockets.close();
+      past?.end();
+    },
+  });
+}

@@ -1,0 +1,55 @@
+/** Several who look on at a node, as the one that its parts take. */
+import type { NodeParts } from '../actors/nodeParts.ts';
+import type { Audience } from '../inspect/audience.ts';
+import type { FlightRecorder } from '../recording/flightRecorder.ts';
+
+/** What of the parts only tells what happens. */
+type Onlookers = Partial<Pick<NodeParts, 'record' | 'calls' | 'moves' | 'inspect' | 'events'>>;
+
+/** Tells each of them, in their order; what nobody wants to know is told to nobody, and costs nothing. */
+export const onlookersOf = (all: readonly Onlookers[]): Onlookers => ({
+  ...told(
+    'record',
+    all.flatMap(({ record }) => record ?? []),
+  ),
+  ...told(
+    'calls',
+    all.flatMap(({ calls }) => calls ?? []),
+  ),
+  ...told(
+    'moves',
+    all.flatMap(({ moves }) => moves ?? []),
+  ),
+  ...told(
+    'inspect',
+    all.flatMap(({ inspect }) => inspect ?? []),
+  ),
+  ...told(
+    'events',
+    all.flatMap(({ events }) => events ?? []),
+  ),
+});
+
+function told<K extends string, T>(
+  name: K,
+  listeners: readonly ((told: T) => void)[],
+): Partial<Record<K, (told: T) => void>> {
+  if (listeners.length === 0) return {};
+  const all = (what: T) => {
+    for (const listener of listeners) listener(what);
+  };
+  // One key, with a value of its type.
+  return { [name]: all } as Partial<Record<K, (told: T) => void>>;
+}
+
+/**
+ * The recorder of a node, if it has one, and its audience. Where nothing is recorded nobody is told of entries either: to
+ * keep secrets out of them has its price.
+ */
+export function watchersOf(
+  flight: Pick<FlightRecorder, 'onlookers'> | undefined,
+  { parts }: Pick<Audience, 'parts'>,
+): readonly Onlookers[] {
+  const { record: _, ...silent } = parts;
+  return flight ? [flight.onlookers, parts] : [silent];
+}

@@ -1,0 +1,14 @@
+/** Writes the page of all charts to docs/charts-page, as a web server, or a browser without one, shows it. */
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as esbuild from 'esbuild';
+import { buildPage, pageDirectory } from './buildPage.mjs';
+import { root } from './setup/places.mjs';
+
+const directory = join(root, 'docs/charts-page');
+
+await buildPage(esbuild);
+mkdirSync(directory, { recursive: true });
+copyFileSync(join(pageDirectory, 'charts.html'), join(directory, 'index.html'));
+for (const file of ['charts.js', 'charts.css', 'icon.svg'])
+  copyFileSync(join(pageDirectory, file), join(directory, file));

@@ -1,0 +1,20 @@
+/** Every drawing of every machine. */
+import type { Drawing } from '../../inspect/protocol.ts';
+import { machines } from '../../machines/drawing/charts.ts';
+import { regionsOf } from '../../machines/drawing/regions.ts';
+import { commentsOf } from './comments.ts';
+import { rulesIn } from './conformance.ts';
+import { draw } from './draw.ts';
+
+/** The whole of each machine, and each of its regions, by the names of their files. */
+export async function drawAll(root: string): Promise<ReadonlyMap<string, Drawing>> {
+  const rules = rulesIn(root);
+  const drawings = new Map<string, Drawing>();
+  for (const machine of machines) {
+    const said = { comments: commentsOf(root, machine), rules };
+    drawings.set(machine.id, await draw(machine, said));
+    for (const region of regionsOf(machine))
+      drawings.set(`${machine.id}.${region.id}`, await draw(machine, said, region));
+  }
+  return drawings;
+}

@@ -1,0 +1,178 @@
+/** A machine, or a region of it, as the page draws it. */
+import type { AnyStateMachine } from 'xstate';
+import type { Drawing, DrawnState, DrawnWay, FoldedState, ShownRule } from '../../inspect/protocol.ts';
+import type { Region } from '../../machines/drawing/region.ts';
+import { columnsIn, regionOf, regionsOf } from '../../machines/drawing/regions.ts';
+import { rulesOf } from '../../machines/drawing/rules.ts';
+import { dotted, nodesOf } from '../../machines/drawing/ways.ts';
+import { STATE_TAGS, type StateMeta } from '../../machines/shared/stateMeta.ts';
+import { labelLines } from '../../web/model/chart/text.ts';
+import { type Card, cardOf } from './cards.ts';
+import { type Content, contentOf, type Item } from './content.ts';
+import { countPlace, labelPlace, type Rectangle } from './labels.ts';
+import { type Box, HEAD, type Routed } from './lanes.ts';
+import { type Outer, outerOf } from './outer.ts';
+import { columnsOf } from './stacks.ts';
+import { monoWidth } from './textWidth.ts';
+
+/** What a drawing says beside what the machine does. */
+export interface Said {
+  readonly comments: ReadonlyMap<string, string>;
+  readonly rules: readonly ShownRule[];
+}
+
+const LABEL = { font: 10.5, line: 14 };
+
+/** Lays it out. The same machine gives the same drawing. */
+export async function draw(machine: AnyStateMachine, said: Said, region?: Region): Promise<Drawing> {
+  const content = contentOf(machine, region);
+  const columns = columnsIn(machine, region);
+  const cards = columns
+    ? columnsOf(
+        columns.map((column) => membersOf(column, content)),
+        content.arrows,
+      )
+    : content.items.map((item) => cardOf(item, content.arrows));
+  const outer = await outerOf(cards, content.arrows.filter(isBetween(cards)), columns !== undefined);
+  const describe = describing(machine, said);
+  const states = cards.flatMap((card) => card.boxes.map((box) => drawnState(box, placeOf(outer, card), describe)));
+  const used = new Set(states.flatMap((state) => [state, ...(state.holds ?? [])]).flatMap(({ rules = [] }) => rules));
+  return {
+    machine: machine.id,
+    ...(region ? { region: region.id } : {}),
+    title: region?.title ?? 'whole',
+    summary: machine.root.description ?? '',
+    ...{ width: Math.ceil(outer.width), height: Math.ceil(outer.height), states },
+    ways: withLabels(
+      states,
+      [...outer.routes, ...cards.flatMap((card) => innerRoutes(card, placeOf(outer, card)))],
+      outer,
+    ),
+    exits: content.exits.map(({ id, from, label, to = '' }) => ({ way: id, from, label, to })),
+    regions: regionsShown(machine),
+    rules: said.rules.filter(({ rule }) => used.has(rule)),
+    statesOfAll: statesOf(machine).length,
+  };
+}
+
+const membersOf = (column: readonly string[], { items }: Content): Item[] =>
+  column.flatMap((id) => items.find((item) => item.id === id) ?? []);
+
+const statesOf = (machine: AnyStateMachine) =>
+  nodesOf(machine.root)
+    .slice(1)
+    .filter(({ type }) => type !== 'history');
+
+const isBetween = (cards: readonly Card[]) => {
+  const cardOfBox = new Map(cards.flatMap((card) => card.boxes.map(({ item }) => [item.id, card])));
+  return ({ from, to }: { from: string; to: string }) => cardOfBox.get(from) !== cardOfBox.get(to);
+};
+
+const placeOf = ({ places }: Outer, { id }: Card) => places.get(id) ?? [0, 0];
+
+function regionsShown(machine: AnyStateMachine): Drawing['regions'] {
+  const regions = regionsOf(machine);
+  const all = statesOf(machine).map(dotted);
+  return regions.map((region) => ({
+    region: region.id,
+    title: region.title,
+    states: all.filter((state) => regionOf(regions, state) === region),
+  }));
+}
+
+type Describe = (state: string) => Omit<FoldedState, 'state' | 'label'>;
+
+/** What is known of each state: its colour, its wait, its meaning. */
+function describing(machine: AnyStateMachine, { comments }: Said): Describe {
+  const nodes = new Map(nodesOf(machine.root).map((node) => [dotted(node), node]));
+  return (state) => {
+    const node = nodes.get(state);
+    // Every machine here declares StateMeta as its meta type.
+    const { waitsFor } = (node?.meta ?? {}) as StateMeta;
+    const tags = [...(node?.tags ?? []), ...(node?.parent?.tags ?? []), ...(node?.parent?.parent?.tags ?? [])];
+    const tag = tags.find((each) => STATE_TAGS.some((known) => known === each));
+    const comment = comments.get(state);
+    const rules = rulesOf(machine.id, state);
+    return {
+      ...(tag === undefined ? {} : { tag }),
+      ...(waitsFor === undefined ? {} : { waitsFor }),
+      ...(comment === undefined ? {} : { comment }),
+      ...(rules.length === 0 ? {} : { rules }),
+    };
+  };
+}
+
+function drawnState({ item, ...box }: Box, [left, top]: readonly [number, number], describe: Describe): DrawnState {
+  const place = {
+    ...{ x: rounded(left + box.x), y: rounded(top + box.y) },
+    ...{ width: rounded(box.width), height: rounded(box.height) },
+  };
+  const { id, label, node, holds } = item;
+  if (holds) {
+    const folded = holds.map((state) => ({ state, label: state.split('.').at(-1) ?? state, ...describe(state) }));
+    return { state: id, label, kind: 'folded', ...place, holds: folded };
+  }
+  const kind = item.inside.length > 0 ? 'compound' : node?.type === 'final' ? 'final' : 'atomic';
+  return { state: id, label, kind, ...place, ...describe(id) };
+}
+
+const rounded = (value: number): number => Math.round(value * 2) / 2;
+
+const innerRoutes = (card: Card, [left, top]: readonly [number, number]): Routed[] =>
+  card.inner.map(({ arrow, points }) => ({
+    arrow,
+    points: points.map(([x, y]) => [left + x, top + y] as const),
+  }));
+
+/** Counts and labels cover no state and not each other. The most telling come first: those of ways that end a wait. */
+function withLabels(states: readonly DrawnState[], routes: readonly Routed[], { width, height }: Outer): DrawnWay[] {
+  const boxes = states.filter(({ kind }) => kind !== 'compound').map((state) => grown(state, 2));
+  const heads = states.filter(({ kind }) => kind === 'compound').map((state) => ({ ...state, height: HEAD }));
+  const taken: Rectangle[] = [...boxes, ...heads];
+  const inOrder = routes.toSorted((one, other) => weight(other) - weight(one));
+  const place = (find: (route: Routed) => Rectangle | undefined) =>
+    new Map(
+      inOrder.map((route) => {
+        const found = find(route);
+        if (found) taken.push(found);
+        return [route, found] as const;
+      }),
+    );
+  const counts = place(({ points }) => countPlace(points, taken));
+  // A label stands in no box at all.
+  taken.push(...states.map((state) => grown(state, 3)));
+  const bounds = { x: 0, y: 0, width, height };
+  const labels = place((route) => {
+    const size = labelSize(labelOf(route));
+    return size.width === 0 ? undefined : labelPlace(route.points, size, taken, bounds);
+  });
+  return routes.map((route) => drawnWay(route, labels.get(route), counts.get(route)));
+}
+
+const grown = ({ x, y, width, height }: Rectangle, by: number): Rectangle => ({
+  ...{ x: x - by, y: y - by, width: width + 2 * by, height: height + 2 * by },
+});
+
+const weight = ({ arrow }: Routed): number => (arrow.ways.some(({ event }) => event === 'timer.elapsed') ? 1 : 0);
+
+/** One line for each way. */
+const labelOf = ({ arrow }: Routed): string[] => arrow.ways.map(({ label }) => label);
+
+/** As large as it can become: a timer's way says how long that is. */
+function labelSize(label: readonly string[]): { width: number; height: number } {
+  if (!label.some(Boolean)) return { width: 0, height: 0 };
+  const lines = labelLines(label, '59m59s');
+  return { width: Math.max(...lines.map((line) => monoWidth(line, LABEL.font))), height: lines.length * LABEL.line };
+}
+
+function drawnWay(route: Routed, place: Rectangle | undefined, count: Rectangle | undefined): DrawnWay {
+  const { arrow, points } = route;
+  return {
+    ways: arrow.ways.map(({ id }) => id),
+    ...{ from: arrow.from, to: arrow.to },
+    points: points.map(([x, y]) => [rounded(x), rounded(y)] as const),
+    label: labelOf(route),
+    ...(place ? { labelAt: [rounded(place.x), rounded(place.y)] as const } : {}),
+    ...(count ? { countAt: [rounded(count.x + count.width / 2), rounded(count.y + count.height / 2)] as const } : {}),
+  };
+}

@@ -1,0 +1,147 @@
+/** Arrows between boxes that stand one below the other: straight to a neighbour, else in lanes beside them. */
+import type { Arrow, Item } from './content.ts';
+
+export type Point = readonly [number, number];
+
+/** A box in its place, counted from the corner of what is outermost. */
+export interface Box {
+  readonly item: Item;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** An arrow with where it goes. */
+export interface Routed {
+  readonly arrow: Arrow;
+  readonly points: readonly Point[];
+}
+
+/** How high the head of a box is that has others inside. */
+export const HEAD = 28;
+const LANE = 7;
+
+/** What the lanes are beside: boxes, and how far those may be from each other that are neighbours. */
+interface Beside {
+  readonly boxes: readonly Box[];
+  /** The box that all others are in, if there is one: it is left and reached inside, at its head. */
+  readonly around?: string;
+  readonly gap: number;
+  /** Where lanes begin, on the left and on the right. */
+  readonly edges: Point;
+}
+
+/** How much room the lanes take on either side, and the arrows once there is that room. */
+export interface Lanes {
+  readonly left: number;
+  readonly right: number;
+  readonly routes: readonly Routed[];
+}
+
+interface Hop {
+  readonly arrow: Arrow;
+  readonly from: Box;
+  readonly to: Box;
+}
+
+/** The height at which arrows touch a box. */
+export const middle = ({ y, height, item }: Box): number => (item.inside.length > 0 ? y + HEAD / 2 : y + height / 2);
+
+const holds = (outer: Box, inner: Box): boolean =>
+  outer !== inner && outer.x <= inner.x && outer.y <= inner.y && outer.y + outer.height >= inner.y + inner.height;
+
+/** Down goes on the right, up on the left. */
+export function lanesBeside(
+  { boxes, around, gap, edges: [leftEdge, rightEdge] }: Beside,
+  arrows: readonly Arrow[],
+): Lanes {
+  const byId = new Map(boxes.map((box) => [box.item.id, box]));
+  const hops = arrows.flatMap((arrow): Hop[] => {
+    const [from, to] = [byId.get(arrow.from), byId.get(arrow.to)];
+    return from && to ? [{ arrow, from, to }] : [];
+  });
+  const isStraight = (hop: Hop) => isNeighbour(hop, gap);
+  const beside = hops.filter((hop) => !isStraight(hop));
+  const left = lanesOf(beside.filter(goesLeft));
+  const right = lanesOf(beside.filter((hop) => !goesLeft(hop)));
+  const routes = hops.map((hop): Routed => {
+    const { arrow } = hop;
+    if (isStraight(hop)) return { arrow, points: straight(hop, hops) };
+    const lane = left.get(hop);
+    const x = lane === undefined ? rightEdge + LANE * ((right.get(hop) ?? 0) + 1) : leftEdge - LANE * (lane + 1);
+    return { arrow, points: aside(hop, x, { isLeft: lane !== undefined, around }) };
+  });
+  return { left: widthOf(left), right: widthOf(right), routes };
+}
+
+const widthOf = (lanes: ReadonlyMap<Hop, number>): number =>
+  lanes.size === 0 ? 0 : LANE * (Math.max(...lanes.values()) + 1);
+
+function isNeighbour({ from, to }: Hop, most: number): boolean {
+  const [upper, lower] = from.y < to.y ? [from, to] : [to, from];
+  const gap = lower.y - (upper.y + upper.height);
+  return !holds(from, to) && !holds(to, from) && gap >= 0 && gap <= most;
+}
+
+const goesLeft = ({ from, to }: Hop): boolean => (to.y < from.y ? !holds(to, from) : holds(from, to));
+
+/** Which lane each takes: the innermost that is free from its beginning to its end, the short ones first. */
+function lanesOf(hops: readonly Hop[]): Map<Hop, number> {
+  const span = ({ from, to }: Hop): Point => [
+    Math.min(middle(from), middle(to)) - 5,
+    Math.max(middle(from), middle(to)) + 5,
+  ];
+  const length = (hop: Hop) => span(hop)[1] - span(hop)[0];
+  const lanes = new Map<Hop, number>();
+  for (const hop of hops.toSorted((one, other) => length(one) - length(other))) {
+    const [top, bottom] = span(hop);
+    const met = [...lanes].filter(([other]) => span(other)[0] < bottom && span(other)[1] > top).map(([, lane]) => lane);
+    let lane = 0;
+    while (met.includes(lane)) lane += 1;
+    lanes.set(hop, lane);
+  }
+  return lanes;
+}
+
+function straight({ arrow, from, to }: Hop, hops: readonly Hop[]): Point[] {
+  const isBothWays = hops.some((other) => other.arrow.from === arrow.to && other.arrow.to === arrow.from);
+  const goesDown = from.y < to.y;
+  const narrow = from.width < to.width ? from : to;
+  const x = narrow.x + narrow.width / 2 + (isBothWays ? (goesDown ? -10 : 10) : 0);
+  return goesDown
+    ? [
+        [x, from.y + from.height],
+        [x, to.y],
+      ]
+    : [
+        [x, from.y],
+        [x, to.y + to.height],
+      ];
+}
+
+interface Way {
+  readonly isLeft: boolean;
+  readonly around: string | undefined;
+}
+
+/** Out of one box, along its lane, into the other. */
+function aside({ from, to }: Hop, x: number, { isLeft, around }: Way): Point[] {
+  const edge = (box: Box) => (isLeft ? box.x : box.x + box.width);
+  const atHead = (box: Box): Point[] => [[x, box.y + HEAD - 6]];
+  const begin: Point[] =
+    from.item.id === around
+      ? atHead(from)
+      : [
+          [edge(from), middle(from) + 4],
+          [x, middle(from) + 4],
+        ];
+  const end: Point[] =
+    to.item.id === around
+      ? atHead(to)
+      : [
+          [x, middle(to) - 4],
+          [edge(to), middle(to) - 4],
+        ];
+  return [...begin, ...end];
+}

@@ -1,0 +1,143 @@
+/** Where the outermost boxes stand, and how the arrows between them go: laid out by ELK. */
+import elk, { type ElkExtendedEdge, type ElkNode, type ElkPort } from 'elkjs/lib/elk.bundled.js';
+import type { Card } from './cards.ts';
+import type { Arrow } from './content.ts';
+import { middle, type Point, type Routed } from './lanes.ts';
+
+/** Cards in their places. */
+export interface Outer {
+  readonly width: number;
+  readonly height: number;
+  readonly places: ReadonlyMap<string, Point>;
+  readonly routes: readonly Routed[];
+}
+
+type Side = 'EAST' | 'WEST';
+
+interface Leg {
+  readonly arrow: Arrow;
+  readonly from: Card;
+  readonly to: Card;
+}
+
+const OPTIONS = {
+  'elk.algorithm': 'layered',
+  'elk.direction': 'RIGHT',
+  'elk.edgeRouting': 'ORTHOGONAL',
+  'elk.padding': '[top=20,left=20,bottom=20,right=20]',
+  'elk.spacing.nodeNode': '30',
+  'elk.spacing.edgeNode': '16',
+  'elk.spacing.edgeEdge': '10',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '44',
+  'elk.layered.spacing.edgeNodeBetweenLayers': '14',
+  'elk.layered.spacing.edgeEdgeBetweenLayers': '9',
+  'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
+  'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
+  'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
+  'elk.randomSeed': '1',
+};
+
+const IN_COLUMNS = {
+  'elk.layered.cycleBreaking.strategy': 'INTERACTIVE',
+  'elk.layered.layering.strategy': 'INTERACTIVE',
+  'elk.layered.crossingMinimization.strategy': 'INTERACTIVE',
+};
+
+/** Lays cards out, from the left in their order where that is given, twice: which side an arrow leaves a card on is known once it is known where the other one stands. */
+export async function outerOf(cards: readonly Card[], arrows: readonly Arrow[], isInOrder: boolean): Promise<Outer> {
+  const legs = arrows.flatMap((arrow): Leg[] => {
+    const [from, to] = [cardWith(cards, arrow.from), cardWith(cards, arrow.to)];
+    return from && to && from !== to ? [{ arrow, from, to }] : [];
+  });
+  const seeds = new Map(isInOrder ? cards.map(({ id }, index) => [id, { x: index * 1_000, y: 0 }]) : []);
+  const first = await laidOut(cards, legs, seeds);
+  const lefts = new Map((first.children ?? []).map(({ id, x = 0 }) => [id, x]));
+  const isBack = ({ from, to }: Leg) => (lefts.get(to.id) ?? 0) < (lefts.get(from.id) ?? 0);
+  const { width = 0, height = 0, children = [], edges = [] } = await laidOut(cards, legs, seeds, isBack);
+  const places = new Map(children.map(({ id, x = 0, y = 0 }): [string, Point] => [id, [x, y]]));
+  const routes = edges.flatMap((edge) => {
+    const leg = legs[Number(edge.id)];
+    return leg ? [{ arrow: leg.arrow, points: pointsOf(edge, leg, places, isBack(leg)) }] : [];
+  });
+  return { width, height, places, routes };
+}
+
+const cardWith = (cards: readonly Card[], box: string): Card | undefined =>
+  cards.find(({ boxes }) => boxes.some(({ item }) => item.id === box));
+
+type Seeds = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
+
+/** An end of an arrow at a box of a card, on one of its sides. */
+interface End {
+  readonly card: Card;
+  readonly box: string;
+  readonly side: Side;
+}
+
+/** A state by itself is left and reached on all of its sides. */
+const isPlain = ({ id, boxes }: Card): boolean => boxes.length === 1 && boxes[0]?.item.id === id;
+const idOf = ({ card, box, side }: End): string => (isPlain(card) ? card.id : `${box}|${side}`);
+const startOf = ({ arrow, from }: Leg, isBack: boolean): End => ({
+  ...{ card: from, box: arrow.from, side: isBack ? 'WEST' : 'EAST' },
+});
+const endOf = ({ arrow, to }: Leg, isBack: boolean): End => ({
+  ...{ card: to, box: arrow.to, side: isBack ? 'EAST' : 'WEST' },
+});
+
+/** It begins slowly: one for all. */
+const layouts = new elk.default();
+
+/** Without `isBack` arrows go from card to card, wherever they touch them. */
+function laidOut(
+  cards: readonly Card[],
+  legs: readonly Leg[],
+  seeds: Seeds,
+  isBack?: (leg: Leg) => boolean,
+): Promise<ElkNode> {
+  const ends = isBack ? legs.flatMap((leg) => [startOf(leg, isBack(leg)), endOf(leg, isBack(leg))]) : [];
+  const edges = legs.map((leg, index): ElkExtendedEdge => {
+    const [source, target] = isBack
+      ? [idOf(startOf(leg, isBack(leg))), idOf(endOf(leg, isBack(leg)))]
+      : [leg.from.id, leg.to.id];
+    return { id: String(index), sources: [source], targets: [target] };
+  });
+  const children = cards.map((card): ElkNode => {
+    const { id, width, height } = card;
+    const ports = portsOf(ends.filter((end) => end.card === card && !isPlain(card)));
+    const fixed = ports.length > 0 ? { ports, layoutOptions: { 'elk.portConstraints': 'FIXED_POS' } } : {};
+    return { id, width, height, ...seeds.get(id), ...fixed };
+  });
+  const layoutOptions = { ...OPTIONS, ...(seeds.size > 0 ? IN_COLUMNS : {}) };
+  return layouts.layout({ id: 'root', layoutOptions, children, edges });
+}
+
+function portsOf(ends: readonly End[]): ElkPort[] {
+  const byId = new Map(ends.map((end) => [idOf(end), end]));
+  return [...byId].map(([id, { card, box, side }]) => ({
+    ...{ id, width: 0, height: 0, x: side === 'EAST' ? card.width : 0, y: portHeight(card, box) },
+    layoutOptions: { 'elk.port.side': side },
+  }));
+}
+
+function portHeight({ boxes }: Card, id: string): number {
+  const box = boxes.find(({ item }) => item.id === id);
+  return box ? middle(box) : 0;
+}
+
+/** ELK leads it to the card; from there it goes on to the row. */
+function pointsOf(edge: ElkExtendedEdge, leg: Leg, places: Outer['places'], isBack: boolean): Point[] {
+  const section = edge.sections?.[0];
+  if (section === undefined) return [];
+  const points = [section.startPoint, ...(section.bendPoints ?? []), section.endPoint].map(({ x, y }): Point => [x, y]);
+  const begin = rowEdge(startOf(leg, isBack), places);
+  const end = rowEdge(endOf(leg, isBack), places);
+  return [...(begin ? [begin] : []), ...points, ...(end ? [end] : [])];
+}
+
+/** Where a row of a card begins or ends; undefined for the card itself. */
+function rowEdge({ card, box: id, side }: End, places: Outer['places']): Point | undefined {
+  const box = card.boxes.find(({ item }) => item.id === id);
+  const [x, y] = places.get(card.id) ?? [0, 0];
+  if (box === undefined || id === card.id) return undefined;
+  return [x + box.x + (side === 'EAST' ? box.width : 0), y + portHeight(card, id)];
+}

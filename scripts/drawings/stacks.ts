@@ -1,0 +1,55 @@
+/** Columns of cards, one below the other: for a chart that goes round, and would be too wide as one line. */
+import { type Card, cardOf, widthOf } from './cards.ts';
+import type { Arrow, Item } from './content.ts';
+import { lanesBeside } from './lanes.ts';
+
+const GAP = 28;
+/** Room for the label of an arrow between them, of four lines. */
+const WIDE_GAP = 74;
+/** By so much a column may be higher than the highest, for that. */
+const ROOM = 24;
+
+/** Columns side by side: where the others are higher, a column has more room between its cards. */
+export function columnsOf(columns: readonly (readonly Item[])[], arrows: readonly Arrow[]): Card[] {
+  const close = columns.map((items, index) => stackOf(`column ${index}`, items, arrows, GAP));
+  const height = Math.max(...close.map((card) => card.height));
+  return columns.map((items, index) => {
+    const left = height + ROOM - (close[index]?.height ?? 0);
+    const gap = items.length > 1 ? Math.min(WIDE_GAP, GAP + Math.max(0, left) / (items.length - 1)) : GAP;
+    return stackOf(`column ${index}`, items, arrows, gap);
+  });
+}
+
+/** One column, as wide as its widest card. */
+function stackOf(id: string, items: readonly Item[], arrows: readonly Arrow[], gap: number): Card {
+  const least = Math.max(...items.map(widthOf));
+  const widest = Math.max(...items.map((item) => cardOf(item, arrows, least).width));
+  const cards = items.map((item) => cardOf(item, arrows, widest));
+  const homes = new Map(cards.flatMap((card) => card.boxes.map(({ item }) => [item.id, card.id])));
+  const isBetween = ({ from, to }: Arrow) => homes.has(from) && homes.has(to) && homes.get(from) !== homes.get(to);
+  const own = arrows.filter(isBetween);
+  const flat = { boxes: placed(cards, 0, gap).boxes, gap };
+  const { left, right } = lanesBeside({ ...flat, edges: [0, widest] }, own);
+  const { boxes, inner, height } = placed(cards, left, gap);
+  const { routes } = lanesBeside({ boxes, gap, edges: [left, left + widest] }, own);
+  return { id, width: left + widest + right, height, boxes, inner: [...inner, ...routes] };
+}
+
+/** The cards one below the other, so far from the left. */
+function placed(cards: readonly Card[], left: number, gap: number): Pick<Card, 'boxes' | 'inner' | 'height'> {
+  const boxes: Card['boxes'][number][] = [];
+  const inner: Card['inner'][number][] = [];
+  let top = 0;
+  for (const card of cards) {
+    const down = top;
+    boxes.push(...card.boxes.map((box) => ({ ...box, x: box.x + left, y: box.y + down })));
+    inner.push(
+      ...card.inner.map(({ arrow, points }) => ({
+        arrow,
+        points: points.map(([x, y]) => [x + left, y + down] as const),
+      })),
+    );
+    top += card.height + gap;
+  }
+  return { boxes, inner, height: top - gap };
+}

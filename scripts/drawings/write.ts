@@ -1,0 +1,45 @@
+/** Writes the drawings where the page asks for them, unless they are there already for the same sources. */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Drawing } from '../../inspect/protocol.ts';
+import { drawAll } from './all.ts';
+
+/** What drawings are made from. */
+const SOURCES = [
+  'machines',
+  'pod/show',
+  'scripts/drawings',
+  'web/model/chart',
+  'docs/conformance.md',
+  'package-lock.json',
+];
+
+/** Gives the drawings. */
+export async function writeDrawings(root: string, directory: string): Promise<Drawing[]> {
+  const digestFile = join(directory, 'digest.txt');
+  const digest = digestOf(root);
+  mkdirSync(directory, { recursive: true });
+  if (!existsSync(digestFile) || readFileSync(digestFile, 'utf8') !== digest) {
+    const drawn = await drawAll(root);
+    for (const [name, drawing] of drawn) writeFileSync(join(directory, `${name}.json`), JSON.stringify(drawing));
+    const old = readdirSync(directory).filter((name) => !drawn.has(name.replace(/[.]json$/, '')));
+    for (const name of old) rmSync(join(directory, name), { recursive: true, force: true });
+    writeFileSync(digestFile, digest);
+  }
+  const names = readdirSync(directory).filter((name) => name.endsWith('.json'));
+  // They were written by this build, or one of the same sources.
+  return names.toSorted().map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')) as Drawing);
+}
+
+function digestOf(root: string): string {
+  const hash = createHash('sha256');
+  const add = (path: string): void => {
+    const entries = path.includes('.') ? undefined : readdirSync(join(root, path), { withFileTypes: true });
+    if (entries === undefined) hash.update(path).update(readFileSync(join(root, path)));
+    else
+      for (const { name } of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) add(`${path}/${name}`);
+  };
+  for (const path of SOURCES) add(path);
+  return hash.digest('hex');
+}

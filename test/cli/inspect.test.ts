@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { inspectRecording } from '../../cli/inspect.ts';
+import { ConfigError } from '../../node/config/configError.ts';
+import { machinesDigest } from '../../node/machinesDigest.ts';
+import { podWith } from '../fakes/pods.ts';
+import { ask, until } from '../inspect/support/served.ts';
+import { recordedNode } from '../recording/recorded.ts';
+
+const nothing = () => {
+  throw new Error('nothing is served');
+};
+
+test('a recording is served until a signal ends it', async () => {
+  const recorded = await recordedNode({ pods: [podWith('web')], machines: machinesDigest() });
+  await recorded.live(1);
+  let said = '';
+  const serving = inspectRecording(recorded.directory, {}, (text) => {
+    said += text;
+  });
+  await until(() => said !== '');
+  expect(said).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\nCtrl-C ends it\.\n$/);
+  const port = Number(new URL(said.split('\n')[0] ?? '').port);
+  const { body } = await ask(port, '/api/snapshot');
+  expect(JSON.parse(body)).toMatchObject({ mode: 'file', pods: [{ name: 'web', phase: 'Running' }] });
+  expect((await ask(port, '/api/stream')).code).toBe(400);
+  process.emit('SIGTERM');
+  await serving;
+  await expect(ask(port, '/')).rejects.toThrow('ECONNREFUSED');
+});
+
+test('what cannot be served is a mistake of the user, which says what is wrong', async () => {
+  const recorded = await recordedNode({ pods: [podWith('web')] });
+  await recorded.live(1);
+  const empty = await mkdtemp(join(tmpdir(), 'statelet-inspect-'));
+  for (const [path, options, message] of [
+    ['/nothing/here', {}, /^no recording can be read: .*ENOENT.*\/nothing\/here/],
+    [empty, {}, `${empty}: nothing in it can be replayed`],
+    [recorded.directory, {}, /^recorded by statelet 0\.1\.0, whose state machines differ from this version's/],
+    [empty, { address: 'evil.example:1' }, /^--address evil\.example:1: expected an IP address and a port/],
+    [empty, { address: '0.0.0.0:80' }, '--address 0.0.0.0:80: a recording is shown on this host only'],
+  ] as const) {
+    const served = inspectRecording(path, options, nothing);
+    await expect(served).rejects.toThrow(ConfigError);
+    await expect(served).rejects.toThrow(message);
+  }
+  await rm(empty, { recursive: true });
+});

@@ -1,0 +1,192 @@
+/** The page in a browser, on a node with containers: what happens on the node is seen on the page. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { startBrowser } from '../web/support/browser.ts';
+import { eventually } from './support/eventually.ts';
+import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
+import { containerOf, upNode } from './support/node.ts';
+import { API_FAILS, API_PASSWORD, restOfShop, shop } from './support/shop.ts';
+import { installedCommand } from './support/statelet.ts';
+
+/** A directory that pictures of the page are written into: only then they are made, which takes minutes. */
+const pictures = process.env.STATELET_PICTURES;
+
+const API = '/pod/shop/checkout-api/container/api';
+/** The background of the rail in the past, in dark colours. */
+const VIOLET = 'rgb(27, 22, 41)';
+const FULL = { width: 1440, height: 900 };
+
+const node = await nodeForAllTests(upNode, {
+  args: ['--inspect-address', '127.0.0.1:0'],
+  by: await installedCommand(),
+  prepare: ({ write }) =>
+    Promise.all([...shop, ...(pictures === undefined ? [] : restOfShop)].map((pod) => write(pod.metadata.name, pod))),
+});
+const url = await eventually('it says where its page is', () => /look at it on (http:\S+)/.exec(node.agent.out())?.[1]);
+const browser = await forAllTests(async () => {
+  const started = await startBrowser();
+  return { open: (options: BrowserContextOptions) => started.newPage(options), end: () => started.close() };
+});
+
+/** What no page may have: errors, things that its security policy forbids, requests to another origin. */
+const faults: string[] = [];
+
+/** The page at a place of the node. */
+async function pageAt(place: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await browser.open({ viewport: FULL, colorScheme: 'dark', ...options });
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()))
+      faults.push(`console: ${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', ({ message }) => faults.push(`error: ${message}`));
+  page.on('requestfailed', (request) => faults.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== new URL(url).origin) faults.push(`request to ${request.url()}`);
+  });
+  await page.goto(new URL(place, url).href);
+  return page;
+}
+
+const rowOf = (page: Page, name: string) => page.locator('.row', { has: page.locator(`.name:text-is("${name}")`) });
+const placeOf = (page: Page) => new URL(page.url());
+/** `at` of its URL as a clock shows it. */
+const clockAt = (page: Page) => placeOf(page).searchParams.get('at')?.slice(11, 19) ?? '';
+const backOffOf = (name: string, count: number) =>
+  node.until(`waits after restart ${count}`, name, (pod) => {
+    const { restartCount, state } = containerOf(pod, 'api');
+    return restartCount >= count && state?.waiting?.reason === 'CrashLoopBackOff';
+  });
+
+test('the first picture has the worst pod and why it is so, before any other file has come', async () => {
+  await backOffOf('checkout-api', 1);
+  const html = await (await fetch(url)).text();
+  expect(html).toContain('checkout-api');
+  const page = await pageAt('/');
+  const first = page.locator('.row').nth(1);
+  await first.locator('.c-retry').first().waitFor();
+  expect(await first.getAttribute('class')).toContain('sel');
+  const name = (await first.locator('.name').textContent()) ?? '';
+  // The one whose image cannot be pulled comes first, unless it is just being tried.
+  const why = name === 'checkout-api' ? 'exit code 3' : `image 127.0.0.1:1/media/${name}`;
+  await page.locator('.answer').getByText(why).first().waitFor();
+  await page.close();
+});
+
+test('an actor is selected by a click and by keys, and looked for by what is wrong with it', async () => {
+  const page = await pageAt('/');
+  await rowOf(page, 'auth').click();
+  await page.waitForURL('**/pod/shop/auth');
+  await page.locator('.answer').getByText('is running').first().waitFor();
+  await page.keyboard.press('1');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/pod/shop/auth/container/*');
+  await page.keyboard.press('/');
+  await page.keyboard.type('is:retrying');
+  await page.waitForURL(({ search }) => search === '?q=is%3Aretrying');
+  await rowOf(page, 'thumbs').waitFor();
+  expect(await page.locator('.row .name').allInnerTexts()).not.toContain('catalog');
+  await page.close();
+});
+
+test('the pod fails and waits again before the eyes of who looks: the answer, the countdown, the chart, the runs', async () => {
+  const page = await pageAt(API);
+  const lit = (state: string) => page.locator(`.chart .st.lit[data-state$="${state}"]`).waitFor();
+  await lit('backingOff');
+  await page.evaluate('globalThis.isTheSame = true');
+  const lastRun = () => page.locator('.why .runs tbody tr td').first().textContent();
+  await page.locator('.answer b', { hasText: 'exit code 3' }).waitFor();
+  const [run, before] = [Number(await lastRun()), await page.locator('.answer').textContent()];
+  expect(before).toMatch(/^Container api is waiting .*back-off until \d\d:\d\d:\d\d.*exit code 3/);
+  expect(await page.locator('.count strong').textContent()).toMatch(/^\d+s$/);
+  await page.locator('.chart .st.lit[data-state*="running"]').first().waitFor();
+  await page.locator('.answer').getByText('is running').first().waitFor();
+  await lit('backingOff');
+  await page.locator('.answer b', { hasText: 'exit code 3' }).waitFor();
+  expect(await page.locator('.answer').textContent()).not.toBe(before);
+  await eventually('its next run is told of', async () => Number(await lastRun()) > run);
+  await page.locator('.why .log').getByText(API_FAILS).waitFor();
+  expect(await page.evaluate('globalThis.isTheSame')).toBe(true);
+  expect(await page.content()).not.toContain(API_PASSWORD);
+  await page.close();
+});
+
+test('the rail leads back to when it ran, all of the page violet, and Go live to the present', async () => {
+  const page = await pageAt(API);
+  await page.locator('.chart .st.lit[data-state$="backingOff"]').waitFor();
+  const track = await page.locator('.track .scene').boundingBox();
+  if (track === null) throw new Error('the page has no rail');
+  await page.mouse.click(track.x + track.width - 20, track.y + 50);
+  await page.locator('html.past').waitFor();
+  // Back along its own changes to where a run of it went on.
+  for (let step = 0; step < 20 && !(await isRunningIn(page)); step += 1) {
+    const shown = page.waitForResponse(/api.snapshot/);
+    await page.keyboard.press('[');
+    await (await shown).finished();
+    await page.locator(`.chip.past`, { hasText: clockAt(page) }).waitFor();
+  }
+  expect(await isRunningIn(page)).toBe(true);
+  const at = placeOf(page).searchParams.get('at') ?? '';
+  expect(await page.locator('.chip.past').textContent()).toBe(`as it was at ${clockAt(page)}`);
+  expect(await rowOf(page, 'api').textContent()).toContain('running');
+  expect(await page.evaluate("getComputedStyle(document.querySelector('.rail')).backgroundColor")).toBe(VIOLET);
+  await page.getByRole('button', { name: 'Go live' }).click();
+  await page.locator('html:not(.past)').waitFor();
+  expect(placeOf(page).search).toBe('');
+  await page.close();
+  // The link to that moment shows the same to who opens it later.
+  const linked = await pageAt(`${API}?at=${at}`);
+  await linked.locator('.chip.past', { hasText: clockAt(linked) }).waitFor();
+  await linked.locator('.chart .st.lit[data-state*="running"]').first().waitFor();
+  expect(placeOf(linked).pathname).toBe(API);
+  await linked.close();
+});
+
+test('the page of a pod has its conditions, and its manifest without what is held back', async () => {
+  const page = await pageAt('/pod/shop/checkout-api?view=pod');
+  await page.locator('.podpage .conds', { hasText: 'ContainersNotReady' }).waitFor();
+  const manifest = page.locator('.podpage .manifest');
+  await manifest.getByText('- name: DB_PASSWORD').waitFor();
+  expect(await manifest.textContent()).toContain('held back');
+  expect(await page.content()).not.toContain(API_PASSWORD);
+  await page.close();
+});
+
+if (pictures !== undefined)
+  test('the pictures of the page', async () => {
+    const page = await pageAt(API);
+    await page.locator('.meta', { hasText: '4 restarts' }).waitFor({ timeout: 400_000 });
+    await page.locator('.chart .st.lit[data-state$="backingOff"]').waitFor();
+    // Some of its wait is over.
+    const left = () => page.locator('.count strong').textContent();
+    await eventually('it is in the midst of its wait', async () => /^[3-5]\ds$/.test((await left()) ?? ''));
+    await picture(page, 'page-dark');
+    await page.keyboard.press('t');
+    await page.locator('html.light').waitFor();
+    await picture(page, 'page-light');
+    await page.close();
+    const past = await pageAt(`${API}?at=${new Date(Date.now() - 50_000).toISOString()}`);
+    await past.locator('.chip.past', { hasText: clockAt(past) }).waitFor();
+    await picture(past, 'page-past');
+    await past.close();
+  }, 600_000);
+
+test('no page had an error, broke its security policy, or asked anybody but the agent', () => {
+  expect(faults).toEqual([]);
+});
+
+const isRunningIn = (page: Page) =>
+  page
+    .locator('.chart .st.lit[data-state*="running"]')
+    .count()
+    .then((count) => count > 0);
+
+/** All of it has come. */
+async function picture(page: Page, name: string): Promise<void> {
+  for (const part of ['.why .runs', '.chart .st.lit', '.lanes .stay']) await page.locator(part).first().waitFor();
+  await page.mouse.move(0, 0);
+  await writeFile(join(pictures ?? '', `${name}.png`), await page.screenshot({ animations: 'disabled' }));
+}

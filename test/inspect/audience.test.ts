@@ -1,0 +1,63 @@
+import { expect, test } from '@jest/globals';
+import { createAudience } from '../../inspect/audience.ts';
+import type { Line } from '../../recording/lines.ts';
+
+const event = {
+  ...({ type: 'event.recorded', at: 1, eventType: 'Normal', reason: 'Started', message: 'secret' } as const),
+  involved: { kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'web', uid: 'u' },
+};
+
+test('with nobody there nothing is made of what happens, and secrets are looked for in nothing', () => {
+  let redacted = 0;
+  const { parts } = createAudience((value) => {
+    redacted += 1;
+    return value;
+  });
+  const entry = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error('it is looked into');
+      },
+      ownKeys: () => {
+        throw new Error('it is copied');
+      },
+    },
+  );
+  for (const tell of Object.values(parts)) {
+    // Whatever it is told of.
+    if (tell !== parts.events) tell(entry as never);
+  }
+  parts.events(event as never);
+  expect(redacted).toBe(0);
+});
+
+test('each hears what it wants to hear, without secrets, until it leaves', () => {
+  // Each text is one.
+  const audience = createAudience((value) => JSON.parse(JSON.stringify(value).replaceAll('secret', 'held back')));
+  const lines: Line[] = [];
+  const inspected: unknown[] = [];
+  const leaveLines = audience.add({ line: (line) => lines.push(line) });
+  const leaveInspected = audience.add({ inspect: (each) => inspected.push(each) });
+  const tell = () => {
+    audience.parts.record({ kind: 'answer', at: 1, actor: 'a', source: 's', value: 1 });
+    audience.parts.calls({ at: 2, actor: 'a', port: 'pullImage', about: 'image' });
+    audience.parts.moves({ at: 3, actor: 'a', state: 'running' });
+    audience.parts.events(event as never);
+    audience.parts.inspect({ type: '@xstate.snapshot' } as never);
+  };
+  tell();
+  expect(lines).toEqual([
+    { kind: 'answer', at: 1, actor: 'a', source: 's', value: 1 },
+    { kind: 'asked', at: 2, actor: 'a', port: 'pullImage', about: 'image' },
+    { kind: 'state', at: 3, actor: 'a', state: 'running' },
+    { kind: 'event', at: 1, eventType: 'Normal', reason: 'Started', message: 'held back', involved: event.involved },
+  ]);
+  expect(inspected).toHaveLength(1);
+  leaveLines();
+  tell();
+  expect([lines.length, inspected.length]).toEqual([4, 2]);
+  leaveInspected();
+  tell();
+  expect(inspected).toHaveLength(2);
+});

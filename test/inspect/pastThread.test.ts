@@ -1,0 +1,130 @@
+import { appendFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { NotInspected } from '../../inspect/inspected.ts';
+import { PastThread } from '../../inspect/pastThread.ts';
+import { podWith } from '../fakes/pods.ts';
+import { MACHINES, recordedNode } from '../recording/recorded.ts';
+import { until } from './support/served.ts';
+
+const threads: PastThread[] = [];
+
+afterEach(() => {
+  for (const thread of threads.splice(0)) thread.end();
+});
+
+const workers = () =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort' || kind === 'Worker').length;
+
+async function recordedThread(options: Partial<ConstructorParameters<typeof PastThread>[0]> = {}) {
+  const recorded = await recordedNode({ pods: [podWith('web')] });
+  await recorded.live(1);
+  const clock = new SimulatedClock();
+  const thread = new PastThread({ path: recorded.directory, machines: MACHINES, mode: 'past', clock, ...options });
+  threads.push(thread);
+  return { recorded, clock, thread };
+}
+
+describe('the thread of the past', () => {
+  test('answers, after what goes on has been written down', async () => {
+    let written = 0;
+    const { thread, recorded } = await recordedThread({
+      before: async () => {
+        written += 1;
+      },
+    });
+    const span = await thread.recorded();
+    expect(span?.to).toBeGreaterThan(span?.from ?? 0);
+    const moment = await thread.moment(8.64e15);
+    expect(moment.pods).toMatchObject([{ name: 'web', phase: 'Running' }]);
+    expect((await thread.story('web-uid', 0, 8.64e15)).lines.length).toBeGreaterThan(5);
+    expect((await thread.rail(moment.at + 60_000)).to).toBe(moment.at + 60_000);
+    expect((await thread.detail('pod/web-uid', moment.at)).answer).toContain('web');
+    expect((await thread.object('web-uid', moment.at)).status).toMatchObject({ phase: 'Running' });
+    expect((await thread.actorPast('pod/web-uid', moment.at)).taken.ways.length).toBeGreaterThan(0);
+    expect(written).toBe(7);
+    // It reads what has come since.
+    await recorded.live(1);
+    expect((await thread.recorded())?.to).toBeGreaterThanOrEqual(span?.to ?? 0);
+  });
+
+  test('says what is not there, and what has failed, each as such', async () => {
+    const { thread, recorded } = await recordedThread();
+    await expect(thread.object('constructor', 8.64e15)).rejects.toThrow(NotInspected);
+    await expect(thread.detail('pod/nobody', 8.64e15)).rejects.toThrow(NotInspected);
+    // What no caller gives it.
+    const failed = await thread.story('web-uid', 0, 5n as never).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(Error);
+    expect(failed).not.toBeInstanceOf(NotInspected);
+    // A torn end is no end of it.
+    const [file = ''] = await readdir(recorded.directory);
+    await appendFile(join(recorded.directory, file), 'torn');
+    expect((await thread.moment(8.64e15)).pods).toHaveLength(1);
+    const none = new PastThread({ path: '/nothing/here', machines: '', mode: 'file', clock: new SimulatedClock() });
+    threads.push(none);
+    await expect(none.recorded()).rejects.toThrow(NotInspected);
+  });
+
+  test('is there only while somebody asks: a minute later it has ended, and is started anew', async () => {
+    await until(() => workers() === 0);
+    const { clock, thread } = await recordedThread();
+    expect(workers()).toBe(0);
+    await thread.recorded();
+    await clock.advance(59_000);
+    await thread.recorded();
+    await clock.advance(59_000);
+    expect(clock.pending).toBe(1);
+    expect(workers()).toBeGreaterThan(0);
+    await clock.advance(1_000);
+    expect(clock.pending).toBe(0);
+    await until(() => workers() === 0);
+    expect((await thread.moment(8.64e15)).pods).toHaveLength(1);
+  });
+
+  test('that does not answer within the limit is ended, whatever is asked meanwhile, and another one asked next', async () => {
+    const timers = new Map<unknown, { readonly fn: () => void; readonly ms: number }>();
+    const { thread } = await recordedThread({
+      clock: {
+        ...{ now: () => 0, monotonic: () => 0 },
+        setTimeout: (fn, ms) => {
+          const id = {};
+          timers.set(id, { fn, ms });
+          return id;
+        },
+        clearTimeout: (id) => void timers.delete(id),
+      },
+    });
+    await thread.recorded();
+    expect([...timers.values()]).toMatchObject([{ ms: 60_000 }]);
+    const outcomes = Promise.allSettled([thread.moment(0), thread.moment(0)]);
+    // Both have been asked, and nothing has come back.
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+    expect([...timers.values()]).toMatchObject([{ ms: 60_000 }, { ms: 60_000 }]);
+    for (const { fn } of [...timers.values()].slice(0, 1)) fn();
+    for (const outcome of await outcomes)
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'no answer within 60 s' } });
+    expect(timers.size).toBe(0);
+    expect((await thread.moment(8.64e15)).pods).toHaveLength(1);
+  });
+
+  test('that is closed answers nobody, and is not started again', async () => {
+    const { clock, thread } = await recordedThread();
+    const asked = thread.moment(0);
+    const outcome = asked.catch(({ message }: Error) => message);
+    thread.end();
+    expect(await outcome).toBe('the page has been closed');
+    await expect(thread.moment(0)).rejects.toThrow('the page has been closed');
+    thread.end();
+    expect(clock.pending).toBe(0);
+    await until(() => workers() === 0);
+  });
+
+  test('is asked for no more than it can hold', async () => {
+    const { thread } = await recordedThread();
+    const outcomes = await Promise.allSettled(Array.from({ length: 80 }, () => thread.recorded()));
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(16);
+    expect(refused[0]).toMatchObject({ reason: { message: 'too much is asked of the recording at a time' } });
+  });
+});

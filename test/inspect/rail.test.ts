@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { railOf } from '../../inspect/rail.ts';
+import type { Member } from '../../recording/recordingFile.ts';
+import type { Stretch } from '../../recording/stretches.ts';
+
+const member = (at: number, entries: number, failures = 0): Member => ({
+  ...{ at, entries, failures, size: 1, begins: 'no', file: 'f', offset: 0 },
+});
+
+const stretch = (life: string, ...moments: readonly number[]): Stretch => ({
+  ...{ life, machines: 'm', versions: { statelet: '1', node: '1' }, end: 0 },
+  beginnings: moments.map((at, index) => ({ at, member: index })),
+});
+
+const sum = (counts: readonly number[]) => counts.reduce((one, other) => one + other, 0);
+
+test('every entry is in a bar, whatever the length of the recording', () => {
+  for (const seconds of [0, 1, 2, 239, 240, 241, 480, 481, 100_000]) {
+    const members = [0, 0.4, 0.5, 1].map((part) => member(seconds * 1_000 * part, 7));
+    const rail = railOf(members, [stretch('a', 0)]);
+    expect([seconds, sum(rail?.counts ?? [])]).toEqual([seconds, 28]);
+    expect(rail?.counts.length).toBeLessThanOrEqual(240);
+    expect((rail?.bucketMs ?? 0) % 1_000).toBe(0);
+    expect(rail?.from).toBe(0);
+    expect((rail?.counts.length ?? 0) * (rail?.bucketMs ?? 0)).toBeGreaterThanOrEqual(seconds * 1_000);
+  }
+});
+
+test('it ends now where the node goes on, and has its failures and the beginning of each life', () => {
+  const members = [member(10_000, 1), member(12_000, 2, 3), member(30_000, 4, 1)];
+  const lives = [stretch('a', 10_000, 12_000), stretch('b', 20_000), stretch('b', 30_000)];
+  expect(railOf(members, lives, 70_000)).toEqual({
+    ...{ from: 10_000, to: 70_000, bucketMs: 1_000 },
+    counts: [1, 0, 2, ...new Array(17).fill(0), 4, ...new Array(39).fill(0)],
+    failures: [12_000, 30_000],
+    restarts: [10_000, 20_000],
+  });
+});
+
+test('where nothing can be gone back to there is none', () => {
+  expect(railOf([member(1, 1)], [])).toBeUndefined();
+});

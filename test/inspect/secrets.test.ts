@@ -1,0 +1,136 @@
+import { Buffer } from 'node:buffer';
+import { connect } from 'node:net';
+import { expect, test } from '@jest/globals';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { podWith } from '../fakes/pods.ts';
+import { sendBytes, servedPage, until, upgradeOf } from './support/served.ts';
+import { simulation } from './support/simulation.ts';
+
+const SECRETS = {
+  env: 'env-v4lue-of-the-pod',
+  header: 'Bearer h3ader-v4lue',
+  hookHeader: 'hook-h3ader-v4lue',
+  escaped: 'line1-"quoted"\nline2-of-it',
+  registry: 'p4ssword-of-the-registry',
+};
+
+const env = [
+  { name: 'TOKEN', value: SECRETS.env },
+  { name: 'TEXT', value: SECRETS.escaped },
+];
+
+/** Its values are where a manifest has them, and in what it says itself. */
+const talkative = (): Pod =>
+  podWith(
+    'talkative',
+    {
+      terminationGracePeriodSeconds: 1,
+      containers: [
+        {
+          ...{ name: 'main', image: 'statelet.local/app:1', env },
+          command: ['sh', '-c', `exit 3 # ${SECRETS.env}`],
+          readinessProbe: {
+            httpGet: { path: '/', port: 80, httpHeaders: [{ name: 'Authorization', value: SECRETS.header }] },
+          },
+          lifecycle: {
+            postStart: { httpGet: { path: '/', port: 80, httpHeaders: [{ name: 'X', value: SECRETS.hookHeader }] } },
+          },
+        },
+        // Its pull fails, and says of it all that it knows.
+        { name: 'private', image: 'statelet.local/private:1', imagePullPolicy: 'Always', env },
+        {
+          ...{ name: 'probed', image: 'statelet.local/app:1', env },
+          livenessProbe: { exec: { command: ['false', SECRETS.env] }, periodSeconds: 1 },
+        },
+      ],
+    },
+    { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ env }) } },
+  );
+
+/** As they are, and as they stand in JSON, in JSON within JSON, and in a URL. */
+const spellings = Object.values(SECRETS).flatMap((secret) => {
+  const json = JSON.stringify(secret).slice(1, -1);
+  return [
+    secret,
+    json,
+    JSON.stringify(json).slice(1, -1),
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString('base64'),
+  ];
+});
+
+test('nothing that the page, its questions or its streams answer has a value of a pod in it', async () => {
+  let asked = 0;
+  const node = await simulation({
+    findCredentials: async () => {
+      asked += 1;
+      return [{ username: 'user', password: SECRETS.registry }];
+    },
+  });
+  const page = await servedPage({ inspected: node.page().inspected });
+  const { port } = page;
+  const sockets = [`GET /api/stream HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`, upgradeOf(port, '/stately')].map(
+    (text) => {
+      const connection = connect({ host: '127.0.0.1', port }, () => connection.write(text));
+      const parts: Buffer[] = [];
+      connection.on('data', (part: Buffer) => parts.push(part));
+      connection.on('error', () => {});
+      return { connection, parts };
+    },
+  );
+  await until(() => sockets.every(({ parts }) => parts.length > 0));
+  node.node.apply(talkative());
+  const answers: string[] = [];
+  const paths = ['', 'pod/talkative-uid', 'pod/talkative-uid/container/main', 'pod/talkative-uid/container/probed'];
+  const ask = async () => {
+    const now = node.node.clock.now();
+    for (const at of ['', `&at=${now}`]) {
+      const questions = [
+        ...paths.map((path) => `detail?path=${encodeURIComponent(path)}${at}`),
+        `object?uid=talkative-uid${at}`,
+        `snapshot?x=y${at}`,
+      ];
+      for (const each of questions) answers.push((await page.get(`/api/${each}`)).body);
+    }
+    for (const uid of ['', 'talkative-uid']) answers.push((await page.get(`/api/story?uid=${uid}`)).body);
+    answers.push((await page.get('/')).body, (await page.get('/api/rail')).body);
+  };
+  for (const duration of ['1s', '20s', '60s']) {
+    await node.node.advance(duration);
+    await ask();
+  }
+  // What a runtime and a program say quotes them, too.
+  const { record, events } = node.page().audience.parts;
+  const { redact } = node.redaction();
+  const message = `exec failed: ${SECRETS.env}: ${SECRETS.escaped}`;
+  record({
+    at: 1,
+    actor: 'pod/talkative-uid',
+    kind: 'failure',
+    source: 'createContainer',
+    value: redact({ reason: 'X', message }),
+  });
+  events({
+    type: 'event.recorded',
+    at: 1,
+    involved: { kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'talkative', uid: 'talkative-uid' },
+    eventType: 'Warning',
+    reason: 'X',
+    message,
+  } as never);
+  await node.node.advance('1s');
+  node.node.remove('talkative');
+  await node.node.advance('40s');
+  await ask();
+  await until(() => sockets.every(({ parts }) => Buffer.concat(parts).length > 10_000));
+  for (const { connection } of sockets) connection.destroy();
+  const all = [...answers, ...sockets.map(({ parts }) => Buffer.concat(parts).toString('utf8'))];
+  // It was there to be seen.
+  expect(asked).toBeGreaterThan(0);
+  expect(answers.some((body) => body.includes('statelet.local/private:1'))).toBe(true);
+  expect(answers.filter((body) => body.includes('redacted-')).length).toBeGreaterThan(4);
+  expect(all.at(-2)).toContain('exec failed: redacted-');
+  expect(all.at(-1)).toContain('pod/talkative-uid/container/main');
+  for (const body of all) for (const secret of spellings) expect(body).not.toContain(secret);
+  expect(await sendBytes(port, 'end\r\n\r\n')).toMatch(/^HTTP\/1\.1 400/);
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { flattened, ShownActors, type ShownTree, shownPod, treesOf } from '../../inspect/shown.ts';
+import type { ActorNode } from '../../pod/show/actorNode.ts';
+import { withFrame, worldOf } from '../../web/model/world.ts';
+import { podWith } from '../fakes/pods.ts';
+import { emptySnapshot } from './support/served.ts';
+
+const actor = (path: string, state = 'running', children: readonly ActorNode[] = []): ActorNode => ({
+  ...{ kind: 'actor', name: path, path, id: path, machine: 'pod', state, since: 0, tags: [], facts: [], children },
+});
+
+const told = (actors: readonly { readonly path: string }[]) => actors.map(({ path }) => path);
+
+function changes(shown: ShownActors, root: ActorNode, ...pods: readonly ActorNode[]) {
+  const { actors, gone } = shown.changes(treesOf(root, new Map(pods.map((pod) => [pod.path, pod]))));
+  return { actors: told(actors), gone };
+}
+
+describe('what has changed of the actors', () => {
+  test('is all at first, parents before those below them, and nothing where the trees are the same', () => {
+    const shown = new ShownActors();
+    const root = () => actor('', 'running', [actor('sources')]);
+    const pod = () => actor('pod/a', 'running', [actor('pod/a/c')]);
+    expect(changes(shown, root(), pod())).toEqual({ actors: ['', 'sources', 'pod/a', 'pod/a/c'], gone: [] });
+    expect(changes(shown, root(), pod())).toEqual({ actors: [], gone: [] });
+  });
+
+  test('is not looked for in a tree that is the same object', () => {
+    const shown = new ShownActors();
+    let looked = 0;
+    const pod = actor('pod/a');
+    const watched: ActorNode = Object.defineProperty({ ...pod }, 'children', {
+      get: () => {
+        looked += 1;
+        return [];
+      },
+      enumerable: true,
+    });
+    changes(shown, actor(''), watched);
+    const before = looked;
+    changes(shown, actor(''), watched);
+    expect(looked).toBe(before);
+  });
+
+  test('is one actor where only its state is another, not those above or below it', () => {
+    const shown = new ShownActors();
+    const pod = (state: string) => actor('pod/a', 'running', [actor('pod/a/c', state, [actor('pod/a/c/p')])]);
+    changes(shown, actor(''), pod('running'));
+    expect(changes(shown, actor(''), pod('backingOff'))).toEqual({ actors: ['pod/a/c'], gone: [] });
+  });
+
+  test('is the place of those that follow one that has gone, which goes with all below it', () => {
+    const shown = new ShownActors();
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => actor(`pod/${name}`, 'running', [actor(`pod/${name}/x`)]));
+    if (!a || !b || !c) throw new Error('there are three');
+    changes(shown, actor(''), a, b, c);
+    expect(changes(shown, actor(''), a, c)).toEqual({ actors: ['pod/c'], gone: ['pod/b', 'pod/b/x'] });
+    expect(changes(shown, actor(''), c, a)).toEqual({ actors: ['pod/c', 'pod/a'], gone: [] });
+    expect(changes(shown, actor(''))).toEqual({ actors: [], gone: ['pod/c', 'pod/c/x', 'pod/a', 'pod/a/x'] });
+  });
+
+  test('applied to what was known gives what is, whatever moved where and whichever sibling has the path of another', () => {
+    const name = fc.constantFrom('a', 'b', 'c', 'constructor', '__proto__');
+    const leaf = fc.record({ name, state: fc.constantFrom('one', 'other') });
+    const pods = fc.array(fc.record({ name, state: name, below: fc.array(leaf, { maxLength: 4 }) }), { maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(pods, { minLength: 2, maxLength: 5 }), (moments) => {
+        const shown = new ShownActors();
+        let world = worldOf(emptySnapshot);
+        for (const each of moments) {
+          const trees = treesOf(
+            actor(''),
+            new Map(
+              each.map(({ name, state, below }) => [
+                name,
+                actor(
+                  name,
+                  state,
+                  below.map((one) => actor(`${name}/${one.name}`, one.state)),
+                ),
+              ]),
+            ),
+          );
+          const { actors, gone } = shown.changes(trees);
+          const rest = { at: 0, pods: [], podsGone: [], lines: [] };
+          world = withFrame(world, { ...rest, actors, actorsGone: gone });
+          const anew = worldOf({ ...emptySnapshot, actors: [...trees.values()].flatMap(flattened) });
+          expect(sorted(world.actors)).toEqual(sorted(anew.actors));
+        }
+      }),
+    );
+  });
+});
+
+const sorted = (actors: ReadonlyMap<string, unknown>) => [...actors].sort(([one], [other]) => (one < other ? -1 : 1));
+
+test('all actors of a tree know whom they are below, and where', () => {
+  const tree: ShownTree = { tree: actor('', 'running', [actor('a'), actor('b', 'running', [actor('b/c')])]), order: 0 };
+  expect(flattened(tree).map(({ path, parent, order }) => [path, parent, order])).toEqual([
+    ['', undefined, 0],
+    ['a', '', 0],
+    ['b', '', 1],
+    ['b/c', 'b', 0],
+  ]);
+});
+
+test('a pod is static where its source is not the API', () => {
+  const from = (source: string) =>
+    shownPod(podWith('web', {}, { annotations: { 'kubernetes.io/config.source': source } }), 0).isStatic;
+  expect([from('file'), from('http'), from('api'), shownPod(podWith('web'), 0).isStatic]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});

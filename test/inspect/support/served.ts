@@ -1,0 +1,182 @@
+/** The page's server on a port of its own, over whatever a test gives it to show, and requests that no browser would make. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from '@jest/globals';
+import type { Inspected, Live } from '../../../inspect/inspected.ts';
+import type { Frame, Snapshot } from '../../../inspect/protocol.ts';
+import { type PageServer, servePage } from '../../../inspect/server.ts';
+
+/** As the build leaves it. */
+const PAGE = '<!doctype html><script type="application/json" id="snapshot"><!--snapshot--></script><body></body>';
+
+export const emptySnapshot: Snapshot = {
+  at: 0,
+  mode: 'live',
+  node: {
+    ...{ name: 'node-1', version: '0.1.0', simulated: true, state: 'running', tags: ['steady'], sources: [] },
+    runtime: { name: 'containerd', version: '2', ready: true },
+    gates: {
+      start: { capacity: 4, held: 0, waiting: 0, queue: [] },
+      pull: { capacity: 1, held: 0, waiting: 0, queue: [] },
+    },
+  },
+  pods: [],
+  actors: [],
+};
+
+/** A live node that shows what a test says. */
+export interface FakeLive extends Live {
+  shown: Snapshot;
+  readonly followers: Set<(frame: Frame) => void>;
+  readonly tell: (frame?: Partial<Frame>) => void;
+}
+
+export function fakeLive(): FakeLive {
+  const followers = new Set<(frame: Frame) => void>();
+  const live: FakeLive = {
+    shown: emptySnapshot,
+    followers,
+    snapshot: () => live.shown,
+    follow: (viewer) => {
+      followers.add(viewer);
+      return () => void followers.delete(viewer);
+    },
+    tell: (frame) => {
+      for (const follower of followers)
+        follower({ at: 1, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [], ...frame });
+    },
+  };
+  return live;
+}
+
+/** Answers with what it was asked. */
+export function fakeInspected(live?: Live): Inspected {
+  const asked = async (...of: readonly unknown[]) =>
+    // The server passes it on as it is.
+    ({ asked: of.map((each) => each ?? null) }) as never;
+  return {
+    ...(live ? { live } : {}),
+    moment: (at) => asked('moment', at),
+    story: (uid, from, to) => asked('story', uid, from, to),
+    rail: () => asked('rail'),
+    detail: (path, at) => asked('detail', path, at),
+    object: (uid, at) => asked('object', uid, at),
+    close: async () => {},
+  };
+}
+
+interface ServeOptions extends Partial<Pick<Parameters<typeof servePage>[0], 'address' | 'token' | 'tls'>> {
+  readonly inspected?: Inspected | (() => Promise<Inspected>);
+  /** Whether the build has left a page. */
+  readonly isBuilt?: boolean;
+}
+
+export interface ServedPage extends PageServer {
+  readonly port: number;
+  readonly directory: string;
+  readonly get: (path: string, options?: AskOptions) => Promise<Answer>;
+}
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+const open: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const end of open.splice(0).reverse()) await end();
+});
+
+/** Until the end of the test. */
+export async function servedPage({
+  inspected = fakeInspected(),
+  isBuilt = true,
+  ...options
+}: ServeOptions = {}): Promise<ServedPage> {
+  const directory = await mkdtemp(join(tmpdir(), 'statelet-page-'));
+  open.push(() => rm(directory, { recursive: true }));
+  if (isBuilt) await writeFile(join(directory, 'page.html'), PAGE);
+  const server = await servePage({
+    address: { host: '127.0.0.1', port: 0 },
+    ...options,
+    directory,
+    inspected: typeof inspected === 'function' ? inspected : async () => inspected,
+  });
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= server.close();
+    return closing;
+  };
+  open.push(close);
+  const port = Number(new URL(server.url).port);
+  return { ...server, close, port, directory, get: (path, given) => ask(port, path, given) };
+}
+
+/** The path goes over the wire as it is. */
+export function ask(port: number, path: string, { method = 'GET', headers = {} }: AskOptions = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () =>
+        resolve({
+          code: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(parts).toString('utf8'),
+        }),
+      );
+      response.on('error', reject);
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+/** Sends bytes, and resolves with all that come back until the connection ends. */
+export function sendBytes(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const connection = connect({ host: '127.0.0.1', port }, () => connection.write(text));
+    connection.setEncoding('utf8');
+    connection.on('data', (part: string) => {
+      answer += part;
+    });
+    // It ends with what has come.
+    connection.on('error', () => {});
+    connection.on('close', () => resolve(answer));
+  });
+}
+
+/** What a browser sends to open a WebSocket. */
+export const upgradeOf = (port: number, path: string, headers: Readonly<Record<string, string>> = {}): string =>
+  [
+    `GET ${path} HTTP/1.1`,
+    ...Object.entries({
+      host: `127.0.0.1:${port}`,
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      ...headers,
+    }).map(([name, value]) => `${name}: ${value}`),
+    '\r\n',
+  ].join('\r\n');
+
+/** Waits for a condition. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('it does not come to be');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

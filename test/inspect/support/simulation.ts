@@ -1,0 +1,159 @@
+/** A simulated node as its page shows it: recorded, with an audience, and the parts of the page over both. */
+
+import { createEventRecorder, type EventRecorder } from '../../../actors/events/eventRecorder.ts';
+import type { Redaction } from '../../../actors/redaction.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { type Audience, createAudience } from '../../../inspect/audience.ts';
+import { FollowedActors } from '../../../inspect/followedActors.ts';
+import { History } from '../../../inspect/history.ts';
+import type { Inspected } from '../../../inspect/inspected.ts';
+import { liveNode } from '../../../inspect/liveNode.ts';
+import { type InspectedAgent, LiveView } from '../../../inspect/liveView.ts';
+import { type Past, pastOf } from '../../../inspect/past.ts';
+import type { Snapshot } from '../../../inspect/protocol.ts';
+import { treesOf } from '../../../inspect/shown.ts';
+import { StatelySockets } from '../../../inspect/statelySockets.ts';
+import { agentPort } from '../../../node/agentPort.ts';
+import { compileConfig } from '../../../node/config/nodeConfig.ts';
+import type { NodeObject } from '../../../pod/node/nodeObject.ts';
+import { MACHINES, type Recorded, type RecordedOptions, recordedNode } from '../../recording/recorded.ts';
+
+/** What the page has of the present agent. */
+interface PageParts {
+  readonly agent: InspectedAgent;
+  readonly audience: Audience;
+  readonly view: LiveView;
+  readonly followed: FollowedActors;
+  readonly inspected: Inspected;
+}
+
+export interface Simulation extends Recorded {
+  readonly past: Past;
+  /** How many look on at the present agent. */
+  readonly onlookers: () => number;
+  readonly redaction: () => Redaction;
+  /** Of the present agent. */
+  readonly page: () => PageParts;
+  /** The present agent as it is now, whoever follows it. */
+  readonly now: () => Snapshot;
+}
+
+interface Life {
+  readonly redaction: Redaction;
+  readonly events: EventRecorder;
+  readonly audience: Audience;
+  page?: PageParts;
+}
+
+export async function simulation(options: RecordedOptions = {}): Promise<Simulation> {
+  let life: Life | undefined;
+  let count = 0;
+  const recorded: Recorded = await recordedNode({
+    ...options,
+    watch: (redaction) => {
+      const audience = counted(createAudience(redaction.redact), (change) => {
+        count += change;
+      });
+      const events = createEventRecorder('node-1', () => recorded.node.clock.now());
+      count = 0;
+      life = { redaction, events, audience };
+      return [{ events: events.record }, audience.parts];
+    },
+  });
+  const past = flushed(recorded, pastOf(new History({ path: recorded.directory, machines: MACHINES }), 'past'));
+  const present = () => {
+    if (life === undefined) throw new Error('there is no agent');
+    return life;
+  };
+  const partsOf = (of: Life) => pageParts(recorded, of, past);
+  const page = () => {
+    const of = present();
+    of.page ??= partsOf(of);
+    return of.page;
+  };
+  return Object.defineProperties(
+    {
+      past,
+      onlookers: () => count,
+      redaction: () => present().redaction,
+      page,
+      now: () => partsOf(present()).view.snapshot(),
+    },
+    Object.getOwnPropertyDescriptors(recorded),
+    // All of both.
+  ) as Simulation;
+}
+
+function pageParts(recorded: Recorded, { audience, events, redaction }: Life, past: Past): PageParts {
+  const { node } = recorded;
+  const now = () => node.clock.now();
+  const agent = {
+    ...agentPort({
+      ...{ agent: node.agent, recorder: events, simulated: true, cri: inProcessCri(node.runtime) },
+      config: { ...configOf(node.path('root')), podLogsDirectory: node.path('logs', 'pods') },
+      // A root directory that is never lost.
+      root: { lost: () => undefined } as Parameters<typeof agentPort>[0]['root'],
+      nodeObject: (): NodeObject => {
+        throw new Error('the page does not show it');
+      },
+      recording: async () => ({ isOn: false, directory: '', parts: undefined }),
+    }),
+    redact: redaction.redact,
+  };
+  const followed = new FollowedActors({ agent, audience, past, now });
+  const view = new LiveView({
+    ...{ agent, audience, clock: node.clock, version: '0.1.0', recorded: () => undefined },
+    onAlone: () => followed.forget(),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const sockets = new StatelySockets({
+    ...{ audience, now },
+    trees: () => treesOf(agent.explainNode().node, agent.trees()).values(),
+  });
+  const inspected = liveNode({
+    ...{ agent, view, followed, past, now },
+    stately: (request, connection, head) => sockets.add(request, connection, head),
+    close: async () => sockets.close(),
+  });
+  return { agent, audience, view, followed, inspected };
+}
+
+const configOf = (rootDirectory: string) =>
+  compileConfig({
+    flags: { '--hostname-override': 'node-1' },
+    defaults: { hostname: 'node-1', addresses: ['192.0.2.1'], rootDirectory, podLogsDirectory: rootDirectory },
+  });
+
+/** What has happened is read, too. */
+function flushed(recorded: Recorded, past: Past): Past {
+  const after =
+    <A extends readonly unknown[], T>(ask: (...args: A) => Promise<T>) =>
+    async (...args: A) => {
+      await recorded.recorder.flush();
+      return ask(...args);
+    };
+  return {
+    recorded: after(past.recorded),
+    moment: after(past.moment),
+    story: after(past.story),
+    rail: after(past.rail),
+    detail: after(past.detail),
+    object: after(past.object),
+    actorPast: after(past.actorPast),
+  };
+}
+
+/** The same audience, of which it is known how many are in it. */
+const counted = (audience: Audience, onChange: (change: number) => void): Audience => ({
+  ...audience,
+  add: (onlooker) => {
+    const leave = audience.add(onlooker);
+    onChange(1);
+    return () => {
+      onChange(-1);
+      leave();
+    };
+  },
+});

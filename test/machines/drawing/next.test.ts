@@ -1,0 +1,105 @@
+import { describe, expect, test } from '@jest/globals';
+import { type AnyStateMachine, type AnyStateNode, type AnyTransitionDefinition, type StateValue, setup } from 'xstate';
+import { machines } from '../../../machines/drawing/charts.ts';
+import { nextWays } from '../../../machines/drawing/next.ts';
+import { transitionsOf, wayId } from '../../../machines/drawing/ways.ts';
+import { atomicStates } from '../support/reach.ts';
+
+/** What the guards of an inner state leave to it and those of its own state exclude: no names of guards tell that. */
+const EXCLUDED = ['active admission.admitted 1'];
+
+/** The value of being in one atomic state. */
+const stateValueOf = ({ path }: AnyStateNode): StateValue =>
+  path
+    .toReversed()
+    .reduce<StateValue | undefined>((inner, key) => (inner === undefined ? key : { [key]: inner }), undefined) ?? {};
+
+const around = (node: AnyStateNode): AnyStateNode[] => [node, ...(node.parent ? around(node.parent) : [])];
+
+/** A machine whose guards answer as they are told. */
+function told(machine: AnyStateMachine) {
+  let hold: (guard: string) => boolean = () => false;
+  const names = Object.keys(machine.implementations.guards);
+  const guards = Object.fromEntries(names.map((name) => [name, () => hold(name)]));
+  const provided = machine.provide({ guards });
+  return (state: StateValue, event: string, answer: (guard: string) => boolean) => {
+    hold = answer;
+    const snapshot = provided.resolveState({ value: state, context: {} as never });
+    return provided.getTransitionData(snapshot, { type: event }).map(wayId);
+  };
+}
+
+/** The names that a guard asks. */
+function namesIn(guard: unknown): string[] {
+  if (typeof guard === 'string') return [guard];
+  if (typeof guard === 'object' && guard !== null && 'type' in guard) return [String(guard.type)];
+  return typeof guard === 'function' && 'guards' in guard && Array.isArray(guard.guards)
+    ? guard.guards.flatMap(namesIn)
+    : [];
+}
+
+/** Every way in which these guards can hold or not. */
+function* answersOf(names: readonly string[]) {
+  for (let turn = 0; turn < 2 ** names.length; turn += 1)
+    yield (name: string) => (turn >> names.indexOf(name)) % 2 === 1;
+}
+
+describe.each(machines.map((machine) => [machine.id, machine] as const))('what comes next in %s', (_, machine) => {
+  const states = atomicStates(machine).map((node) => [node.path.join('.'), node] as const);
+  const takenOf = told(machine);
+
+  test.each(states)('%s: every way that can be taken, and none that an inner state takes first', (_name, node) => {
+    const shown = nextWays(machine, stateValueOf(node)).map(({ way }) => way);
+    const all = around(node).flatMap((each) => transitionsOf(each).flat());
+    const isSilent = ({ target, actions }: AnyTransitionDefinition) => !target && actions.length === 0;
+    const silent = all.filter(isSilent).map(wayId);
+    const taken = new Set<string | undefined>();
+    for (const event of new Set(all.map(({ eventType }) => eventType).filter(isOfEvent))) {
+      const names = all.filter(({ eventType }) => eventType === event).flatMap(({ guard }) => namesIn(guard));
+      for (const answer of answersOf([...new Set(names)]))
+        for (const way of takenOf(stateValueOf(node), event, answer)) taken.add(way);
+    }
+    expect([...taken].filter((way) => !shown.includes(String(way)) && !silent.includes(way))).toEqual([]);
+    const isAtOnce = (way: string) => / always \d+$/.test(way) || way.includes('*');
+    expect(shown.filter((way) => !isAtOnce(way) && !taken.has(way) && !EXCLUDED.includes(way))).toEqual([]);
+  });
+});
+
+/** What is taken at once has no event; one with a wildcard stands for many. */
+const isOfEvent = (event: string): boolean => event !== '' && !event.includes('*');
+
+const container = machines.find(({ id }) => id === 'container');
+
+test('a timer comes first, with its deadline; then what is nearest', () => {
+  if (container === undefined) throw new Error('there is no container');
+  const ways = nextWays(container, { ended: 'backingOff' }, 1_000);
+  expect(ways[0]).toEqual({
+    ...{ way: 'ended.backingOff timer.elapsed 0', on: 'timer.elapsed', to: 'pending.restarting', at: 1_000 },
+  });
+  expect(ways.filter(({ at }) => at !== undefined)).toHaveLength(1);
+  const order = ways.map(({ way }) => way.split(' ')[0]);
+  expect(order.indexOf('ended')).toBeGreaterThan(order.lastIndexOf('ended.backingOff'));
+  expect(order.indexOf('(root)')).toBeGreaterThan(order.lastIndexOf('ended'));
+});
+
+test('what an inner state takes in any case, and what it declines, no outer one gets', () => {
+  const machine = setup({ guards: { isRight: () => true } }).createMachine({
+    initial: 'outer',
+    on: { taken: '.other', declined: '.other', asked: '.other' },
+    states: {
+      outer: {
+        initial: 'inner',
+        states: {
+          inner: { on: { taken: 'next', declined: {}, asked: { guard: 'isRight', target: 'next' } } },
+          next: {},
+        },
+      },
+      other: {},
+    },
+  });
+  expect(nextWays(machine, { outer: 'inner' }).map(({ on, to }) => [on, to])).toEqual([
+    ['taken', 'outer.next'],
+    ['asked [isRight]', 'outer.next'],
+    ['asked', 'other'],
+  ]);
+});

@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { machines } from '../../../machines/drawing/charts.ts';
+import { machineAt, tagOf } from '../../../machines/drawing/stateTags.ts';
+import { stateValueOf } from '../../../machines/drawing/stateValue.ts';
+import { STATE_TAGS, statePath } from '../../../machines/shared/stateMeta.ts';
+
+type AnyState = (typeof machines)[number]['root'];
+
+/** All states of a machine that an actor can rest in, each as text. */
+function leaves(node: AnyState): string[] {
+  // Nobody rests where it only says what goes on.
+  const children = Object.values(node.states).filter(({ type }) => type !== 'history');
+  if (children.length === 0) return [node.path.join('.')];
+  if (node.type !== 'parallel') return children.flatMap(leaves);
+  // One of each region.
+  const [first = [], ...rest] = children.map(leaves);
+  return rest.reduce((all, region) => all.flatMap((one) => region.map((other) => `${one} ${other}`)), first);
+}
+
+test.each(machines.map((machine) => [machine.id, machine] as const))(
+  'each state of %s is the same state again out of its text, and has one of the tags',
+  (id, machine) => {
+    for (const text of leaves(machine.root).filter((each) => each !== '')) {
+      expect(statePath(stateValueOf(text))).toBe(text);
+      expect([text, STATE_TAGS]).toEqual([text, expect.arrayContaining([tagOf(id, text)])]);
+    }
+  },
+);
+
+test('regions in parallel have the worst of their tags, and what is no state has none', () => {
+  expect(stateValueOf('active.a paused.b.c idle')).toEqual({ active: 'a', paused: { b: 'c' }, idle: {} });
+  expect(tagOf('container', 'ended.backingOff')).toBe('retrying');
+  for (const [machine, state] of [
+    ['container', 'constructor'],
+    ['container', ''],
+    ['__proto__', 'running'],
+    [undefined, 'running'],
+  ] as const)
+    expect(tagOf(machine, state)).toBeUndefined();
+});
+
+test.each([
+  ['', 'nodeAgent'],
+  ['pod/u', 'pod'],
+  ['pod/u/container/web', 'container'],
+  ['pod/u/container/web/probe/liveness', 'probe'],
+  ['pod/u/container/web/0.container.launching', undefined],
+  ['startLimiter', 'limiter'],
+  ['constructor', undefined],
+  ['pod/__proto__/container/constructor', 'container'],
+])('the actor at %j runs %j', (path, machine) => {
+  expect(machineAt(path)).toBe(machine);
+});

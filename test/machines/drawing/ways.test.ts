@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import { type AnyTransitionDefinition, createActor, type InspectionEvent } from 'xstate';
+import { machines } from '../../../machines/drawing/charts.ts';
+import { dotted, nodesOf, transitionsOf, wayId, wayIdsOf, waysOf } from '../../../machines/drawing/ways.ts';
+import { limiterMachine } from '../../../machines/limiter/chart.ts';
+
+describe.each(machines.map((machine) => [machine.id, machine] as const))('the ways of %s', (_, machine) => {
+  const transitions = nodesOf(machine.root).flatMap((node) => transitionsOf(node).flat());
+
+  test('have each a name of its own', () => {
+    const ids = transitions.map(wayId);
+    expect(ids).not.toContain(undefined);
+    expect(new Set(ids).size).toBe(transitions.length);
+    expect(waysOf(machine).map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('are called the same where other guards and ports are provided', () => {
+    expect(waysOf(machine.provide({}))).toEqual(waysOf(machine));
+  });
+
+  test('lead from and to states that it has', () => {
+    const states = nodesOf(machine.root).map(dotted);
+    const ends = waysOf(machine).flatMap(({ from, to }) => [from, ...(to === undefined ? [] : [to])]);
+    expect(ends.filter((state) => !states.includes(state))).toEqual([]);
+  });
+});
+
+test('a name says the state, the event and which of its transitions it is', () => {
+  const ways = new Map(machines.flatMap((machine) => waysOf(machine).map((way) => [way.id, way])));
+  expect(ways.get('ended.choosing always 4')).toEqual({
+    ...{ id: 'ended.choosing always 4', from: 'ended.choosing', to: 'ended.backingOff', event: '' },
+    label: '[wantsRestart and backsOff]',
+  });
+  expect(ways.get('(root) container.update 0')).toEqual({
+    ...{ id: '(root) container.update 0', from: '', event: 'container.update', label: 'container.update' },
+  });
+});
+
+test('what a machine tells of a step at work is called as in its chart', () => {
+  const taken: string[] = [];
+  const inspect = (event: InspectionEvent) => {
+    if (event.type === '@xstate.microstep') taken.push(...wayIdsOf(event._transitions));
+  };
+  const limiter = createActor(limiterMachine, { input: { capacity: 1 }, inspect });
+  limiter.start();
+  limiter.send({ type: 'slot.request', key: 'pod/1/start', ref: limiter } as never);
+  const known = waysOf(limiterMachine).map(({ id }) => id);
+  expect(taken.length).toBeGreaterThan(0);
+  expect(taken.filter((id) => !known.includes(id))).toEqual([]);
+});
+
+test('the step in which a machine begins is none of its ways', () => {
+  const [machine] = machines;
+  if (machine === undefined) throw new Error('there are no machines');
+  // As xstate tells of it.
+  const first = { source: machine.root, target: [], eventType: null } as unknown as AnyTransitionDefinition;
+  expect(wayIdsOf([first])).toEqual([]);
+});

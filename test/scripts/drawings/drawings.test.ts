@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from '@jest/globals';
+import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
+import { machines } from '../../../machines/drawing/charts.ts';
+import { isInside, regionsOf } from '../../../machines/drawing/regions.ts';
+import { dotted, nodesOf, waysOf } from '../../../machines/drawing/ways.ts';
+import { drawAll } from '../../../scripts/drawings/all.ts';
+import { overlap, type Rectangle } from '../../../scripts/drawings/labels.ts';
+import { monoWidth, sansWidth } from '../../../scripts/drawings/textWidth.ts';
+import { labelLines } from '../../../web/model/chart/text.ts';
+import { root } from '../../support/tree.ts';
+
+const drawings = await drawAll(root);
+const byName = [...drawings];
+
+/** The most that one drawing may weigh on its way to a browser. */
+const MOST_BYTES = 15_000;
+
+const machineOf = ({ machine }: Drawing) => {
+  const found = machines.find(({ id }) => id === machine);
+  if (found === undefined) throw new Error(`there is no machine ${machine}`);
+  return found;
+};
+
+const contains = (outer: DrawnState, inner: DrawnState): boolean =>
+  outer.x <= inner.x &&
+  outer.y <= inner.y &&
+  outer.x + outer.width >= inner.x + inner.width &&
+  outer.y + outer.height >= inner.y + inner.height;
+
+/** A folded row stands for what is in the state before its `.*`. */
+const isIn = (state: string, outer: string) => state !== outer && isInside(state.replace(/[.][*]$/, '.x'), outer);
+
+const labelBoxes = ({ ways }: Drawing): Rectangle[] =>
+  ways.flatMap(({ label, labelAt }) => {
+    if (labelAt === undefined) return [];
+    const lines = labelLines(label, '59m59s');
+    return [
+      {
+        x: labelAt[0],
+        y: labelAt[1],
+        width: Math.max(...lines.map((line) => monoWidth(line, 10.5))),
+        height: 14 * lines.length,
+      },
+    ];
+  });
+
+/** Whether a point is on the edge of a box, or within its head. */
+const touches = ([x, y]: readonly [number, number], box: DrawnState): boolean =>
+  x >= box.x - 1 && x <= box.x + box.width + 1 && y >= box.y - 1 && y <= box.y + box.height + 1;
+
+test('there is a drawing of the whole of each machine, and one of each of its regions', () => {
+  const expected = machines.flatMap((machine) => [
+    machine.id,
+    ...regionsOf(machine).map(({ id }) => `${machine.id}.${id}`),
+  ]);
+  expect([...drawings.keys()]).toEqual(expected);
+});
+
+test('the same machines give the same drawings', async () => {
+  expect(JSON.stringify([...(await drawAll(root))])).toBe(JSON.stringify(byName));
+});
+
+describe.each(byName)('the drawing %s', (_, drawing) => {
+  const { states, ways, exits } = drawing;
+  const box = (state: string) => states.find((each) => each.state === state);
+
+  test('has boxes that are in each other as the states are, and overlap nowhere else', () => {
+    const odd = states.flatMap((one, index) =>
+      states.slice(index + 1).flatMap((other) => {
+        const [outer, inner] = isIn(one.state, other.state) ? [other, one] : [one, other];
+        const isRight = isIn(inner.state, outer.state) ? contains(outer, inner) : !overlap(one, other);
+        return isRight ? [] : [[one.state, other.state]];
+      }),
+    );
+    expect(odd).toEqual([]);
+    const inSight = {
+      ...states[0],
+      state: '',
+      label: '',
+      kind: 'compound',
+      x: 0,
+      y: 0,
+      width: drawing.width,
+      height: drawing.height,
+    } as const;
+    expect(states.filter((state) => !contains(inSight, state))).toEqual([]);
+  });
+
+  test('has room for every name', () => {
+    expect(states.filter(({ label, width }) => sansWidth(label, 12) + 14 > width)).toEqual([]);
+  });
+
+  test('has arrows that begin and end at their states, and turn at right angles', () => {
+    const odd = ways.filter(({ from, to, points }) => {
+      const [first, last] = [points[0], points.at(-1)];
+      const [begin, end] = [box(from), box(to)];
+      return !(first && last && begin && end && touches(first, begin) && touches(last, end));
+    });
+    expect(odd).toEqual([]);
+    const slanted = ways.filter(({ points }) =>
+      points.some(([x, y], index) => {
+        const [beforeX, beforeY] = points[index - 1] ?? [x, y];
+        return Math.abs(x - beforeX) > 1 && Math.abs(y - beforeY) > 1;
+      }),
+    );
+    expect(slanted).toEqual([]);
+  });
+
+  test('has labels that cover no state and no other label', () => {
+    const labels = labelBoxes(drawing);
+    expect(labels.filter((label) => states.some((state) => overlap(label, state)))).toEqual([]);
+    expect(labels.filter((label, index) => labels.slice(index + 1).some((other) => overlap(label, other)))).toEqual([]);
+  });
+
+  test('leaves out no way of its states but those within a fold', () => {
+    const folded = new Set(states.flatMap(({ holds = [] }) => holds.map(({ state }) => state)));
+    const own = waysOf(machineOf(drawing)).filter(({ from, to }) => from !== '' && to !== undefined && box(from));
+    const shown = new Set([...ways.flatMap((way) => way.ways), ...exits.map(({ way }) => way)]);
+    const missing = own.filter(({ id, from, to = '' }) => !shown.has(id) && from !== to && !folded.has(to));
+    expect(missing.map(({ id }) => id)).toEqual([]);
+  });
+
+  test('is small enough to be fetched when it is first shown', () => {
+    expect(gzipSync(JSON.stringify(drawing)).length).toBeLessThan(MOST_BYTES);
+  });
+});
+
+test.each(machines.map((machine) => [machine.id, machine] as const))(
+  'the drawings of %s show each of its states',
+  (id, machine) => {
+    const own = byName.filter(([, drawing]) => drawing.machine === id).map(([, drawing]) => drawing);
+    const states = nodesOf(machine.root)
+      .slice(1)
+      .filter(({ type }) => type !== 'history')
+      .map(dotted);
+    const [whole, ...regions] = own;
+    expect(whole?.states.map(({ state }) => state).toSorted()).toEqual(states.toSorted());
+    expect(whole?.statesOfAll).toBe(states.length);
+    if (regions.length === 0) return;
+    expect(regions.flatMap((drawing) => drawing.regions[0]?.states ?? []).length).toBeGreaterThan(0);
+    const shown = regions.flatMap((drawing) =>
+      drawing.states.flatMap(({ state, holds }) => holds?.map((held) => held.state) ?? [state]),
+    );
+    const atoms = nodesOf(machine.root)
+      .filter(({ type }) => type === 'atomic' || type === 'final')
+      .map(dotted);
+    expect(shown.filter((state) => atoms.includes(state)).toSorted()).toEqual(atoms.toSorted());
+  },
+);
+
+test('the usual way of a container is shown, what is beside it folded, and its back-off has room for its wait', () => {
+  const run = drawings.get('container.run');
+  const labels = run?.states.filter(({ state }) => state.startsWith('launching')).map(({ label }) => label);
+  expect(labels).toEqual(['launching', 'readyToCreate', 'queued', 'creating', 'starting', '3 more']);
+  expect(run?.states.find(({ state }) => state === 'launching.*')?.holds?.map(({ label }) => label)).toContain(
+    'awaitingRetry',
+  );
+  expect(run?.states.find(({ state }) => state === 'ended.backingOff')?.height).toBeGreaterThan(60);
+  expect(run?.exits.map(({ label, to }) => `${label} → ${to}`)).toContain('container.stop → stopped');
+  const timed = run?.ways.find(({ from, to }) => from === 'ended.backingOff' && to === 'pending.restarting');
+  expect(timed?.labelAt).toBeDefined();
+});
+
+test('a state says what its author says of it, and the rule behind it', () => {
+  const run = drawings.get('container.run');
+  const backingOff = run?.states.find(({ state }) => state === 'ended.backingOff');
+  expect(backingOff).toMatchObject({ comment: 'CrashLoopBackOff.', rules: ['C7'], tag: 'retrying' });
+  expect(run?.rules.find(({ rule }) => rule === 'C7')?.text).toMatch(/^The first restart is immediate\. .* 300 s/);
+  const commented = byName
+    .filter(([name]) => !name.includes('.'))
+    .flatMap(([, { states }]) => states)
+    .filter(({ comment }) => comment);
+  expect(commented.length).toBeGreaterThan(20);
+});
+
+test('docs/charts-page holds the drawings as they are: `npm run docs` writes them', () => {
+  const page = readFileSync(join(root, 'docs/charts-page/index.html'), 'utf8');
+  const json = /id="drawings">(.*)<\/script>/.exec(page)?.[1] ?? '[]';
+  const sorted = byName
+    .toSorted(([one], [other]) => (`${one}.json` < `${other}.json` ? -1 : 1))
+    .map(([, drawing]) => drawing);
+  expect(JSON.parse(json)).toEqual(sorted);
+});

@@ -1,0 +1,81 @@
+/** Who may import whom in the page: the parser of the other import rules reads no JSX. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const root = join(import.meta.dirname, '../..');
+const files = readdirSync(join(root, 'web'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.d.ts'))
+  .map((name) => join('web', name));
+
+/** What a browser can load beside the page's own files: none of them may need Node.js. */
+const SHARED = /^(?:pod\/|inspect\/protocol\.ts$|machines\/shared\/stateMeta\.ts$)/;
+const PACKAGES = ['preact', 'preact/hooks', 'preact/jsx-runtime', '@preact/signals'];
+
+const IMPORT = /(?:^|\n)\s*(?:import|export)\s(?:[^'";]*?\sfrom\s)?'([^']+)'|import\('([^']+)'\)/g;
+
+/** The files of this repository, and packages, that a file imports; types too. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(IMPORT)].map(([, static_, dynamic]) => {
+    const name = static_ ?? dynamic ?? '';
+    return name.startsWith('.') ? normalize(join(dirname(file), name)) : name;
+  });
+}
+
+const isOfPage = (name: string): boolean => name.startsWith('web/');
+
+test('the page imports its own files, what is shared with the server, and two packages', () => {
+  const others = files.flatMap((file) =>
+    importsOf(file)
+      .filter((name) => !isOfPage(name) && !SHARED.test(name) && !PACKAGES.includes(name))
+      .map((name) => `${file}: ${name}`),
+  );
+  expect(files.length).toBeGreaterThan(10);
+  expect(others).toEqual([]);
+});
+
+test('what decides is apart from what is drawn: the model imports no component', () => {
+  const drawn = files
+    .filter((file) => file.startsWith('web/model/'))
+    .flatMap((file) => importsOf(file).map((name) => `${file}: ${name}`))
+    .filter((each) => /\.(tsx|css)$|: preact$/.test(each));
+  expect(drawn).toEqual([]);
+});
+
+test('no file of the page imports itself, be it by way of others', () => {
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const walk = (file: string, way: readonly string[]) => {
+    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' -> '));
+    if (way.includes(file) || done.has(file)) return;
+    for (const name of importsOf(file)) if (/^web\/.*\.tsx?$/.test(name)) walk(name, [...way, file]);
+    done.add(file);
+  };
+  for (const file of files) walk(file, []);
+  expect(circles).toEqual([]);
+});
+
+test('nothing but tests imports the page', () => {
+  const folders = [
+    'actors',
+    'cli',
+    'cri',
+    'host',
+    'inspect',
+    'machines',
+    'node',
+    'pod',
+    'recording',
+    'server',
+    'simulation',
+    'volume',
+  ];
+  const importers = folders
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    )
+    .filter((name) => name.endsWith('.ts') && !name.includes('generated'))
+    .filter((file) => importsOf(file).some(isOfPage));
+  expect(importers).toEqual([]);
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Snapshot } from '../../../inspect/protocol.ts';
+import { filterBy, goLive, goTo, toggleHold } from '../../../web/model/actions.ts';
+import { worldOf } from '../../../web/model/world.ts';
+import { designSnapshot, NOW, snapshotWith } from '../support/nodeOnPage.ts';
+import { pageModel, until } from '../support/pageModel.ts';
+
+const later = snapshotWith([], NOW + 10_000);
+
+describe('a moment of the past', () => {
+  test('comes when it was asked for; until then the old picture stays', async () => {
+    const { page, written } = pageModel();
+    goTo(page, NOW - 60_000);
+    expect(page.world.value.at).toBe(NOW);
+    expect(page.moment.value).toMatchObject({ kind: 'asked', at: NOW - 60_000 });
+    await until(() => page.past.value !== undefined);
+    expect(page.world.value.at).toBe(NOW - 60_000);
+    expect(page.now.value).toBe(NOW - 60_000);
+    expect(page.moment.value).toBeUndefined();
+    expect(written).toEqual(['replace /?at=2026-05-04T07%3A42%3A52.000Z']);
+  });
+
+  test('of many in a row only the last is shown, and one question is asked at a time', async () => {
+    const asked: number[] = [];
+    const answers: (() => void)[] = [];
+    const snapshot = (at: number) => {
+      asked.push(NOW - at);
+      return new Promise<Snapshot>((resolve) => answers.push(() => resolve({ ...designSnapshot, at, mode: 'past' })));
+    };
+    const { page } = pageModel({ snapshot });
+    for (const ago of [1_000, 2_000, 3_000]) goTo(page, NOW - ago, { isMoving: true });
+    expect(asked).toEqual([1_000]);
+    answers[0]?.();
+    await until(() => asked.length === 2);
+    answers[1]?.();
+    await until(() => page.moment.value === undefined);
+    expect(asked).toEqual([1_000, 3_000]);
+    expect(page.world.value.at).toBe(NOW - 3_000);
+    expect(page.isMoving.value).toBe(true);
+  });
+
+  test('that does not come says why, and the picture stays', async () => {
+    const { page } = pageModel({ snapshot: async () => Promise.reject(new Error('nothing is recorded of it')) });
+    goTo(page, NOW - 1_000);
+    await until(() => page.moment.value?.kind === 'failed');
+    expect(page.moment.value).toEqual({ kind: 'failed', at: NOW - 1_000, message: 'nothing is recorded of it' });
+    expect(page.world.value.at).toBe(NOW);
+  });
+
+  test('is left at once by going live, and does not come afterwards', async () => {
+    let answer = () => {};
+    const snapshot = (at: number) =>
+      new Promise<Snapshot>((resolve) => {
+        answer = () => resolve({ ...designSnapshot, at });
+      });
+    const { page, written } = pageModel({ snapshot });
+    goTo(page, NOW - 1_000);
+    goLive(page);
+    answer();
+    await until(() => page.moment.value === undefined);
+    expect(page.past.value).toBeUndefined();
+    expect(written.at(-1)).toBe('replace /');
+  });
+});
+
+test('what is held stands while the node goes on, and lets go to where it is by then', () => {
+  const { page } = pageModel();
+  toggleHold(page);
+  page.live.value = worldOf(later);
+  expect([page.world.value.at, page.now.value]).toEqual([NOW, NOW]);
+  toggleHold(page);
+  expect(page.world.value.at).toBe(NOW + 10_000);
+});
+
+test('countdowns stop while the connection is lost', () => {
+  const { page } = pageModel();
+  page.wall.value = NOW + 3_000;
+  expect(page.now.value).toBe(NOW + 3_000);
+  page.connection.value = { kind: 'lost', since: NOW, retryAt: NOW + 2_000 };
+  expect(page.now.value).toBe(NOW);
+});
+
+test('a filter is part of the place, and an empty one is none', () => {
+  const { page, written } = pageModel();
+  filterBy(page, 'is:retrying');
+  filterBy(page, ' ');
+  expect(written).toEqual(['replace /?q=is%3Aretrying', 'replace /']);
+});

@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import { boxTowards, cameraAt, fitted, moved, zoomed } from '../../../../web/model/chart/camera.ts';
+import { drawn } from '../../support/drawn.ts';
+
+const box = (name: string) => {
+  const found = drawn.states.find(({ state }) => state === name);
+  if (found === undefined) throw new Error(`there is no ${name}`);
+  return found;
+};
+
+test('a drawing that has room is in the middle, as large as it is', () => {
+  expect(cameraAt({ width: 700, height: 500 }, drawn)).toEqual({ x: 100, y: 100, scale: 1 });
+});
+
+test('by itself it is shrunk a little, never below what can be read: then the part around the active state is seen', () => {
+  expect(cameraAt({ width: 450, height: 300 }, drawn).scale).toBeCloseTo(0.9);
+  const near = cameraAt({ width: 200, height: 150 }, drawn, box('ended.choosing'));
+  expect(near.scale).toBe(0.85);
+  const seen = { x: 300 * 0.85 + near.x, y: 230 * 0.85 + near.y };
+  expect(seen.x).toBeGreaterThanOrEqual(0);
+  expect(seen.x + 85).toBeLessThanOrEqual(200);
+  expect(seen.y + 30 * 0.85).toBeLessThanOrEqual(150);
+  // No further than to its edge.
+  expect(cameraAt({ width: 200, height: 150 }, drawn, box('pending'))).toMatchObject({ x: 0, y: 0 });
+});
+
+test('asked to, it is shown whole however small it is', () => {
+  expect(fitted({ width: 200, height: 150 }, drawn).scale).toBeCloseTo(0.4);
+});
+
+test('what is under the pointer stays there while it is enlarged, within bounds', () => {
+  const before = { x: 10, y: 20, scale: 1 };
+  const after = zoomed(before, 2, [60, 70]);
+  expect([(60 - after.x) / after.scale, (70 - after.y) / after.scale]).toEqual([50, 50]);
+  expect(zoomed(before, 100, [0, 0]).scale).toBe(3);
+  expect(zoomed(before, 0.001, [0, 0]).scale).toBe(0.2);
+});
+
+test('it cannot be lost from sight', () => {
+  const size = { width: 200, height: 150 };
+  expect(moved({ x: 0, y: 0, scale: 1 }, [-9_000, 9_000], size, drawn)).toEqual({ x: -452, y: 102, scale: 1 });
+});
+
+test('arrow keys follow ways, else lead to the nearest state there', () => {
+  expect(boxTowards(drawn, box('ended.choosing'), 'ArrowLeft')?.state).toBe('ended.backingOff');
+  expect(boxTowards(drawn, box('ended.backingOff'), 'ArrowUp')?.state).toBe('pending.restarting');
+  expect(boxTowards(drawn, box('pending.restarting'), 'ArrowDown')?.state).toBe('pending.choosing');
+  expect(boxTowards(drawn, box('ended.choosing'), 'ArrowRight')).toBeUndefined();
+  expect(boxTowards(drawn, box('ended.choosing'), 'x')).toBeUndefined();
+});

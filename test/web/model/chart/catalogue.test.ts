@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals';
+import { catalogueOf, drawingIn } from '../../../../web/model/chart/catalogue.ts';
+import { drawn } from '../../support/drawn.ts';
+
+const { region: _, ...whole } = drawn;
+const pod = { ...whole, machine: 'pod', regions: [], summary: 'One pod.' };
+const catalogue = catalogueOf([drawn, whole, pod]);
+
+test('machines are listed from the node inward, each with its regions before the whole of it', () => {
+  expect(catalogue.map(({ machine, summary }) => [machine, summary])).toEqual([
+    ['pod', 'One pod.'],
+    ['container', 'One container.'],
+  ]);
+  expect(catalogue[1]?.drawings.map(({ key }) => key)).toEqual(['container.run', 'container']);
+});
+
+test('the address names a drawing; one that names none leads to a container', () => {
+  expect(drawingIn(catalogue, 'pod')).toBe(pod);
+  expect(drawingIn(catalogue, 'nothing')).toBe(drawn);
+  expect(drawingIn([], '')).toBeUndefined();
+});

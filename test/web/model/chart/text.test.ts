@@ -1,0 +1,64 @@
+import { expect, test } from '@jest/globals';
+import {
+  chartTitle,
+  exitLines,
+  labelLines,
+  middleOf,
+  pathOf,
+  stateSentence,
+  waysOutOf,
+  wrapped,
+} from '../../../../web/model/chart/text.ts';
+import { chartView } from '../../../../web/model/chart/view.ts';
+import { crashLooping } from '../../support/crashLooping.ts';
+import { drawn } from '../../support/drawn.ts';
+
+const sentence = (name: string, seen?: typeof crashLooping) => {
+  const view = chartView(drawn, seen).states.find((each) => each.drawn.state === name);
+  return view && stateSentence(view, seen);
+};
+
+test('the title says which part of the machine is shown', () => {
+  expect(chartTitle(drawn)).toBe('container: run and restart, 5 of 56 states');
+  const { region: _, ...whole } = drawn;
+  expect(chartTitle(whole)).toBe('container: 56 states');
+  expect(chartTitle({ ...whole, machine: 'admission', statesOfAll: 1 })).toBe('admission: 1 state');
+});
+
+test('a state is read aloud: since when, what it waits for, until when, what follows', () => {
+  expect(sentence('ended.backingOff', crashLooping)).toBe(
+    'backingOff, active for 112s, waits for the end of its crash-loop back-off until 07:44:40, then restarting',
+  );
+  expect(sentence('pending.restarting', crashLooping)).toBe('restarting, last for 0ms');
+  expect(sentence('pending.*', crashLooping)).toBe('2 more: waiting, awaitingVolumes');
+  expect(sentence('ended.backingOff')).toBe('backingOff, waits for the end of its crash-loop back-off');
+});
+
+test('a label says the timer first and how long it has; what is long is broken, what is much is counted', () => {
+  expect(labelLines(['container.update [changesBackOffKey]', 'timer.elapsed'], '48s')).toEqual([
+    ...['timer.elapsed, in 48s', 'container.update', '[changesBackOffKey]'],
+  ]);
+  expect(labelLines([''])).toEqual(['at once']);
+  expect(labelLines(['a', 'b', 'c', 'd', 'e'])).toEqual(['a', 'b', 'c', 'and 2 more']);
+  expect(labelLines(['a', 'a'])).toEqual(['a']);
+  expect(labelLines(['a', 'b', 'c', 'd', 'e'], undefined, 12)).toHaveLength(5);
+});
+
+test('ways that lead out of the drawing are named for the state that is active', () => {
+  expect(exitLines(drawn, ['ended.backingOff'])).toEqual(['container.stop → stopped', 'node.lost → broken']);
+  expect(waysOutOf(drawn, 'ended.choosing').map(({ to }) => to)).toEqual(['ended.backingOff', 'ended.backingOff']);
+  expect(waysOutOf(drawn, 'ended')).toEqual([{ label: 'container.stop', to: 'stopped' }]);
+});
+
+test('words are broken into lines, and what is too much is cut', () => {
+  expect(wrapped('waits for the end of it', 12, 2)).toEqual(['waits for', 'the end of…']);
+  expect(wrapped('waits for it', 12, 2)).toEqual(['waits for it']);
+});
+
+test('an arrow has round corners, and a middle on its longest stretch', () => {
+  const [, , back] = drawn.ways;
+  if (back === undefined) throw new Error('the drawing has three ways');
+  expect(pathOf(back)).toBe('M20 240L15 240Q10 240 10 235L10 67Q10 62 15 62L30 62');
+  expect(middleOf(back)).toEqual([10, 151]);
+  expect(pathOf({ ...back, points: [] })).toBe('');
+});

@@ -1,0 +1,61 @@
+import { expect, test } from '@jest/globals';
+import { activeStates, boxOf, chartView } from '../../../../web/model/chart/view.ts';
+import { crashLooping } from '../../support/crashLooping.ts';
+import { drawn } from '../../support/drawn.ts';
+
+const view = chartView(drawn, crashLooping);
+const state = (name: string, of = view) => of.states.find((each) => each.drawn.state === name);
+const way = (from: string, of = view) => of.ways.find((each) => each.drawn.from === from);
+
+test('the active state is lit, with how long it lasts and how far its wait has come', () => {
+  expect(state('ended.backingOff')).toMatchObject({
+    stay: '112s',
+    lit: { category: 'retrying', waitingFor: 'the end of its crash-loop back-off', progress: 0.7 },
+  });
+  expect(view.states.filter(({ lit }) => lit)).toHaveLength(1);
+});
+
+test('states that it was in say how long the last time, what it never was in stays back', () => {
+  expect(state('pending.restarting')).toMatchObject({ isSeen: true, stay: '0ms' });
+  expect(state('pending')).toMatchObject({ isSeen: true });
+  expect(state('pending.*')).toMatchObject({ isSeen: false });
+  expect(state('pending.*')).not.toHaveProperty('stay');
+});
+
+test('ways have their counts; the one that it came by stands out, and the next one counts down', () => {
+  expect(way('ended.choosing')).toMatchObject({ look: 'last', count: 5 });
+  expect(way('ended.backingOff')).toMatchObject({ look: 'next', count: 4, in: '48s' });
+  expect(way('pending.restarting')).toMatchObject({ look: 'taken', count: 6 });
+  // Drawn over the others.
+  expect(view.ways.at(-1)?.look).toBe('next');
+});
+
+test('a folded state that is active takes the row, also without a deadline', () => {
+  const { until: _, ...seen } = crashLooping;
+  const folded = chartView(drawn, { ...seen, state: 'pending.waiting', tags: ['waiting'], next: [] });
+  expect(state('pending.*', folded)?.lit).toEqual({
+    ...{ state: 'pending.waiting', label: 'waiting', category: 'waiting' },
+    waitingFor: 'the end of its crash-loop back-off',
+  });
+  expect(state('pending', folded)).toMatchObject({ isAround: true });
+  expect(way('ended.choosing', folded)).toMatchObject({ look: 'taken' });
+});
+
+test('of no actor nothing is lit or taken; of a broken one nothing is lit', () => {
+  const bare = chartView(drawn);
+  expect(bare.states.filter(({ lit, isSeen, stay }) => lit || isSeen || stay)).toEqual([]);
+  expect(bare.ways.map(({ look, count }) => [look, count])).toEqual([
+    ['idle', 0],
+    ['idle', 0],
+    ['idle', 0],
+  ]);
+  expect(
+    chartView(drawn, { ...crashLooping, state: 'broken', tags: ['broken'] }).states.filter(({ lit }) => lit),
+  ).toEqual([]);
+});
+
+test('regions in parallel are several active states', () => {
+  expect(activeStates('a.b c.d')).toEqual(['a.b', 'c.d']);
+  expect(boxOf(drawn, 'pending.awaitingVolumes')?.state).toBe('pending.*');
+  expect(boxOf(drawn, 'running.steady')).toBeUndefined();
+});

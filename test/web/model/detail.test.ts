@@ -1,0 +1,89 @@
+import { expect, test } from '@jest/globals';
+import type { Detail, Frame } from '../../../inspect/protocol.ts';
+import { goTo, select } from '../../../web/model/actions.ts';
+import { followDetail } from '../../../web/model/detail.ts';
+import { followSelection } from '../../../web/model/selection.ts';
+import { withFrame } from '../../../web/model/world.ts';
+import { API, actor, apiDetail, NOW } from '../support/nodeOnPage.ts';
+import { pageModel, until } from '../support/pageModel.ts';
+
+function follows(answer?: (path: string) => Promise<Detail>) {
+  const asked: string[] = [];
+  const rests: (() => void)[] = [];
+  const detail = async (path: string, at?: number) => {
+    asked.push(at === undefined ? path : `${path} ${NOW - at}ms ago`);
+    return answer ? answer(path) : { ...apiDetail, path };
+  };
+  const { page } = pageModel({ url: '/pod/shop/checkout-api/container/api', detail });
+  followSelection(page, () => undefined);
+  const leave = followDetail(page, { setTimeout: (after) => rests.push(after) });
+  const change = (path: string) => {
+    const frame: Frame = { at: NOW, pods: [], podsGone: [], actorsGone: [], lines: [], actors: [] };
+    const before = page.world.value.actors.get(path) ?? actor({ path });
+    page.live.value = withFrame(page.live.value, { ...frame, actors: [{ ...before, facts: ['changed'] }] });
+  };
+  /** Half a second passes. */
+  const rest = async () => {
+    rests.shift()?.();
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  };
+  return { page, asked, change, rest, leave };
+}
+
+test('is asked for when an actor is selected, and when one of its pod has changed, every half second at most', async () => {
+  const { page, asked, change, rest } = follows();
+  await until(() => page.detail.value !== undefined);
+  change('pod/uid-checkout-api/container/proxy');
+  change('pod/uid-checkout-api/container/api');
+  expect(asked).toEqual([API]);
+  await rest();
+  expect(asked).toEqual([API, API]);
+  await rest();
+  change('pod/uid-auth');
+  expect(asked).toEqual([API, API]);
+});
+
+test('of another selection is asked for at once after the rest, and an answer that comes too late is not shown', async () => {
+  const late: (() => void)[] = [];
+  const { page, asked, rest } = follows(
+    (path) => new Promise((resolve) => late.push(() => resolve({ ...apiDetail, path }))),
+  );
+  select(page, 'pod/uid-auth');
+  late[0]?.();
+  await rest();
+  expect(page.detail.value).toBeUndefined();
+  expect(asked).toEqual([API, 'pod/uid-auth']);
+});
+
+test('is asked for the moment that is shown, but not while the hand is on the rail', async () => {
+  const { page, asked, rest } = follows();
+  await rest();
+  goTo(page, NOW - 5_000, { isMoving: true });
+  await until(() => page.past.value !== undefined);
+  expect(asked).toEqual([API]);
+  goTo(page, NOW - 5_000);
+  expect(asked).toEqual([API, `${API} 5000ms ago`]);
+});
+
+test('that cannot be had says why, until another try brings it', async () => {
+  let isAway = true;
+  const { page, asked, rest } = follows(async (path) => {
+    if (isAway) throw new Error('the agent is away');
+    return { ...apiDetail, path };
+  });
+  await until(() => page.detailTrouble.value === 'the agent is away');
+  await rest();
+  expect(asked).toHaveLength(1);
+  isAway = false;
+  page.detailTries.value += 1;
+  await until(() => page.detail.value !== undefined);
+  expect(page.detailTrouble.value).toBeUndefined();
+});
+
+test('is asked for no more once it is left', async () => {
+  const { asked, change, rest, leave } = follows();
+  leave();
+  await rest();
+  change(API);
+  expect(asked).toEqual([API]);
+});

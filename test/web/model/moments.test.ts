@@ -1,0 +1,188 @@
+import { describe, expect, test } from '@jest/globals';
+import { goTo } from '../../../web/model/actions.ts';
+import { press } from '../../../web/model/keys.ts';
+import { createPlayer, momentIn, nearest, stepTo } from '../../../web/model/moments.ts';
+import { startStory } from '../../../web/model/startStory.ts';
+import { leavePast, storyKeys, turnSpeed } from '../../../web/model/storyKeys.ts';
+import { API, crashLoop, NOW, POD, PROXY, RUNS, UID } from '../support/crashLoop.ts';
+import { snapshotAt, storyPage } from '../support/storyPage.ts';
+
+const { lines } = crashLoop();
+const run = (number: number) => RUNS[number - 1] ?? 0;
+
+describe('the nearest moment', () => {
+  test('by event is that at which something entered', () => {
+    const from = { at: run(6) + 2, by: 'event' as const, actor: API };
+    expect(nearest(lines, { ...from, isForward: true })).toBe(run(6) + 12);
+    expect(nearest(lines, { ...from, isForward: false })).toBe(run(6));
+  });
+
+  test('by change is that at which the selection came into another state', () => {
+    const from = { at: run(6) + 80, by: 'change' as const, actor: API };
+    expect(nearest(lines, { ...from, isForward: true })).toBe(run(6) + 1_700);
+    expect(nearest(lines, { ...from, isForward: false })).toBe(run(6) + 12);
+    expect(nearest(lines, { ...from, actor: PROXY, isForward: true })).toBeUndefined();
+  });
+});
+
+describe('stepping', () => {
+  test('back from what goes on leads into the past, and forward past the last one to what goes on', async () => {
+    const { page, telling, moments, settle } = storyPage();
+    await settle();
+    await stepTo(page, telling, 'change', false);
+    await settle();
+    expect(moments).toEqual([run(6) + 1_700]);
+    expect(page.past.peek()?.at).toBe(run(6) + 1_700);
+    await stepTo(page, telling, 'change', true);
+    expect(page.past.peek()).toBeUndefined();
+  });
+
+  test('asks for what is not at hand', async () => {
+    const { page, telling, moments, asked, settle } = storyPage();
+    await settle();
+    telling.known.value = undefined;
+    await stepTo(page, telling, 'event', false);
+    expect(asked).toContainEqual({ uid: UID, from: NOW - 1_800_000, to: NOW });
+    expect(moments[0]).toBeGreaterThan(run(6));
+  });
+
+  test('before all that is recorded leads nowhere', async () => {
+    const { page, telling, moments, settle } = storyPage({ story: () => Promise.reject(new Error('away')) });
+    await settle();
+    await stepTo(page, telling, 'event', false);
+    expect(moments).toEqual([]);
+  });
+});
+
+describe('playing', () => {
+  function playing(first = snapshotAt(NOW, 'live')) {
+    const timers: (() => void)[] = [];
+    const told = storyPage({ first });
+    const player = createPlayer(told.page, { later: (after) => timers.push(after) });
+    const next = async (ms: number) => {
+      told.pass(ms);
+      timers.shift()?.();
+      await told.settle();
+    };
+    return { ...told, player, next };
+  }
+
+  test('goes on as fast as it is told, until what goes on is reached', async () => {
+    const { page, player, next, settle } = playing();
+    goTo(page, NOW - 30_000);
+    await settle();
+    player.play(10);
+    await next(1_000);
+    expect(page.past.peek()?.at).toBe(NOW - 20_000);
+    expect(page.isMoving.peek()).toBe(true);
+    turnSpeed(page, player);
+    expect(player.speed.peek()).toBe(60);
+    await next(0);
+    await next(1_000);
+    expect(player.speed.peek()).toBeUndefined();
+    expect(page.past.peek()).toBeUndefined();
+    expect(page.isMoving.peek()).toBe(false);
+  });
+
+  test('stops at the end of a recording that is all there is', async () => {
+    const { page, player, next, moments } = playing(snapshotAt(NOW - 1_000, 'file'));
+    player.play(1);
+    await next(5_000);
+    expect(moments.at(-1)).toBe(NOW);
+    expect(page.past.peek()).toBeDefined();
+    expect(player.speed.peek()).toBeUndefined();
+  });
+
+  test('is left for what goes on', async () => {
+    const { page, player, settle } = playing();
+    goTo(page, NOW - 30_000);
+    await settle();
+    player.play(1);
+    leavePast(page, player);
+    expect([page.past.peek(), player.speed.peek(), page.isMoving.peek()]).toEqual([undefined, undefined, false]);
+  });
+});
+
+describe('a text names a moment', () => {
+  const now = Date.UTC(2026, 0, 2, 7, 43, 52);
+
+  test.each([
+    ['07:41:31', Date.UTC(2026, 0, 2, 7, 41, 31)],
+    ['7:41', Date.UTC(2026, 0, 2, 7, 41)],
+    ['07:41:31.5', Date.UTC(2026, 0, 2, 7, 41, 31, 500)],
+    // Not the one that is to come, but that of yesterday.
+    ['23:00', Date.UTC(2026, 0, 1, 23)],
+    ['5m ago', now - 300_000],
+    ['1h2m3s', now - 3_723_000],
+    ['2026-01-02T07:00:00Z', Date.UTC(2026, 0, 2, 7)],
+  ])('%s', (text, at) => {
+    expect(momentIn(text, now)).toBe(at);
+  });
+
+  test.each(['', ' ', '25:00', 'soon', '7'])('%j names none', (text) => {
+    expect(momentIn(text, now)).toBeUndefined();
+  });
+});
+
+describe('the keys of time', () => {
+  const stroke = (key: string) => ({ key, shiftKey: false, isCommand: false, isTyping: false });
+
+  test('do what they are for', async () => {
+    const { page, telling, settle } = storyPage();
+    await settle();
+    let isAsked = false;
+    const player = createPlayer(page, { later: () => 0 });
+    const askMoment = () => {
+      isAsked = true;
+    };
+    page.keys.value = storyKeys({ page, telling, player, askMoment });
+    const type = async (key: string) => {
+      expect(press(page, stroke(key))).toBe(true);
+      await settle();
+    };
+    await type(' ');
+    expect(page.held.peek()).toBeDefined();
+    await type(' ');
+    expect(page.held.peek()).toBeUndefined();
+    await type('[');
+    expect(page.past.peek()?.at).toBe(run(6) + 1_700);
+    await type(' ');
+    expect(player.speed.peek()).toBe(1);
+    await type(',');
+    expect(player.speed.peek()).toBeUndefined();
+    await type('l');
+    expect(page.past.peek()).toBeUndefined();
+    await type('s');
+    expect(page.place.peek().story).toBe('steps');
+    await type('g');
+    expect(isAsked).toBe(true);
+  });
+
+  test('of a recording alone have no Live', () => {
+    const { page, telling } = storyPage({ first: snapshotAt(NOW, 'file') });
+    const player = createPlayer(page, { later: () => 0 });
+    const keys = storyKeys({ page, telling, player, askMoment: () => {} }).flatMap((action) => action.keys);
+    expect(keys).not.toContain('l');
+    expect(keys).toContain(' ');
+  });
+});
+
+test('a story that is started asks for the rail, and begins anew with what is selected', async () => {
+  const { page, settle } = storyPage();
+  const rail = { from: 0, to: NOW, bucketMs: 1_000, counts: [], failures: [], restarts: [] };
+  const timers: number[] = [];
+  page.asking.rail = () => Promise.resolve(rail);
+  const { telling } = startStory(page, { later: (_, ms) => timers.push(ms) });
+  await settle();
+  expect(page.rail.peek()).toBe(rail);
+  expect(timers).toEqual([10_000]);
+  telling.burst.value = 1;
+  telling.opened.value = 'a line';
+  page.selected.value = POD;
+  expect([telling.burst.peek(), telling.opened.peek()]).toEqual([undefined, undefined]);
+  telling.burst.value = 1;
+  telling.opened.value = 'a line';
+  goTo(page, NOW - 1_000);
+  await settle();
+  expect([telling.burst.peek(), telling.opened.peek()]).toEqual([undefined, 'a line']);
+});

@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Frame } from '../../../inspect/protocol.ts';
+import { filterBy } from '../../../web/model/actions.ts';
+import { createTree, fold, hold, inWindow, pathBeside, placesOf, reveal, wordsOf } from '../../../web/model/rows.ts';
+import { withFrame } from '../../../web/model/world.ts';
+import { API, actor, NOW, podOnPage, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
+import { pageModel } from '../support/pageModel.ts';
+
+function treeOf(given: Parameters<typeof pageModel>[0] = {}) {
+  const { page } = pageModel(given);
+  const tree = createTree(page);
+  const lines = () =>
+    tree.rows.value.map((row) => {
+      const { kind, name, beside, what, time } = wordsOf(row, page.world.value, page.now.value);
+      const isOpen = row.row.isOpen === undefined ? ' ' : row.row.isOpen ? '-' : '+';
+      const words = [kind, name, beside, what, time].filter((each) => each !== '').join(' ');
+      return `${'  '.repeat(row.row.depth)}${isOpen} ${words}${row.isGone ? ' (gone)' : ''}`;
+    });
+  const change = (frame: Partial<Frame>) => {
+    const empty = { at: NOW, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [] };
+    page.live.value = withFrame(page.live.value, { ...empty, ...frame });
+  };
+  return { page, tree, lines, change };
+}
+
+const three = () => treeOf({ first: snapshotWith(['a', 'b', 'c'].map((name) => wellPod(name))) });
+const retrying = (name: string) => {
+  const { actors } = podOnPage({ name, tree: { state: 'preparing', tags: ['retrying'], since: NOW - 5_000 } });
+  return { actors: actors.map((each) => ({ ...each, order: 50 })) };
+};
+
+test('the rows are those of the terminal: worst first, what differs from well, one time', () => {
+  const { page, tree, lines } = treeOf();
+  reveal(tree, page.world.value, API);
+  expect(lines().slice(0, 14)).toEqual([
+    '+ nodeAgent 9 actors 3h',
+    '+ thumbs media ImagePullBackOff in 2m18s',
+    '- checkout-api shop CrashLoopBackOff in 48s',
+    '    volume settings mounted 4m',
+    '    volume tmp mounted 4m',
+    '    container api ended.backingOff in 48s',
+    '  + container proxy running 4m',
+    '  import-nightly batch OOMKilled 12m',
+    '+ postgres data main: running.startingUp in 6s',
+    '+ cart shop pull queue 1/2 31s',
+    '+ encoder shop pull queue 2/2 31s',
+    '+ search shop ContainerCreating 14s',
+    '+ dns-a edge 1/1 3h',
+    '+ gateway edge 1/1 3h',
+  ]);
+  expect(tree.count.value).toEqual({ pods: 19, actors: 51 });
+});
+
+test('a pod that has failed is so, although its machine is done with it', () => {
+  const failed = podOnPage({
+    ...{ name: 'import', pod: { phase: 'Failed', status: 'Error', ready: '0/1' } },
+    tree: { state: 'finished', tags: ['done', 'ended'], since: NOW - 60_000 },
+  });
+  const { page, tree, lines } = treeOf({ first: snapshotWith([wellPod('a'), failed]) });
+  expect(lines()[1]).toMatch(/import.* Error 60s$/);
+  const row = tree.rows.value[1];
+  expect(row && wordsOf(row, page.world.value, NOW).category).toBe('failed');
+  filterBy(page, 'is:failed');
+  expect(lines().filter((line) => line.includes('import'))).toHaveLength(1);
+});
+
+test('a closed row shows its worst descendant', () => {
+  const { tree, lines } = treeOf();
+  fold(tree, 'pod/uid-thumbs');
+  expect(lines().slice(1, 3)).toEqual([
+    '- thumbs media ImagePullBackOff in 2m18s',
+    '  + container main ErrImagePull in 2m18s',
+  ]);
+});
+
+describe('a filter', () => {
+  test('shows what is like it, with what is above', () => {
+    const { page, lines } = treeOf();
+    filterBy(page, 'is:retrying kind:container');
+    expect(lines()).toEqual([
+      '- checkout-api shop CrashLoopBackOff in 48s',
+      '    container api ended.backingOff in 48s',
+    ]);
+  });
+
+  test('that cannot be read says so, and hides nothing', () => {
+    const { page, tree } = treeOf();
+    filterBy(page, 'is:retying');
+    expect(tree.problem.value).toContain('did you mean retrying?');
+    expect(tree.rows.value.length).toBeGreaterThan(19);
+  });
+});
+
+describe('nothing moves under the hand', () => {
+  test('a pod that gets worse goes up only when the hand has left', () => {
+    const { tree, lines, change } = three();
+    hold(tree, 'pointer', true);
+    lines();
+    change(retrying('c'));
+    expect(lines().map((line) => line.slice(2, 3))).toEqual(['n', 'a', 'b', 'c']);
+    expect(lines().at(-1)).toContain('c shop preparing');
+    hold(tree, 'pointer', false);
+    expect(lines().map((line) => line.slice(2, 3))).toEqual(['n', 'c', 'a', 'b']);
+  });
+
+  test('what is gone keeps its place, and what is new comes last', () => {
+    const { tree, lines, change } = three();
+    hold(tree, 'focus', true);
+    lines();
+    const made = wellPod('aa');
+    change({
+      actorsGone: ['pod/uid-b', 'pod/uid-b/container/main'],
+      podsGone: ['uid-b'],
+      pods: [made.pod],
+      actors: made.actors,
+    });
+    expect(lines().map((line) => line.slice(2).split(' ')[0])).toEqual(['nodeAgent', 'a', 'b', 'c', 'aa']);
+    expect(lines()[2]).toContain('(gone)');
+  });
+
+  test('a child that comes to an open row waits until the hand has left', () => {
+    const { tree, lines, change } = three();
+    fold(tree, 'pod/uid-a');
+    hold(tree, 'pointer', true);
+    lines();
+    const volume = actor({
+      path: 'pod/uid-a/volume/v',
+      parent: 'pod/uid-a',
+      machine: 'volume',
+      kind: 'volume',
+      name: 'v',
+    });
+    change({ actors: [volume] });
+    expect(lines()).toHaveLength(5);
+    hold(tree, 'pointer', false);
+    expect(lines()).toHaveLength(6);
+  });
+
+  test('but what the hand opens, opens', () => {
+    const { tree, lines, change } = three();
+    hold(tree, 'pointer', true);
+    lines();
+    change(retrying('c'));
+    lines();
+    fold(tree, 'pod/uid-b');
+    expect(lines().map((line) => line.trim().slice(0, 3))).toEqual(['+ n', '+ a', '- b', 'con', '+ c']);
+  });
+});
+
+test('of 1,000 actors some 40 rows are in the window, wherever it is', () => {
+  for (const top of [0, 480, 20_000, 24_000 - 672]) {
+    const { from, to } = inWindow(1_000, { top, height: 672, row: 24 });
+    expect(to - from).toBeLessThanOrEqual(41);
+    expect(from * 24).toBeLessThanOrEqual(top);
+    expect(to * 24).toBeGreaterThanOrEqual(Math.min(24_000, top + 672));
+  }
+});
+
+test('each row knows its place among its siblings, also below others', () => {
+  const { page, tree } = treeOf();
+  reveal(tree, page.world.value, API);
+  const places = placesOf(tree.rows.value);
+  expect(places[0]).toEqual({ at: 1, of: 20 });
+  expect(places[5]).toEqual({ at: 3, of: 4 });
+  expect(places[7]).toEqual({ at: 4, of: 20 });
+});
+
+test('the cursor moves row by row and stays at the ends', () => {
+  const { rows } = three().tree;
+  expect(pathBeside(rows.value, '', 1)).toBe('pod/uid-a');
+  expect(pathBeside(rows.value, 'pod/uid-c', 1)).toBe('pod/uid-c');
+  expect(pathBeside(rows.value, 'pod/uid-c', -1_000)).toBe('');
+  expect(pathBeside(rows.value, 'gone', 1)).toBe('');
+});

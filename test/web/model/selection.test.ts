@@ -1,0 +1,106 @@
+import { describe, expect, test } from '@jest/globals';
+import { arriveAt, select } from '../../../web/model/actions.ts';
+import { placeOf } from '../../../web/model/place.ts';
+import { followSelection, pathAt, stepsOf } from '../../../web/model/selection.ts';
+import { worstPath } from '../../../web/model/tree.ts';
+import { withFrame, worldOf } from '../../../web/model/world.ts';
+import { API, designSnapshot, NOW, podOnPage, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
+import { pageModel } from '../support/pageModel.ts';
+
+const world = worldOf(designSnapshot);
+const at = (url: string, of = world) => pathAt(of, placeOf(new URL(url, 'http://page')));
+
+describe('a place names', () => {
+  test.each([
+    ['/pod/shop/checkout-api', 'pod/uid-checkout-api'],
+    ['/pod/shop/checkout-api-node-1', 'pod/uid-checkout-api'],
+    ['/pod/shop/checkout-api/container/proxy/probe/readiness', 'pod/uid-checkout-api/container/proxy/probe/readiness'],
+    ['/node/startLimiter', 'startLimiter'],
+    ['/node', ''],
+    ['/pod/web/checkout-api', undefined],
+    ['/pod/shop/checkout-api/container/gone', undefined],
+    ['/', undefined],
+  ])('%s', (url, path) => {
+    expect(at(url)).toBe(path);
+  });
+
+  test('and is named the same way', () => {
+    for (const path of ['', 'startLimiter', API, 'pod/uid-checkout-api']) {
+      const { steps } = stepsOf(world, path);
+      expect(at(`/${steps.map(encodeURIComponent).join('/')}`)).toBe(path);
+    }
+    expect(stepsOf(world, API)).toEqual({ steps: ['pod', 'shop', 'checkout-api', 'container', 'api'], uid: undefined });
+  });
+
+  test('of several pods of a name the one with the uid, which the URL then has', () => {
+    const old = podOnPage({ name: 'old', pod: { name: 'web-node-1' } });
+    const twins = worldOf(snapshotWith([old, wellPod('web')]));
+    expect(at('/pod/shop/web', twins)).toBe('pod/uid-web');
+    expect(at('/pod/shop/web?uid=uid-old', twins)).toBe('pod/uid-old');
+    expect(stepsOf(twins, 'pod/uid-web').uid).toBeUndefined();
+    expect(stepsOf(twins, 'pod/uid-old')).toEqual({ steps: ['pod', 'shop', 'web-node-1'], uid: 'uid-old' });
+  });
+
+  test('of a static pod and another with the names in each other’s way, each by a name that is its own', () => {
+    const other = podOnPage({ name: 'plain', pod: { name: 'web', isStatic: false } });
+    const both = worldOf(snapshotWith([wellPod('web'), other]));
+    expect(stepsOf(both, 'pod/uid-web').steps).toEqual(['pod', 'shop', 'web-node-1']);
+    expect(stepsOf(both, 'pod/uid-plain').steps).toEqual(['pod', 'shop', 'web']);
+  });
+});
+
+describe('the selection', () => {
+  test('without a path is the worst pod, and stays it when another gets worse', () => {
+    const { page } = pageModel();
+    followSelection(page, worstPath);
+    expect(page.selected.value).toBe('pod/uid-thumbs');
+    const broken = podOnPage({ name: 'auth', tree: { tags: ['broken'] } });
+    const frame = { at: NOW + 1, pods: [], podsGone: [], actorsGone: [], lines: [], actors: broken.actors };
+    page.live.value = withFrame(page.live.value, frame);
+    expect(worstPath(page.world.value)).toBe('pod/uid-auth');
+    expect(page.selected.value).toBe('pod/uid-thumbs');
+  });
+
+  test('of an empty node is nothing until there is a pod', () => {
+    const { page } = pageModel({ first: snapshotWith([]) });
+    followSelection(page, worstPath);
+    expect(page.selected.value).toBeUndefined();
+    page.live.value = worldOf(snapshotWith([wellPod('web')]));
+    expect(page.selected.value).toBe('pod/uid-web');
+  });
+
+  test('adds to the history, and back leads to the one before', () => {
+    const { page, written } = pageModel({ url: '/pod/shop/auth' });
+    followSelection(page, worstPath);
+    select(page, API);
+    select(page, API);
+    expect(written).toEqual(['push /pod/shop/checkout-api/container/api']);
+    expect(page.selected.value).toBe(API);
+    arriveAt(page, placeOf(new URL('/pod/shop/auth', 'http://page')));
+    expect(page.selected.value).toBe('pod/uid-auth');
+  });
+
+  test('stays when its actor is gone, with what it was last', () => {
+    const { page } = pageModel({ url: '/pod/shop/auth' });
+    followSelection(page, worstPath);
+    const frame = { at: NOW + 5_000, pods: [], podsGone: ['uid-auth'], actors: [], lines: [] };
+    page.live.value = withFrame(page.live.value, {
+      ...frame,
+      actorsGone: ['pod/uid-auth', 'pod/uid-auth/container/main'],
+    });
+    expect(page.selected.value).toBe('pod/uid-auth');
+    expect(page.lastSeen.value).toMatchObject({
+      at: NOW,
+      pod: { name: 'auth-node-1' },
+      actor: { path: 'pod/uid-auth' },
+    });
+  });
+
+  test('is kept by name when the pod comes back under another uid', () => {
+    const { page } = pageModel({ url: '/pod/shop/auth', first: snapshotWith([wellPod('auth')]) });
+    followSelection(page, worstPath);
+    const made = podOnPage({ name: 'auth2', pod: { name: 'auth-node-1' } });
+    page.live.value = worldOf(snapshotWith([made]));
+    expect(page.selected.value).toBe('pod/uid-auth2');
+  });
+});

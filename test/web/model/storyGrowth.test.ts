@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Story } from '../../../inspect/protocol.ts';
+import { appended, isOfPod } from '../../../web/model/storyGrowth.ts';
+import { API, answer, POD, state, UID } from '../support/crashLoop.ts';
+
+const empty: Story = { from: 0, to: 0, before: [], lines: [] };
+const moves = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => state(from + index, API, `s${from + index}`, 'steady'));
+
+describe('a story that goes on', () => {
+  test('ends with what came last', () => {
+    const story = appended({ ...empty, lines: moves(2) }, moves(3, 2), 0);
+    expect(story).toMatchObject({ from: 0, to: 4 });
+    expect(story).not.toHaveProperty('unsaid');
+    expect(story.lines).toHaveLength(5);
+  });
+
+  test('lets the oldest go when there are too many, and says how many', () => {
+    let story = empty;
+    for (let at = 0; at < 1_000; at += 1) story = appended(story, moves(1, at), 0, 100);
+    expect(story.lines.length).toBeLessThanOrEqual(110);
+    expect(story.unsaid).toBe(1_000 - story.lines.length);
+    // What its actors were in is still known.
+    const [first] = story.lines;
+    expect(story.from).toBe(first?.at);
+    expect(story.before).toEqual([{ actor: API, state: `s${story.from - 1}`, since: story.from - 1, tag: 'steady' }]);
+  });
+
+  test('forgets with its oldest lines what was before an agent began', () => {
+    const lines = [
+      ...moves(5),
+      { kind: 'began' as const, at: 5 },
+      state(6, POD, 'adopting', 'working'),
+      ...moves(8, 7),
+    ];
+    expect(appended(empty, lines, 0, 8).before.map(({ actor }) => actor)).toEqual([POD]);
+  });
+
+  test('counts what the node itself left out', () => {
+    expect(appended({ ...empty, unsaid: 3 }, [], 4).unsaid).toBe(7);
+  });
+});
+
+test('a line is of the pod that it is about', () => {
+  const fact = { ...answer(0, '1.nodeAgent', 'pleg', 0), outcome: 'fact' as const, uid: UID };
+  const event = { ...{ kind: 'event' as const, at: 0, uid: UID }, eventType: 'Normal', reason: 'x', message: '' };
+  const began = { kind: 'began' as const, at: 0 };
+  for (const line of [state(0, POD, 'x', 'done'), state(0, API, 'x', 'done'), fact, event, began])
+    expect(isOfPod(line, UID)).toBe(true);
+  for (const line of [state(0, 'startLimiter', 'x', 'done'), state(0, `${POD}9`, 'x', 'done')])
+    expect(isOfPod(line, UID)).toBe(false);
+  expect(isOfPod(state(0, 'startLimiter', 'x', 'done'), '')).toBe(true);
+  expect(isOfPod(fact, '')).toBe(false);
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { barText, momentOf, placedBars, placedMarks, runLabels, ticksOf, xOf } from '../../../web/model/storyPixels.ts';
+
+const scale = { from: 0, to: 100_000, left: 100, right: 1_100 };
+const bar = (from: number, to: number, tag = 'steady') => ({ from, to, state: `in.${tag}`, tag });
+const mark = (at: number, isBad = false) => ({ at, isBad, step: at, actor: '' });
+
+test('a place stands for its moment', () => {
+  expect(xOf(scale, 50_000)).toBe(600);
+  expect(momentOf(scale, xOf(scale, 12_345))).toBeCloseTo(12_345);
+});
+
+describe('bars', () => {
+  test('too short to be told apart are the one of them that lasted longest', () => {
+    const placed = placedBars([bar(0, 78, 'working'), bar(78, 278, 'steady'), bar(278, 90_000, 'retrying')], scale);
+    expect(placed.map(({ tag, isBlip }) => [tag, isBlip])).toEqual([
+      ['steady', true],
+      ['retrying', false],
+    ]);
+    expect(placed[1]?.x).toBeCloseTo(104);
+  });
+
+  test('of which only a part is in sight are cut, others are left out', () => {
+    const [cut, ...others] = placedBars([bar(-50_000, 50_000), bar(200_000, 300_000)], scale);
+    expect(cut).toMatchObject({ x: 100, width: 500 });
+    expect(others).toEqual([]);
+  });
+
+  test('never overlap, and are within the scale but for the least width', () => {
+    const lengths = fc.array(fc.nat(4_000));
+    fc.assert(
+      fc.property(lengths, fc.integer({ min: -20_000, max: 90_000 }), (drawn, begin) => {
+        let at = begin;
+        const bars = drawn.map((length, index) => {
+          at += length;
+          return bar(at - length, at, index % 2 === 0 ? 'steady' : 'working');
+        });
+        const placed = placedBars(bars, scale);
+        for (const [index, { x, width }] of placed.entries()) {
+          const before = placed[index - 1];
+          expect(width).toBeGreaterThan(3.3);
+          expect(x).toBeGreaterThanOrEqual(before ? before.x + before.width : scale.left);
+          expect(x + width).toBeLessThanOrEqual(scale.right + 8);
+        }
+      }),
+    );
+  });
+});
+
+test('marks nearer than 6 px are one burst, bad if one of them is', () => {
+  const placed = placedMarks([mark(-1), mark(0), mark(500, true), mark(600), mark(5_000), mark(100_001)], scale);
+  expect(placed.map(({ x, marks, isBad }) => [x, marks.length, isBad])).toEqual([
+    [100, 2, true],
+    [106, 1, false],
+    [150, 1, false],
+  ]);
+});
+
+describe('a bar says', () => {
+  test('its state, of a wait how long it is, as far as there is room', () => {
+    const wait = { from: 0, to: 112_000, state: 'ended.backingOff', tag: 'retrying' };
+    expect(barText(wait, 200, 80_000)).toBe('backingOff 80s');
+    expect(barText(wait, 60)).toBe('112s');
+    expect(barText(wait, 20)).toBe('');
+    expect(barText({ ...wait, state: 'running.steady', tag: 'steady' }, 200)).toBe('running.steady');
+  });
+});
+
+describe('ticks', () => {
+  test('are round moments with room between them', () => {
+    expect(ticksOf(scale).map(({ text }) => text)).toEqual([
+      ...['00:00:00', '00:00:10', '00:00:20', '00:00:30', '00:00:40', '00:00:50', '00:01:00', '00:01:10', '00:01:20'],
+      ...['00:01:30', '00:01:40'],
+    ]);
+  });
+
+  test('are few, however long the scale is', () => {
+    const spans = fc.integer({ min: 1_000, max: 40 * 86_400_000 });
+    fc.assert(
+      fc.property(spans, (span) => {
+        const ticks = ticksOf({ ...scale, to: span });
+        expect(ticks.length).toBeLessThanOrEqual(Math.ceil(1_000 / 84) + 32);
+      }),
+    );
+  });
+});
+
+test('runs that began near each other share a label', () => {
+  const runs = [0, 500, 9_000, 12_000, 30_000].map((at, index) => ({ at, run: index + 1 }));
+  expect(runLabels(runs, scale).map(({ text }) => text)).toEqual(['1, 2', 'run 3', '4', 'run 5']);
+  const many = Array.from({ length: 5 }, (_, index) => ({ at: index, run: index + 1 }));
+  expect(runLabels(many, scale).map(({ text }) => text)).toEqual(['1–5']);
+});

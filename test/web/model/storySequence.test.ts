@@ -1,0 +1,64 @@
+import { describe, expect, test } from '@jest/globals';
+import { burstsOf } from '../../../web/model/storyBursts.ts';
+import { rowsOf } from '../../../web/model/storyRows.ts';
+import { sequenceOf } from '../../../web/model/storySequence.ts';
+import { stepsOf } from '../../../web/model/storySteps.ts';
+import { API, crashLoop, POD, READINESS } from '../support/crashLoop.ts';
+
+const steps = stepsOf(crashLoop());
+
+function sequenceFor(subject: string, which = -1) {
+  const burst = burstsOf(steps, subject).at(which);
+  const rows = rowsOf(burst?.steps ?? [], { subject });
+  const now = (burst?.to ?? 0) + 112_000;
+  return sequenceOf({ rows, subject, from: burst?.from ?? 0, now, before: { state: 'ended.backingOff' } });
+}
+
+describe('a run', () => {
+  const { parties, subject, columns, bars, gaps } = sequenceFor(API);
+
+  test('has those who take part, what is outside above it', () => {
+    expect(parties.map(({ label }) => label)).toEqual(['timer', 'start gate', 'runtime', 'api', 'events']);
+    expect(parties[subject]?.actor).toBe(API);
+  });
+
+  test('has an arrow for each line, and one for each call and each place that is asked for', () => {
+    const name = (id: string) => parties.find((party) => party.id === id)?.label;
+    const arrows = columns.map(({ number, from, to }) => `${number ?? 'ask'} ${name(from)} → ${name(to)}`);
+    expect(arrows).toEqual([
+      ...['1 timer → api', 'ask api → runtime', '2 runtime → api', 'ask api → start gate', '3 api → events'],
+      ...['4 start gate → api', 'ask api → runtime', '5 runtime → api', 'ask api → runtime', '6 api → events'],
+      ...['7 runtime → api', '8 api → events', '9 runtime → api', '10 api → events'],
+    ]);
+    expect(columns.map(({ label }) => label).filter(Boolean)).toEqual([
+      ...['+0ms', '+2ms', '+2ms', '+12ms', '+80ms', '+1.70s'],
+    ]);
+    expect(columns.filter(({ isBad }) => isBad).map(({ number }) => number)).toEqual([9]);
+  });
+
+  test('has the states of who is told of between the arrows, the last of which goes on', () => {
+    expect(bars.map(({ from, to, state }) => [from, to, state])).toEqual([
+      [-1, 0, 'ended.backingOff'],
+      [0, 2, 'pending.gettingImage'],
+      [2, 5, 'launching.making.queued'],
+      [5, 7, 'launching.making.creating'],
+      [7, 10, 'launching.making.starting'],
+      [10, 12, 'running.steady'],
+      [12, 14, 'ended.backingOff'],
+    ]);
+  });
+
+  test('says where much time goes by', () => {
+    expect(gaps).toEqual([
+      { from: 11, to: 12, text: '1.6s' },
+      { from: 13, to: 14, text: '112s so far' },
+    ]);
+  });
+});
+
+test('of a pod the arrows end at the actors below it', () => {
+  const { parties, columns } = sequenceFor(POD);
+  const actors = parties.flatMap(({ actor }) => actor ?? []);
+  expect(actors).toEqual([POD, API, READINESS]);
+  expect(columns.at(-1)).toMatchObject({ from: ': probe', to: READINESS });
+});

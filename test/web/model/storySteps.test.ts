@@ -1,0 +1,175 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { StoryLine } from '../../../inspect/protocol.ts';
+import { gateOf, type Step, stepsOf } from '../../../web/model/storySteps.ts';
+import { API, answer, BEGAN, burst, crashLoop, elapsed, POD, RUNS, state, UID } from '../support/crashLoop.ts';
+
+const stepsIn = (lines: readonly StoryLine[]) => stepsOf({ before: [], lines });
+const said = ({ who, event, moves }: Step) => `${who} ${event}: ${moves.map((move) => move.state).join(' ')}`;
+
+describe('a run of a container', () => {
+  const steps = stepsOf(crashLoop()).filter(({ at }) => at >= (RUNS[5] ?? 0) && at < (RUNS[5] ?? 0) + 2_000);
+
+  test('is a step for its timer, each answer, each slot and what was seen of it', () => {
+    expect(steps.map(said)).toEqual([
+      'timer elapsed: checking pending.gettingImage',
+      'runtime findImage: launching.readyToCreate launching.making.queued found',
+      'gate granted: launching.making.creating',
+      'runtime createContainer: launching.making.starting',
+      'runtime startContainer: running.steady',
+      'runtime observed: ended.backingOff',
+    ]);
+  });
+
+  test('asks in the step that makes it ask, and is told of in the step of the event', () => {
+    expect(steps.map(({ asks }) => asks.map(({ port }) => port))).toEqual([
+      ['findImage'],
+      [],
+      ['createContainer'],
+      ['startContainer'],
+      [],
+      [],
+    ]);
+    expect(steps.flatMap(({ told }) => told.map(({ reason }) => reason))).toEqual([
+      'Pulled',
+      'Created',
+      'Started',
+      'BackOff',
+    ]);
+  });
+
+  test('says how long a call took, and that it ended badly', () => {
+    expect(steps.map(({ tookMs }) => tookMs)).toEqual([undefined, 2, undefined, 10, 68, undefined]);
+    expect(steps.at(-1)).toMatchObject({ actor: API, isBad: true, what: 'api exit 3' });
+    expect(steps.slice(0, -1).every(({ isBad }) => !isBad)).toBe(true);
+  });
+});
+
+test('of two that entered at one moment each has what followed from it, although both were written down first', () => {
+  const [one, other] = [`${POD}/volume/one`, `${POD}/volume/other`];
+  const steps = stepsIn([
+    answer(5, `${one}/0.volume.mounting`, 'mountVolume', 2),
+    answer(5, `${other}/0.volume.mounting`, 'mountVolume', 3),
+    state(5, one, 'mounted.steady', 'steady'),
+    state(5, other, 'mounted.steady', 'steady'),
+    state(5, POD, 'active.running', 'steady'),
+    state(6, one, 'unmounting', 'working'),
+  ]);
+  expect(steps.map(({ actor, lines }) => [actor, lines])).toEqual([
+    [one, [0, 2]],
+    // The last one of those that it is as near to.
+    [other, [1, 3, 4]],
+    [one, [5]],
+  ]);
+  expect(steps[2]).toMatchObject({ who: 'node', event: 'told', moves: [{ from: 'mounted.steady' }] });
+});
+
+test('a slot that is granted later, by the end of another pod, is seen from who stood in the queue', () => {
+  const image = `${API}/image`;
+  const steps = stepsIn([
+    state(1, image, 'queued', 'waiting'),
+    { kind: 'asked', at: 9, actor: `${image}/0.image.pulling`, port: 'pullImage', about: '' },
+    state(9, image, 'pulling', 'working'),
+  ]);
+  expect(steps.map(said)).toEqual(['node told: queued', 'gate granted: pulling']);
+  expect(steps.map(gateOf)[1]).toBe('pull gate');
+});
+
+test('one that leaves the queue because it is stopped was granted nothing', () => {
+  const steps = stepsIn([
+    state(1, API, 'launching.making.queued', 'waiting'),
+    { ...elapsed(9, `${POD}/0.pod.active`), at: 9 },
+    state(9, API, 'stopped', 'done'),
+  ]);
+  expect(steps.map(({ event }) => event)).toEqual(['told', 'elapsed']);
+});
+
+test('a call that went out a little later belongs to what it follows from, and so does what comes after it', () => {
+  const creating = `${API}/0.container.launching.making.creating`;
+  const ask = (at: number): StoryLine => ({
+    kind: 'asked',
+    at,
+    actor: creating,
+    port: 'createContainer',
+    about: 'api',
+  });
+  const steps = stepsIn([
+    answer(5, `${API}/image/0.image.checking`, 'findImage', 2),
+    state(5, API, 'launching.making.queued', 'waiting'),
+    ask(7),
+    state(5, API, 'launching.making.creating', 'working'),
+    state(5, `${API}/image`, 'found', 'steady'),
+    answer(17, creating, 'createContainer', 10),
+    { kind: 'asked', at: 18, actor: `${POD}/0.pod.x`, port: 'countRestarts', about: '' },
+  ]);
+  expect(steps.map(({ at, event, lines }) => [at, event, lines])).toEqual([
+    [5, 'findImage', [0, 1, 4]],
+    [5, 'granted', [2, 3]],
+    [17, 'createContainer', [5, 6]],
+  ]);
+});
+
+test('a call long after all that is known follows from something else', () => {
+  const steps = stepsIn([
+    answer(5, `${API}/0.container.x`, 'findImage', 2),
+    { kind: 'asked', at: 9_000, actor: `${API}/0.container.y`, port: 'stopContainer', about: '' },
+    state(8_999, API, 'stopping', 'working'),
+  ]);
+  expect(steps.map(({ at, event }) => [at, event])).toEqual([
+    [5, 'findImage'],
+    [8_999, 'told'],
+  ]);
+});
+
+test('an agent that begins knows nothing of the states before', () => {
+  const steps = stepsIn([
+    state(1, API, 'running.steady', 'steady'),
+    { kind: 'began', at: 5 },
+    state(5, API, 'adopting.asking', 'working'),
+  ]);
+  expect(steps.map(({ event }) => event)).toEqual(['told', 'began']);
+  expect(steps[1]?.moves[0]).not.toHaveProperty('from');
+});
+
+/** Lines in the order of their moments, about actors above and beside each other. */
+const anyLines = fc
+  .array(
+    fc.record({
+      kind: fc.constantFrom('entered', 'fact', 'asked', 'state', 'event', 'began', 'ended'),
+      after: fc.nat(2),
+      actor: fc.constantFrom('', POD, API, `${API}/image`, `${POD}/volume/tmp`, `${API}/probe/liveness`),
+      state: fc.constantFrom('launching.making.queued', 'running.steady', 'launching.making.creating'),
+    }),
+  )
+  .map((drawn) => {
+    let at = BEGAN;
+    return drawn.map(({ kind, after, actor, state: to }): StoryLine => {
+      at += after;
+      if (kind === 'began' || kind === 'ended') return { kind, at };
+      if (kind === 'state') return state(at, actor, to, to === 'running.steady' ? 'steady' : 'working');
+      if (kind === 'event') return { kind, at, uid: UID, eventType: 'Normal', reason: 'Pulled', message: '' };
+      if (kind === 'asked') return { kind, at, actor: `${actor}/0.x`, port: 'createContainer', about: '' };
+      const outcome = kind === 'fact' ? 'fact' : 'answer';
+      return { ...{ kind: 'entered', at, actor: `${actor}/0.x`, outcome }, source: 'pleg', uid: UID };
+    });
+  });
+
+test('every line is in exactly one step, of its own moment, and the steps are in the order of the story', () => {
+  fc.assert(
+    fc.property(anyLines, (lines) => {
+      const steps = stepsIn(lines);
+      expect(steps.flatMap((step) => step.lines).sort((a, b) => a - b)).toEqual(lines.map((_, index) => index));
+      for (const step of steps)
+        for (const index of step.lines) if (lines[index]?.kind !== 'asked') expect(lines[index]?.at).toBe(step.at);
+      expect(steps.map(({ first }) => first)).toEqual(steps.map(({ first }) => first).sort((a, b) => a - b));
+    }),
+  );
+});
+
+test('thousands of lines of one moment take no longer than those of many', () => {
+  const lines = burst(20_000).map((line) => ({ ...line, at: BEGAN }));
+  const began = performance.now();
+  expect(stepsIn(lines).flatMap((step) => step.lines)).toHaveLength(20_000);
+  // Each looked at for each other would take minutes.
+  expect(performance.now() - began).toBeLessThan(20_000);
+});

@@ -1,0 +1,237 @@
+/** What the reading panels say, without a browser. */
+import { describe, expect, test } from '@jest/globals';
+import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
+import { answerParts } from '../../../web/model/answer.ts';
+import { CELL_FILTERS, containersByCategory, containersThat, podsByPhase } from '../../../web/model/bar.ts';
+import { conditionsOf } from '../../../web/model/conditions.ts';
+import { crumbsOf, plainAnswer, statusOf, subjectOf, titleOf } from '../../../web/model/headline.ts';
+import { MARKS, toneOf } from '../../../web/model/marks.ts';
+import { nextLines } from '../../../web/model/next.ts';
+import { objectLines } from '../../../web/model/objectLines.ts';
+import { createReading, createSpeaker, readObject } from '../../../web/model/reading.ts';
+import { createTree } from '../../../web/model/rows.ts';
+import { followSelection } from '../../../web/model/selection.ts';
+import { countdownOf } from '../../../web/model/time.ts';
+import { triedRuns } from '../../../web/model/tried.ts';
+import { worldOf } from '../../../web/model/world.ts';
+import { API, apiDetail, checkoutObject, designSnapshot, NOW, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
+import { pageModel, until } from '../support/pageModel.ts';
+
+const world = worldOf(designSnapshot);
+const api = world.actors.get(API);
+const marked = (answer: string) =>
+  answerParts(answer)
+    .map(({ text, weight }) => (weight === 'plain' ? text : weight === 'bad' ? `!${text}!` : `*${text}*`))
+    .join('');
+
+test('each tag of a state has a mark of its own, and a colour', () => {
+  const shapes = STATE_TAGS.map((tag) => `${MARKS.get(tag)?.fill} ${MARKS.get(tag)?.line}`);
+  expect(shapes.filter((shape) => shape === 'undefined undefined')).toEqual([]);
+  expect(new Set(shapes).size).toBe(STATE_TAGS.length);
+  expect(new Set(STATE_TAGS.map(toneOf)).size).toBe(STATE_TAGS.length);
+});
+
+describe('an answer', () => {
+  test.each([
+    [
+      'container api keeps failing: exit code 3 after 1s: no database at db.shop:5432; restarts at 07:44:40 (in 48s)',
+      '*Container api* keeps failing: !exit code 3! after 1s: no database at db.shop:5432; restarts at *07:44:40*',
+    ],
+    ['container api is in back-off until 07:44:40 (in 48s)', '*Container api* is in *back-off* until *07:44:40*'],
+    [
+      'container main is in image pull back-off: ErrImagePull: no such host; next attempt at 07:46:10 (in 2m18s)',
+      '*Container main* is in *image pull back-off*: !ErrImagePull!: no such host; next attempt at *07:46:10*',
+    ],
+    [
+      'container app has terminated: OOMKilled, exit code 137 after 3s; it will not be restarted',
+      '*Container app* has terminated: !OOMKilled, exit code 137! after 3s; it will not be restarted',
+    ],
+    ['pod web is running, with 2 of 2 containers ready', '*Pod web* is running, with 2 of 2 containers ready'],
+    [
+      'pod web is waiting in the pull queue: place 3 of 7, 1 at a time',
+      '*Pod web* is waiting in the pull queue: *place 3 of 7*, 1 at a time',
+    ],
+    ['everything is as it should be', 'Everything is as it should be'],
+  ])('%s', (answer, parts) => {
+    expect(marked(answer)).toBe(parts);
+  });
+});
+
+describe('the headline', () => {
+  const subjectAt = (url: string) => {
+    const { page } = pageModel({ url });
+    followSelection(page, () => undefined);
+    const subject = subjectOf(page);
+    if (!subject) throw new Error(`nothing is selected at ${url}`);
+    return { subject, crumbs: crumbsOf(world, subject).map(({ name }) => name) };
+  };
+
+  test('leads from the namespace to the actor', () => {
+    const { subject, crumbs } = subjectAt('/pod/shop/checkout-api/container/proxy/probe/readiness');
+    expect(crumbs).toEqual(['shop', 'checkout-api-node-1', 'proxy', 'readiness']);
+    expect(titleOf(subject)).toBe('probe readiness');
+    expect(subjectAt('/node/startLimiter').crumbs).toEqual(['node-1', 'start']);
+    expect(subjectAt('/node').crumbs).toEqual(['node-1']);
+  });
+
+  test('tells of the worst below the actor: of a pod its container in back-off', () => {
+    const { subject } = subjectAt('/pod/shop/checkout-api');
+    expect([subject.category, statusOf(subject)]).toEqual(['retrying', 'CrashLoopBackOff']);
+    expect(plainAnswer(subject)).toBe('pod checkout-api-node-1 is waiting for the end of its back-off');
+    expect(countdownOf(subject.told, NOW)).toEqual({
+      ...{ amount: '48s', beside: 'of 2m40s left', left: 0.3, said: '48s left, until 07:44:40' },
+    });
+  });
+
+  test('counts up where there is no deadline, or it has passed', () => {
+    expect(countdownOf({ since: NOW - 90_000 }, NOW)).toMatchObject({
+      amount: '90s',
+      beside: 'in this state',
+      left: undefined,
+    });
+    expect(countdownOf({ since: NOW - 9_000, until: NOW - 1_000 }, NOW)).toMatchObject({
+      beside: 'due since 07:43:51',
+    });
+  });
+});
+
+describe('what comes next', () => {
+  const lines = (...given: Parameters<typeof nextLines>) =>
+    nextLines(...given).map(({ when, text, strong }) => `${when}: ${text} ${strong}`.trim());
+
+  test('of a container in back-off: when, as which run, what would be sooner, and if it fails', () => {
+    expect(lines(apiDetail, api)).toEqual([
+      '07:44:40: it is started as run 7',
+      'Sooner: when its image or resources are changed',
+      ': when it is told to stop',
+      'If it fails: it waits longer, at most 5m',
+    ]);
+  });
+
+  test('no wait is longer than one that has not grown', () => {
+    const tried = apiDetail.tried.map((run) => ({ ...run, waitedMs: 300_000 }));
+    expect(lines({ ...apiDetail, tried }, api).at(-1)).toBe('If it fails: it waits 5m again');
+  });
+
+  test('of any other: what leads where', () => {
+    const next = [
+      { way: 'a', on: 'createContainer done [else]', to: 'launching.making.starting' },
+      { way: 'b', on: 'container.stop', to: 'stopped' },
+    ];
+    expect(lines({ ...apiDetail, next, tried: [] }, undefined)).toEqual([
+      'Goes on: when createContainer is done, to launching.making.starting',
+      ': when it is told to stop, to stopped',
+    ]);
+  });
+});
+
+test('the runs: the last first, how long each waited, and how long none took', () => {
+  const { runs, summary, longestMs } = triedRuns(apiDetail, api);
+  expect(runs.map(({ run, waitedMs = 0 }) => `${run} ${waitedMs / 1_000}s`)).toEqual([
+    '6 160s',
+    '5 80s',
+    '4 40s',
+    '3 20s',
+  ]);
+  expect([summary, longestMs]).toEqual(['6 runs, none over 2s', 160_000]);
+});
+
+describe('an object', () => {
+  const text = (object: unknown) =>
+    objectLines(object).map(({ indent, key, value }) => {
+      const parts = value.map((part) => (part.isHeldBack ? '<held back>' : part.text)).join('');
+      return `${indent}${key === '' ? '' : `${key}: `}${parts}`.trimEnd();
+    });
+
+  test('reads like YAML, and what is held back is told as such', () => {
+    expect(text(checkoutObject.manifest)).toEqual([
+      ...[
+        'apiVersion: v1',
+        'kind: Pod',
+        'metadata:',
+        '  name: checkout-api-node-1',
+        '  namespace: shop',
+        '  labels: {}',
+      ],
+      ...['spec:', '  containers:', '    - name: api', '      image: registry.shop/api:2.1', '      command:'],
+      ...['        - /bin/sh', '        - "-c"', '        - |', '          set -e', '          exec api'],
+      ...['      env:', '        - name: DB_PASSWORD', '          value: <held back>', '    - name: proxy'],
+      '      image: registry.shop/proxy:1',
+    ]);
+  });
+
+  test('texts that YAML would take for something else are quoted', () => {
+    expect(text({ a: '', b: 'true', c: '12', d: 'a: b', e: null, f: 3, g: [[]], h: '-' })).toEqual([
+      ...['a: ""', 'b: "true"', 'c: "12"', 'd: "a: b"', 'e: null', 'f: 3', 'g:', '  - []', 'h: "-"'],
+    ]);
+  });
+});
+
+test('the conditions of a status, and of what is none', () => {
+  expect(conditionsOf(checkoutObject.status)[0]).toEqual({
+    ...{ type: 'Ready', isTrue: false, at: Date.parse('2026-05-04T07:39:15Z') },
+    why: 'ContainersNotReady: containers with unready status: [api]',
+  });
+  expect([conditionsOf(undefined), conditionsOf({ conditions: [null, 3] })]).toEqual([[], []]);
+});
+
+describe('the bar', () => {
+  test('counts pods by phase and containers by category', () => {
+    expect(podsByPhase(world).map(({ of, count }) => `${count} ${of}`)).toEqual([
+      ...['13 Running', '4 Pending', '1 Succeeded', '1 Failed'],
+    ]);
+    expect(containersByCategory(world).map(({ of, count }) => `${count} ${of}`)).toEqual([
+      ...['12 steady', '1 working', '4 waiting', '1 retrying'],
+    ]);
+  });
+
+  test('the filters of its cells find what was counted', () => {
+    const found = (q: string) => {
+      const { page } = pageModel({ url: `/?q=${encodeURIComponent(q)}` });
+      const { rows, problem } = createTree(page);
+      expect(problem.value).toBeUndefined();
+      return rows.value.filter(({ row }) => row.isMatch).length;
+    };
+    for (const { of, count } of containersByCategory(world)) expect(found(containersThat(of))).toBe(count);
+    expect(found(CELL_FILTERS.pods)).toBe(19);
+    expect(found(CELL_FILTERS.failedPods)).toBe(1);
+    expect(found(CELL_FILTERS.pull)).toBe(2);
+    expect([found(CELL_FILTERS.start), found(CELL_FILTERS.loop) > 0]).toEqual([0, true]);
+  });
+});
+
+test('a pod’s object is asked for once, and again when that was not to be had', async () => {
+  const { page } = pageModel({ first: snapshotWith([wellPod('web')]) });
+  let tries = 0;
+  page.asking.object = async () => {
+    tries += 1;
+    if (tries === 1) throw new Error('away');
+    return checkoutObject;
+  };
+  const reading = createReading();
+  await readObject(page, reading, 'uid-web');
+  expect(reading.object.value).toMatchObject({ trouble: 'away' });
+  await readObject(page, reading, 'uid-web', true);
+  await readObject(page, reading, 'uid-web');
+  expect([reading.object.value?.shown, tries]).toEqual([checkoutObject, 2]);
+});
+
+test('a new answer is said at once, then the last one every five seconds, and none twice', async () => {
+  let now = 0;
+  const timers: { at: number; after: () => void }[] = [];
+  const { said, say } = createSpeaker({
+    now: () => now,
+    setTimeout: (after, ms) => timers.push({ at: now + ms, after }),
+  });
+  say('one');
+  expect(said.value).toBe('one');
+  now = 1_000;
+  say('two');
+  say('three');
+  expect([said.value, timers.map(({ at }) => at)]).toEqual(['one', [5_000]]);
+  now = 5_000;
+  timers[0]?.after();
+  say('three');
+  expect([said.value, timers.length]).toEqual(['three', 1]);
+  await until(() => true);
+});

@@ -1,0 +1,237 @@
+/** The page in a browser: what is selected, looked for and moved by keys, and how it fits a narrow window. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { NOW, podOnPage, snapshotWith, wellPod } from './support/nodeOnPage.ts';
+import { type Looking, lookAt, NodeOnPage } from './support/pageOnServer.ts';
+
+const AT_API = '/pod/shop/checkout-api/container/api';
+const NARROW = { width: 390, height: 844 };
+
+let node: NodeOnPage;
+let looking: Looking;
+const open: Page[] = [];
+
+beforeAll(async () => {
+  node = new NodeOnPage();
+  looking = await lookAt(node);
+});
+afterAll(() => looking?.close());
+
+/** The page at a place; what goes wrong in it fails the test that waits for it. */
+async function pageAt(place: string, size?: Parameters<Looking['open']>[1]): Promise<Page> {
+  await Promise.all(open.splice(0).map((page) => page.close()));
+  const page = await looking.open(place, size);
+  open.push(page);
+  return page;
+}
+
+const answer = (page: Page) => page.locator('.answer').textContent();
+const path = (page: Page) => {
+  const { pathname, search } = new URL(page.url());
+  return pathname + search;
+};
+const rowOf = (page: Page, name: string) => page.locator('.row', { has: page.locator(`.name:text-is("${name}")`) });
+
+describe('the selection', () => {
+  test('without a path is the worst pod; a click shows another actor, and back the one before', async () => {
+    const page = await pageAt('/');
+    await page
+      .locator('.answer b', { hasText: 'thumbs' })
+      .or(page.getByText('Asked of pod/uid-thumbs'))
+      .first()
+      .waitFor();
+    await rowOf(page, 'checkout-api').click();
+    await page.waitForURL('**/pod/shop/checkout-api');
+    await page.locator('.row .fold').nth(2).click();
+    await rowOf(page, 'api').click();
+    await page.locator('.answer .bad', { hasText: 'exit code 3' }).waitFor();
+    expect(path(page)).toBe(AT_API);
+    expect(await page.locator('.count strong').textContent()).toBe('48s');
+    await page.goBack();
+    await page.waitForURL('**/pod/shop/checkout-api');
+    await page.getByText('Asked of pod/uid-checkout-api').waitFor();
+  });
+
+  test('shows why, what comes next, the log with what is held back, and the manifest', async () => {
+    const page = await pageAt(AT_API);
+    const why = page.locator('.why');
+    await why.getByText('started as run 7').waitFor();
+    expect(await why.locator('.runs tbody tr').count()).toBe(4);
+    expect(await why.locator('.log .hid').textContent()).toBe('held back');
+    await why.getByRole('button', { name: 'Manifest' }).click();
+    await why.getByText('registry.shop/proxy:1').waitFor();
+    expect(await why.locator('.object .hid').textContent()).toBe('held back');
+    expect(await page.content()).not.toContain('redacted-');
+  });
+
+  test('whose details cannot be read says so in its own panel, and can be tried again', async () => {
+    node.trouble = 'the agent is away';
+    const page = await pageAt(AT_API);
+    await page.locator('.why').getByText('the agent is away').waitFor();
+    expect(await answer(page)).toContain('is waiting for the end of its back-off');
+    node.trouble = undefined;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('.why').getByText('started as run 7').waitFor();
+  });
+
+  test('that goes while it is looked at stays, with a link to its last moment', async () => {
+    const page = await pageAt('/pod/shop/catalog');
+    await page.getByText('Asked of pod/uid-catalog').waitFor();
+    node.change({ podsGone: ['uid-catalog'], actorsGone: ['pod/uid-catalog', 'pod/uid-catalog/container/main'] });
+    await page.getByRole('button', { name: /^Its last moment/ }).click();
+    await page.locator('html.past').waitFor();
+    expect(path(page)).toMatch(/^\/pod\/shop\/catalog\?at=/);
+  });
+
+  test('opens its pod page, and Escape leads back', async () => {
+    const page = await pageAt(AT_API);
+    await page.keyboard.press('p');
+    await page.locator('.podpage .conds', { hasText: 'ContainersNotReady' }).waitFor();
+    expect(path(page)).toBe(`${AT_API}?view=pod`);
+    // The manifest is beside the status, below both columns.
+    const [whys, conds, manifest, status] = await Promise.all(
+      ['.whys', '.conds', '.manifest', '.status'].map((each) => page.locator(`.podpage ${each}`).boundingBox()),
+    );
+    const bottom = Math.max((whys?.y ?? 0) + (whys?.height ?? 0), (conds?.y ?? 0) + (conds?.height ?? 0));
+    expect(manifest?.y).toBeGreaterThanOrEqual(bottom);
+    expect(status?.y).toBe(manifest?.y);
+    expect(status?.x).toBeGreaterThan((manifest?.x ?? 0) + (manifest?.width ?? 0));
+    await page.keyboard.press('Escape');
+    await page.locator('.chart').waitFor();
+  });
+});
+
+describe('the filter', () => {
+  test('shows only what is like it, keeps it in the URL, and says what is wrong with it', async () => {
+    const page = await pageAt('/');
+    await page.locator('.row').first().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('is:failed');
+    await page.waitForURL(({ search }) => search === '?q=is%3Afailed');
+    expect(await page.locator('.row .name').allInnerTexts()).toEqual(['import-nightly']);
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Backspace');
+    await page.locator('#find-problem', { hasText: 'did you mean failed?' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForURL((url) => url.search === '');
+    expect(await page.locator('.row').count()).toBeGreaterThan(15);
+  });
+
+  test('is set by the cells of the bar', async () => {
+    const page = await pageAt('/');
+    await page.getByRole('button', { name: /retrying/ }).click();
+    expect(await page.locator('.row:not(.above) .name').allInnerTexts()).toEqual(['api']);
+    await page.getByRole('button', { name: /retrying/ }).click();
+    expect(await page.locator('.row').count()).toBeGreaterThan(15);
+  });
+
+  test('without hits says how many it hides', async () => {
+    const page = await pageAt('/?q=nothing-like-it');
+    await page.getByText(/No actor is like this\. \d+ are hidden/).waitFor();
+  });
+});
+
+describe('by keys', () => {
+  test('the tree is moved in, folded and opened, and tells where it is', async () => {
+    const page = await pageAt('/pod/shop/auth');
+    const tree = page.getByRole('treegrid');
+    await tree.locator('.row.sel').waitFor();
+    const current = () => tree.getAttribute('aria-activedescendant');
+    expect(await current()).toBe('row:pod/uid-auth');
+    await page.keyboard.press('j');
+    expect(await current()).not.toBe('row:pod/uid-auth');
+    await page.keyboard.press('k');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowDown');
+    expect(await current()).toBe('row:pod/uid-auth/container/main');
+    const row = page.locator('[id="row:pod/uid-auth/container/main"]');
+    expect(await row.getAttribute('aria-level')).toBe('2');
+    expect([await row.getAttribute('aria-posinset'), await row.getAttribute('aria-setsize')]).toEqual(['1', '1']);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/pod/shop/auth/container/main');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('h');
+    await page.locator('[id="row:pod/uid-auth"][aria-expanded="false"]').waitFor();
+  });
+
+  test('the keys are listed, and the colours turned for good', async () => {
+    const page = await pageAt('/');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('Turn dark to light').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('t');
+    await page.locator('html.light').waitFor();
+    await page.reload();
+    await page.locator('html.light').waitFor();
+  });
+});
+
+test('no row changes its place while the pointer is in the list', async () => {
+  const page = await pageAt('/');
+  const names = () => page.locator('.row .name').allInnerTexts();
+  await page.locator('.rows').hover();
+  const before = await names();
+  const worse = podOnPage({ name: 'payments', tree: { state: 'broken', tags: ['broken'], since: NOW } });
+  node.change({ actors: worse.actors.map((each) => ({ ...each, order: 60 })) });
+  await rowOf(page, 'payments').locator('.c-broken').waitFor();
+  expect(await names()).toEqual(before);
+  await page.mouse.move(900, 400);
+  await page.waitForFunction("document.querySelectorAll('.row .name')[1]?.textContent === 'payments'");
+});
+
+test('of 1,000 actors some 40 rows are in the document, wherever one scrolls', async () => {
+  const many = Array.from({ length: 500 }, (_, index) => wellPod(`pod-${String(index).padStart(3, '0')}`));
+  const { actors, pods } = snapshotWith(many);
+  node.change({ actors: actors.filter(({ path }) => path.startsWith('pod/')), pods });
+  const page = await pageAt('/');
+  await page.locator('.treehead', { hasText: /5\d\d pods, 1[01]\d\d actors/ }).waitFor();
+  await page.locator('.rows').evaluate((rows) => rows.scrollTo(0, 6_000));
+  await page.locator('.row .name', { hasText: 'pod-240' }).waitFor();
+  const count = await page.locator('.row').count();
+  expect(count).toBeGreaterThan(28);
+  expect(count).toBeLessThan(45);
+  node.change({
+    podsGone: pods.map(({ uid }) => uid),
+    actorsGone: many.flatMap((each) => each.actors.map(({ path }) => path)),
+  });
+});
+
+describe('in a narrow window', () => {
+  test('one panel is shown at a time, large enough for a finger, and nothing sticks out', async () => {
+    const page = await pageAt(AT_API, NARROW);
+    await page.locator('.why').getByText('started as run 7').waitFor();
+    for (const [tab, shown] of [
+      ['Actors', '.tree'],
+      ['Story', '.lines'],
+      ['Chart', '.chart'],
+      ['Why', '.why'],
+    ] as const) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.locator(shown).waitFor({ state: 'visible' });
+      expect(await page.locator('.tree:visible, .lines:visible, .chart:visible, .why:visible').count()).toBe(1);
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(NARROW.width);
+    const heights = await page
+      .locator('.tabs button, .tool')
+      .evaluateAll((all) => all.map((each) => each.clientHeight));
+    expect(Math.min(...heights.filter((height) => height > 0))).toBeGreaterThanOrEqual(40);
+  });
+
+  test('an actor that is tapped leads to why', async () => {
+    const page = await pageAt('/', NARROW);
+    await page.getByRole('tab', { name: 'Actors' }).click();
+    await rowOf(page, 'auth').click();
+    await page.locator('.why').waitFor({ state: 'visible' });
+    await page.waitForURL('**/pod/shop/auth');
+  });
+
+  test('between both Why is a drawer', async () => {
+    const page = await pageAt(AT_API, { width: 1024, height: 768 });
+    await page.locator('.chart').waitFor();
+    expect(await page.locator('.why').isVisible()).toBe(false);
+    await page.keyboard.press('w');
+    await page.locator('.why').waitFor({ state: 'visible' });
+    await page.keyboard.press('Escape');
+    await page.locator('.why').waitFor({ state: 'hidden' });
+  });
+});

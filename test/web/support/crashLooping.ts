@@ -1,0 +1,54 @@
+/** A container that has run six times and waits for the seventh, as its chart is told of it. */
+import type { Detail } from '../../../inspect/protocol.ts';
+import type { Seen } from '../../../web/model/chart/view.ts';
+
+/** The moment that is looked at. */
+const NOW = Date.UTC(2026, 10, 20, 7, 43, 52);
+
+const way = (name: string, count: number, beforeMs: number) => ({ way: name, count, lastAt: NOW - beforeMs });
+const stay = (state: string, lastMs: number) => ({ state, lastMs });
+
+/** What is known of how it moved. */
+const taken: Detail['taken'] = {
+  from: NOW - 300_000,
+  ways: [
+    way('pending.restarting always 0', 6, 114_000),
+    way('pending.choosing always 1', 6, 114_000),
+    way('pending.gettingImage xstate.done.actor.image 1', 6, 113_990),
+    way('launching.readyToCreate container.launch 0', 6, 113_980),
+    way('launching.making.queued slot.granted 0', 6, 113_970),
+    way('launching.making.creating xstate.done.actor.0.container.launching.making.creating 2', 6, 113_960),
+    way('launching.making.starting xstate.done.actor.0.container.launching.making.starting 5', 6, 113_900),
+    way('launching.started always 1', 6, 113_900),
+    way('running runtime.containerObserved 0', 6, 112_001),
+    way('ended.choosing always 4', 5, 112_000),
+    way('ended.choosing always 5', 1, 270_000),
+    way('ended.backingOff timer.elapsed 0', 4, 114_001),
+  ],
+  stays: [
+    ...[stay('pending.restarting', 0), stay('pending.choosing', 0), stay('pending.gettingImage', 2)],
+    ...[stay('launching.readyToCreate', 0), stay('launching.making.queued', 1), stay('launching.making.creating', 10)],
+    ...[stay('launching.making.starting', 68), stay('launching.started', 0), stay('running.steady', 1_600)],
+    ...[stay('ended.choosing', 0)],
+  ],
+};
+
+/** The container in its back-off. */
+export const crashLooping: Seen = {
+  state: 'ended.backingOff',
+  tags: ['retrying'],
+  since: NOW - 112_000,
+  until: NOW + 48_000,
+  waitingFor: 'the end of its crash-loop back-off',
+  taken,
+  next: [
+    { way: 'ended.backingOff timer.elapsed 0', on: 'timer.elapsed', to: 'pending.restarting', at: NOW + 48_000 },
+    {
+      way: 'ended.backingOff container.update 0',
+      on: 'container.update [changesBackOffKey]',
+      to: 'pending.restarting',
+    },
+    { way: 'ended container.stop 0', on: 'container.stop', to: 'stopped' },
+  ],
+  now: NOW,
+};

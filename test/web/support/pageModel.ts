@@ -1,0 +1,38 @@
+/** The page's model over a node that a test makes up, without a browser. */
+import type { Detail, Snapshot } from '../../../inspect/protocol.ts';
+import { createPage } from '../../../web/model/page.ts';
+import { placeOf } from '../../../web/model/place.ts';
+import { apiDetail, checkoutObject, designSnapshot, NOW } from './nodeOnPage.ts';
+
+interface Given {
+  readonly first?: Snapshot;
+  readonly url?: string;
+  readonly snapshot?: (at: number) => Promise<Snapshot>;
+  readonly detail?: (path: string, at?: number) => Promise<Detail>;
+}
+
+/** A page, with what it has written into the history. */
+export function pageModel({ first = designSnapshot, url = '/', snapshot, detail }: Given = {}) {
+  const written: string[] = [];
+  const page = createPage({
+    first,
+    place: placeOf(new URL(url, 'http://page')),
+    now: () => NOW,
+    history: { push: (to) => written.push(`push ${to}`), replace: (to) => written.push(`replace ${to}`) },
+    asking: {
+      snapshot: snapshot ?? (async (at) => ({ ...first, at, mode: 'past' })),
+      detail: detail ?? (async (path) => ({ ...apiDetail, path })),
+      object: async () => checkoutObject,
+      story: async (_uid, from, to) => ({ from, to, before: [], lines: [] }),
+      rail: async () => ({ from: 0, to: NOW, bucketMs: 1_000, counts: [], failures: [], restarts: [] }),
+      drawing: async () => Promise.reject(new Error('no drawings here')),
+    },
+  });
+  return { page, written };
+}
+
+/** Waits until a condition holds: what was asked is answered in a few turns. */
+export async function until(holds: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 1_000 && !holds(); turn++) await Promise.resolve();
+  if (!holds()) throw new Error('it does not come to be so');
+}

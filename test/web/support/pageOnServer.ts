@@ -1,0 +1,87 @@
+/** The built page in a browser, on the server that the product serves it with, over a node that a test makes up. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import type { Inspected } from '../../../inspect/inspected.ts';
+import type { Frame, Snapshot } from '../../../inspect/protocol.ts';
+import { type PageServer, servePage } from '../../../inspect/server.ts';
+import { withFrame, worldOf } from '../../../web/model/world.ts';
+import { startBrowser } from './browser.ts';
+import { apiDetail, checkoutObject, designSnapshot } from './nodeOnPage.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const build = `await (await import('./scripts/buildPage.mjs')).buildPage(await import('esbuild'));`;
+
+/** A node whose changes a test tells. */
+export class NodeOnPage implements Inspected {
+  #snapshot: Snapshot;
+  readonly #viewers = new Set<(frame: Frame) => void>();
+  /** Why details cannot be read, while they cannot. */
+  trouble: string | undefined;
+
+  constructor(snapshot: Snapshot = designSnapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  readonly live = {
+    snapshot: () => this.#snapshot,
+    follow: (viewer: (frame: Frame) => void) => {
+      this.#viewers.add(viewer);
+      return () => void this.#viewers.delete(viewer);
+    },
+  };
+
+  /** Tells all who look of a change, and all who come later of what it has made. */
+  change(change: Partial<Frame>): void {
+    const at = this.#snapshot.at + 1_000;
+    const frame: Frame = { ...{ at, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [] }, ...change };
+    const { pods, actors, node } = withFrame(worldOf(this.#snapshot), frame);
+    this.#snapshot = { ...this.#snapshot, at, node, pods: [...pods.values()], actors: [...actors.values()] };
+    for (const viewer of this.#viewers) viewer(frame);
+  }
+
+  moment = async (at = this.#snapshot.at): Promise<Snapshot> => ({ ...this.#snapshot, at, mode: 'past' });
+  story = async (_uid: string, from: number, to: number) => ({ from, to, before: [], lines: [] });
+  rail = async () => {
+    const { at } = this.#snapshot;
+    const counts = Array.from({ length: 60 }, (_, index) => index % 7);
+    return { from: at - 1_800_000, to: at, bucketMs: 30_000, counts, failures: [], restarts: [] };
+  };
+  detail = async (path: string) => {
+    if (this.trouble !== undefined) throw new Error(this.trouble);
+    if (path === apiDetail.path) return apiDetail;
+    return { ...apiDetail, path, answer: `asked of ${path}`, tried: [], next: [], events: [] };
+  };
+  object = async () => checkoutObject;
+  close = async () => {};
+}
+
+/** What a test looks at; all of it ends with `close`. */
+export interface Looking {
+  open(place: string, size?: { readonly width: number; readonly height: number }): Promise<Page>;
+  close(): Promise<void>;
+}
+
+/** Builds the page, serves it, and starts a browser. A machine without one cannot run the test, which then fails. */
+export async function lookAt(node: NodeOnPage): Promise<Looking> {
+  await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', build], { cwd: root });
+  const server: PageServer = await servePage({
+    ...{ address: { host: '127.0.0.1', port: 0 }, inspected: async () => node },
+    directory: join(root, 'dist/web'),
+  });
+  const browser = await startBrowser();
+  return {
+    async open(place, viewport = { width: 1440, height: 900 }) {
+      const page = await browser.newPage({ viewport, colorScheme: 'dark', reducedMotion: 'reduce' });
+      // Its clock stands at the node's, and goes on only when the test says so.
+      await page.clock.setFixedTime(designSnapshot.at);
+      await page.goto(new URL(place, server.url).href);
+      return page;
+    },
+    async close() {
+      await browser.close();
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/** A page whose node has the pod of the crash loop; what it asks for is answered when a test says so. */
+import type { ShownActor, Snapshot, Story } from '../../../inspect/protocol.ts';
+import type { Asking } from '../../../web/model/asking.ts';
+import { createPage } from '../../../web/model/page.ts';
+import { createStoryView } from '../../../web/model/storyView.ts';
+import { createTelling, followStory } from '../../../web/model/telling.ts';
+import { API, BEGAN, crashLoop, NOW, POD, UID } from './crashLoop.ts';
+
+const RECORDED = { from: NOW - 1_800_000, to: NOW };
+
+/** What of an actor matters here. */
+const actorAt = (path: string, more: Partial<ShownActor> = {}): ShownActor => ({
+  ...{ path, id: path, machine: 'container', kind: 'container', name: path, state: 'running', tags: ['steady'] },
+  ...{ since: BEGAN, facts: [], order: 0, ...more },
+});
+
+export function snapshotAt(at: number, mode: Snapshot['mode'], more: Partial<Snapshot> = {}): Snapshot {
+  return {
+    ...{ at, mode, recorded: RECORDED },
+    node: {
+      ...{ name: 'node-1', version: '0', simulated: true, state: 'running', tags: [], sources: [] },
+      runtime: { name: 'containerd', version: '1', ready: true },
+      gates: {
+        start: { capacity: 4, held: 0, waiting: 0, queue: [] },
+        pull: { capacity: 1, held: 0, waiting: 0, queue: [] },
+      },
+    },
+    pods: [
+      {
+        ...{ uid: UID, namespace: 'shop', name: 'checkout-api', isStatic: false, phase: 'Running' },
+        ...{ status: 'CrashLoopBackOff', ready: '1/2', restarts: 5 },
+      },
+    ],
+    actors: [
+      actorAt(''),
+      actorAt(POD),
+      actorAt(API, { state: 'ended.backingOff', tags: ['retrying'], until: NOW + 48_000, since: NOW - 112_000 }),
+    ],
+    ...more,
+  };
+}
+
+/** The part of the crash loop that is asked for. */
+export function storyBetween(uid: string, from: number, to: number): Story {
+  const lines = uid === UID ? crashLoop().lines.filter(({ at }) => at >= from && at <= to) : [];
+  return { from, to, before: [], lines };
+}
+
+const unasked = () => Promise.reject(new Error('this is not asked here'));
+
+interface Options {
+  readonly first?: Snapshot;
+  readonly story?: Asking['story'];
+}
+
+/** The page with its story followed, `api` being selected. */
+export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = {}) {
+  const asked: { readonly uid: string; readonly from: number; readonly to: number }[] = [];
+  const moments: number[] = [];
+  let clock = NOW;
+  const page = createPage({
+    ...{ first, place: { steps: [], view: 'region', story: 'time', isPodPage: false }, now: () => clock },
+    asking: {
+      story: (uid, from, to) => {
+        asked.push({ uid, from, to });
+        return story ? story(uid, from, to) : Promise.resolve(storyBetween(uid, from, to));
+      },
+      snapshot: (at) => {
+        moments.push(at);
+        return Promise.resolve(snapshotAt(at, 'past'));
+      },
+      ...{ rail: unasked, detail: unasked, object: unasked, drawing: unasked },
+    },
+  });
+  page.selected.value = API;
+  const telling = createTelling(page);
+  const stop = followStory(page, telling);
+  return {
+    ...{ page, telling, stop, asked, moments, view: createStoryView(page, telling) },
+    /** Lets what was answered be taken in. */
+    settle: () => new Promise((resolve) => setImmediate(resolve)),
+    /** Lets the browser's clock go on. */
+    pass: (ms: number) => {
+      clock += ms;
+      page.wall.value = clock;
+    },
+  };
+}

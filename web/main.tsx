@@ -1,0 +1,98 @@
+/** The page begins: with the snapshot that came in its HTML, at the place that its URL names. */
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import type { Frame, Snapshot, StoryLine } from '../inspect/protocol.ts';
+import { App } from './app.tsx';
+import { arriveAt } from './model/actions.ts';
+import { askingOver } from './model/asking.ts';
+import { followDetail } from './model/detail.ts';
+import { follow, type Stream } from './model/following.ts';
+import { press } from './model/keys.ts';
+import { createPage, type Page } from './model/page.ts';
+import { placeOf } from './model/place.ts';
+import { createReading, createSpeaker } from './model/reading.ts';
+import { createTree, reveal } from './model/rows.ts';
+import { followSelection } from './model/selection.ts';
+import { startStory } from './model/startStory.ts';
+import { takeLines } from './model/telling.ts';
+import { worstPath } from './model/tree.ts';
+import type { Panel } from './panels/panel.ts';
+import { registerPageKeys } from './parts/pageKeys.tsx';
+import './style.css';
+
+/** The snapshot that the server has put into the page. */
+function firstSnapshot(): Snapshot {
+  // The server of this page wrote it.
+  return JSON.parse(document.getElementById('snapshot')?.textContent ?? '') as Snapshot;
+}
+
+function eventStream(): Stream {
+  const source = new EventSource('/api/stream');
+  const on = <T,>(name: string, listener: (data: T) => void) =>
+    // The server of this page speaks its version of the protocol.
+    source.addEventListener(name, ({ data }: MessageEvent<string>) => listener(JSON.parse(data) as T));
+  return {
+    onSnapshot: (listener) => on<Snapshot>('snapshot', listener),
+    onFrame: (listener) => on<Frame>('frame', listener),
+    onEnd: (listener) => {
+      source.onerror = listener;
+    },
+    close: () => source.close(),
+  };
+}
+
+const place = () => placeOf(new URL(location.href));
+const later = (after: () => void, ms: number) => setTimeout(after, ms);
+
+const page = createPage({
+  first: firstSnapshot(),
+  place: place(),
+  asking: askingOver((resource) => fetch(resource)),
+  now: Date.now,
+  history: {
+    push: (url) => history.pushState(undefined, '', url),
+    replace: (url) => history.replaceState(undefined, '', url),
+  },
+});
+
+/** What of the page is not in its model: the class of the past, its title, keys, and where back and forward lead. */
+function bindBrowser({ page, tree }: Panel): void {
+  effect(() => {
+    document.documentElement.classList.toggle('past', page.past.value !== undefined);
+  });
+  effect(() => {
+    const path = page.selected.value;
+    if (path === undefined) return;
+    reveal(tree, page.world.peek(), path);
+    tree.cursor.value = path;
+    document.title = `${page.lastSeen.peek()?.actor.name ?? ''} · ${page.live.peek().node.name} · statelet`;
+  });
+  addEventListener('popstate', () => arriveAt(page, place()));
+  addEventListener('keydown', (event) => onKey(page, event));
+}
+
+function onKey(page: Page, event: KeyboardEvent): void {
+  const { key, shiftKey, target } = event;
+  if (event.defaultPrevented || document.querySelector('dialog[open]')) return;
+  const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select');
+  // A button is pressed by these two itself.
+  if (target instanceof HTMLButtonElement && (key === 'Enter' || key === ' ')) return;
+  const isCommand = event.ctrlKey || event.altKey || event.metaKey;
+  if (press(page, { key, shiftKey, isCommand, isTyping })) event.preventDefault();
+}
+
+const tree = createTree(page);
+const { say, said } = createSpeaker({ now: Date.now, setTimeout: later });
+const story = startStory(page, { later });
+const panel: Panel = { page, tree, reading: createReading(), say, said, story };
+followSelection(page, worstPath);
+followDetail(page, { setTimeout: later });
+registerPageKeys(panel);
+bindBrowser(panel);
+arriveAt(page, page.place.peek());
+setInterval(() => {
+  page.wall.value = Date.now();
+}, 1_000);
+const onLines = (lines: readonly StoryLine[], unsaid: number) => takeLines(page, story.telling, lines, unsaid);
+if (page.mode === 'live') follow(page, { open: eventStream, setTimeout: later, now: Date.now, onLines });
+render(<App {...panel} />, document.body);

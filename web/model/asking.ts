@@ -1,0 +1,40 @@
+/** Asks the server: one function for each thing that it answers. */
+import type { Detail, Drawing, Rail, ShownObject, Snapshot, Story } from '../../inspect/protocol.ts';
+
+/** What answers the page's questions; each rejects with an `Error` whose message says why not. */
+export interface Asking {
+  snapshot(at: number): Promise<Snapshot>;
+  /** `uid` empty: of the node's own actors. */
+  story(uid: string, from: number, to: number): Promise<Story>;
+  rail(): Promise<Rail>;
+  detail(path: string, at?: number): Promise<Detail>;
+  object(uid: string, at?: number): Promise<ShownObject>;
+  drawing(machine: string, region?: string): Promise<Drawing>;
+}
+
+/** Asks over HTTP, `token` being that of the link where the server asks for one. */
+export function askingOver(fetch: (resource: string) => Promise<Response>): Asking {
+  const json = async <T>(resource: string, search: Readonly<Record<string, string | number | undefined>> = {}) => {
+    const given = Object.entries(search).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(Object.fromEntries(given.map(([key, value]) => [key, String(value)]))).toString();
+    const response = await fetch(`${resource}${query ? `?${query}` : ''}`);
+    if (!response.ok) throw new Error(await whyNot(response));
+    // The server of this page speaks its version of the protocol.
+    return (await response.json()) as T;
+  };
+  return {
+    snapshot: (at) => json<Snapshot>('/api/snapshot', { at }),
+    story: (uid, from, to) => json<Story>('/api/story', { uid, from, to }),
+    rail: () => json<Rail>('/api/rail'),
+    detail: (path, at) => json<Detail>('/api/detail', { path, at }),
+    object: (uid, at) => json<ShownObject>('/api/object', { uid, at }),
+    drawing: (machine, region) => json<Drawing>(`/assets/charts/${machine}${region ? `.${region}` : ''}.json`),
+  };
+}
+
+/** A Status of Kubernetes says it in words. */
+async function whyNot(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;
+  return typeof message === 'string' ? message : `the server answered ${response.status}`;
+}

@@ -1,0 +1,87 @@
+/** Which part of a chart is seen, and how large; and which state the arrow keys lead to. */
+import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
+
+/** Where the drawing's corner is in the panel, and its scale. */
+export interface Camera {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+/** The panel's inside, in CSS pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** By itself a chart is never shrunk further. */
+const LEAST_BY_ITSELF = 0.85;
+const LEAST = 0.2;
+const MOST = 3;
+
+/** How a drawing is seen at first: all of it if that is large enough to read, else the part around a box. */
+export function cameraAt(size: Size, drawing: Size, around?: DrawnState, least = LEAST_BY_ITSELF): Camera {
+  const fitting = Math.min(size.width / drawing.width, size.height / drawing.height);
+  const scale = Math.min(1, Math.max(least, fitting));
+  const axis = (room: number, length: number, middle: number) =>
+    length * scale <= room
+      ? (room - length * scale) / 2
+      : Math.min(0, Math.max(room - length * scale, room / 2 - middle * scale));
+  const middle = around ? { x: around.x + around.width / 2, y: around.y + around.height / 2 } : { x: 0, y: 0 };
+  return {
+    x: Math.round(axis(size.width, drawing.width, middle.x)),
+    y: Math.round(axis(size.height, drawing.height, middle.y)),
+    scale,
+  };
+}
+
+/** All of the drawing, however small. */
+export const fitted = (size: Size, drawing: Size): Camera => cameraAt(size, drawing, undefined, LEAST);
+
+/** Larger or smaller, around a point of the panel that stays where it is. */
+export function zoomed({ x, y, scale }: Camera, by: number, [atX, atY]: readonly [number, number]): Camera {
+  const next = Math.min(MOST, Math.max(LEAST, scale * by));
+  const grown = next / scale;
+  return { x: atX - (atX - x) * grown, y: atY - (atY - y) * grown, scale: next };
+}
+
+/** Moved, so far that some of the drawing stays in sight. */
+export function moved(camera: Camera, [byX, byY]: readonly [number, number], size: Size, drawing: Size): Camera {
+  const keep = (at: number, length: number, room: number) =>
+    Math.min(room - 48, Math.max(48 - length * camera.scale, at));
+  return {
+    x: keep(camera.x + byX, drawing.width, size.width),
+    y: keep(camera.y + byY, drawing.height, size.height),
+    scale: camera.scale,
+  };
+}
+
+const DIRECTIONS: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ['ArrowRight', [1, 0]],
+  ['ArrowLeft', [-1, 0]],
+  ['ArrowDown', [0, 1]],
+  ['ArrowUp', [0, -1]],
+]);
+
+/** The box that an arrow key leads to: along a way if one goes in that direction, else the nearest one there. */
+export function boxTowards({ states, ways }: Drawing, from: DrawnState, key: string): DrawnState | undefined {
+  const direction = DIRECTIONS.get(key);
+  if (direction === undefined) return undefined;
+  const joined = new Set(
+    ways.flatMap((way) => (way.from === from.state ? [way.to] : way.to === from.state ? [way.from] : [])),
+  );
+  const lies = (state: DrawnState) => along(from, state, direction);
+  const there = states.filter(
+    (state) => state !== from && lies(state).ahead > 0 && lies(state).aside <= lies(state).ahead * 2,
+  );
+  const nearest = (some: readonly DrawnState[]) =>
+    some.toSorted((one, other) => distance(lies(one)) - distance(lies(other)))[0];
+  return nearest(there.filter(({ state }) => joined.has(state))) ?? nearest(there);
+}
+
+const distance = ({ ahead, aside }: { ahead: number; aside: number }): number => ahead + 2 * aside;
+
+function along(from: DrawnState, to: DrawnState, [x, y]: readonly [number, number]) {
+  const far = [to.x + to.width / 2 - from.x - from.width / 2, to.y + to.height / 2 - from.y - from.height / 2] as const;
+  return { ahead: far[0] * x + far[1] * y, aside: Math.abs(far[0] * y) + Math.abs(far[1] * x) };
+}

@@ -1,0 +1,132 @@
+/** What a chart says: its title, its states aloud, its labels. */
+import type { Drawing, DrawnWay, NextWay } from '../../../inspect/protocol.ts';
+import { clockOf } from '../time.ts';
+import type { Seen, StateView } from './view.ts';
+
+/** `container: run and restart, 17 of 56 states` */
+export function chartTitle({ machine, region, title, states, statesOfAll }: Drawing): string {
+  const shown = states.filter(({ kind }) => kind !== 'folded').length;
+  const many = statesOfAll === 1 ? '1 state' : `${statesOfAll} states`;
+  return region === undefined ? `${machine}: ${many}` : `${machine}: ${title}, ${shown} of ${many}`;
+}
+
+/** A label is broken before its guard where it is longer. */
+const LONG = 24;
+/** Of more lines the first are shown, and how many there are beside. */
+const LINES = 4;
+
+/** What stands beside an arrow: `timer.elapsed, in 48s` first, then the other ways that go the same way. */
+export function labelLines(label: readonly string[], left?: string, most = LINES): string[] {
+  const all = [...new Set(label)].map((line) => line || 'at once');
+  const isTimed = (line: string) => left !== undefined && line.startsWith('timer.elapsed');
+  const sorted = [...all.filter(isTimed).map((line) => `${line}, in ${left}`), ...all.filter((line) => !isTimed(line))];
+  const broken = sorted.map((line) => (line.length > LONG ? line.split(/ (?=\[)/) : [line]));
+  if (broken.flat().length <= most) return broken.flat();
+  const shown: string[] = [];
+  let count = 0;
+  for (const lines of broken) {
+    if (shown.length + lines.length >= most) break;
+    shown.push(...lines);
+    count += 1;
+  }
+  return [...shown, count === 0 ? `${broken.length} ways` : `and ${broken.length - count} more`];
+}
+
+/** `backingOff, active for 112s, waits for … until 07:44:40, then restarting`. */
+export function stateSentence({ drawn, lit, stay, isSeen }: StateView, seen: Seen | undefined): string {
+  const { label, kind, waitsFor } = drawn;
+  if (kind === 'folded' && lit === undefined)
+    return `${label}: ${(drawn.holds ?? []).map((held) => held.label).join(', ')}`;
+  if (lit === undefined || seen === undefined) {
+    const waits = waitsFor === undefined ? [] : [`waits for ${waitsFor}`];
+    const was = seen === undefined ? [] : stay !== undefined ? [`last for ${stay}`] : isSeen ? [] : ['not seen'];
+    return [label, ...was, ...waits].join(', ');
+  }
+  const until = seen.until === undefined ? '' : ` until ${clockOf(seen.until)}`;
+  const waits = lit.waitingFor === undefined ? [] : [`waits for ${lit.waitingFor}${until}`];
+  const then = thenState(seen.next ?? []);
+  return [lit.label, `active for ${stay ?? '0s'}`, ...waits, ...(then ? [`then ${then}`] : [])].join(', ');
+}
+
+/** Where a timer leads to. */
+const thenState = (next: readonly NextWay[]): string | undefined =>
+  next
+    .find(({ at, to }) => at !== undefined && to !== undefined)
+    ?.to?.split('.')
+    .at(-1);
+
+/** The ways that lead out of what is drawn, for the state that is active: `container.stop → stopped`. */
+export function exitLines({ exits }: Drawing, states: readonly string[]): string[] {
+  const leads = exits.filter(({ from }) =>
+    states.some((state) => from === '' || state === from || state.startsWith(`${from}.`)),
+  );
+  return [...new Set(leads.map(({ label, to }) => `${label || 'at once'} → ${to}`))];
+}
+
+/** Words in lines of at most so many letters; what is left over is cut. */
+export function wrapped(text: string, letters: number, most: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && `${last} ${word}`.length <= letters) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  if (lines.length <= most) return lines;
+  return [
+    ...lines.slice(0, most - 1),
+    `${lines
+      .slice(most - 1)
+      .join(' ')
+      .slice(0, letters - 1)
+      .trimEnd()}…`,
+  ];
+}
+
+/** The path of an arrow, its corners rounded. */
+export function pathOf({ points }: DrawnWay): string {
+  const [first, ...rest] = points;
+  if (first === undefined) return '';
+  const parts = rest.map(([x, y], index) => {
+    const next = rest[index + 1];
+    const before = points[index] ?? first;
+    return next ? corner(before, [x, y], next) : `L${x} ${y}`;
+  });
+  return `M${first[0]} ${first[1]}${parts.join('')}`;
+}
+
+type Point = readonly [number, number];
+const RADIUS = 5;
+
+function corner(from: Point, at: Point, to: Point): string {
+  const [x1, y1] = towards(at, from);
+  const [x2, y2] = towards(at, to);
+  return `L${x1} ${y1}Q${at[0]} ${at[1]} ${x2} ${y2}`;
+}
+
+function towards([x, y]: Point, [toX, toY]: Point): Point {
+  const length = Math.hypot(toX - x, toY - y);
+  const step = length === 0 ? 0 : Math.min(RADIUS, length / 2) / length;
+  const round = (value: number) => Math.round(value * 10) / 10;
+  return [round(x + (toX - x) * step), round(y + (toY - y) * step)];
+}
+
+/** The middle of the longest stretch of an arrow: where its count stands. */
+export function middleOf({ points }: DrawnWay): Point {
+  let best: { readonly length: number; readonly at: Point } = { length: -1, at: points[0] ?? [0, 0] };
+  for (const [index, [x, y]] of points.entries()) {
+    const [fromX, fromY] = points[index - 1] ?? [x, y];
+    const length = Math.hypot(x - fromX, y - fromY);
+    if (length > best.length) best = { length, at: [(x + fromX) / 2, (y + fromY) / 2] };
+  }
+  return best.at;
+}
+
+/** The ways out of a state that the drawing knows of, with where they lead. */
+export function waysOutOf({ ways, exits }: Drawing, state: string): { readonly label: string; readonly to: string }[] {
+  const named = (label: string) => label || 'at once';
+  const drawn = ways
+    .filter(({ from }) => from === state)
+    .flatMap(({ label, to }) => label.map((line) => ({ label: named(line), to })));
+  const out = exits.filter(({ from }) => from === state).map(({ label, to }) => ({ label: named(label), to }));
+  return [...drawn, ...out];
+}

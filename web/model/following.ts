@@ -1,0 +1,67 @@
+/** Follows a live node: takes its frames in as they come, and tries again when the connection is lost. */
+import { batch } from '@preact/signals';
+import type { Frame, Snapshot, StoryLine } from '../../inspect/protocol.ts';
+import type { Page } from './page.ts';
+import { withFrame, worldOf } from './world.ts';
+
+/** A connection that tells of a snapshot first, then of frames: in a browser an EventSource. */
+export interface Stream {
+  onSnapshot(listener: (snapshot: Snapshot) => void): void;
+  onFrame(listener: (frame: Frame) => void): void;
+  onEnd(listener: () => void): void;
+  close(): void;
+}
+
+interface Following {
+  readonly open: () => Stream;
+  readonly setTimeout: (after: () => void, ms: number) => unknown;
+  readonly now: () => number;
+  /** Told of what happened, live. */
+  readonly onLines: (lines: readonly StoryLine[], unsaid: number) => void;
+}
+
+const RETRY_MS = 2_000;
+
+/** Follows until the function that it returns is called. */
+export function follow(page: Page, { open, setTimeout: later, now, onLines }: Following): () => void {
+  let isOver = false;
+  let stream: Stream | undefined;
+  const connect = () => {
+    if (isOver) return;
+    stream = open();
+    stream.onSnapshot((snapshot) => takeSnapshot(page, snapshot));
+    stream.onFrame((frame) => {
+      takeFrame(page, frame);
+      onLines(frame.lines, frame.unsaid ?? 0);
+    });
+    stream.onEnd(() => {
+      stream?.close();
+      const lost = page.connection.peek();
+      const since = lost.kind === 'lost' ? lost.since : now();
+      page.connection.value = { kind: 'lost', since, retryAt: now() + RETRY_MS };
+      later(connect, RETRY_MS);
+    });
+  };
+  connect();
+  return () => {
+    isOver = true;
+    stream?.close();
+  };
+}
+
+function takeSnapshot(page: Page, snapshot: Snapshot): void {
+  batch(() => {
+    page.connection.value = { kind: 'live' };
+    page.recorded.value = snapshot.recorded;
+    page.live.value = worldOf(snapshot);
+  });
+}
+
+function takeFrame(page: Page, frame: Frame): void {
+  const { recorded } = page;
+  batch(() => {
+    page.live.value = withFrame(page.live.value, frame);
+    if (page.held.peek()) page.sinceHeld.value += frame.lines.length + (frame.unsaid ?? 0);
+    if (recorded.value) recorded.value = { ...recorded.value, to: Math.max(recorded.value.to, frame.at) };
+  });
+}

@@ -1,0 +1,82 @@
+/** What the headline says of the selected actor: where it is, how it is, and how long still. */
+import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import { type Category, categoryOf } from '../../pod/show/category.ts';
+import { KIND_NAMES } from '../../pod/show/explainText.ts';
+import { worstOf } from '../../pod/show/treeRows.ts';
+import type { Page } from './page.ts';
+import { podOf, uidOf } from './selection.ts';
+import { nodeAt, ROOT } from './tree.ts';
+import type { World } from './world.ts';
+
+/** A step of the path; one without a path is no actor. */
+export interface Crumb {
+  readonly name: string;
+  readonly path?: string;
+}
+
+/** The selected actor, as the reading panels show it. */
+export interface Subject {
+  readonly actor: ShownActor;
+  readonly pod: ShownPod | undefined;
+  /** It is not there at the moment that is shown; it was last at `at`. */
+  readonly isGone: boolean;
+  readonly at: number;
+  /** The worst of it and all below it: what it waits for is what counts. */
+  readonly told: Pick<ShownActor, 'since' | 'until' | 'waitingFor' | 'state' | 'tags'>;
+  readonly category: Category;
+}
+
+/** What is selected; nothing before anything is known of it. */
+export function subjectOf(page: Page): Subject | undefined {
+  const path = page.selected.value;
+  const world = page.world.value;
+  const actor = path === undefined ? undefined : world.actors.get(path);
+  const last = page.lastSeen.value;
+  if (!actor) {
+    if (!last || last.actor.path !== path) return undefined;
+    const { actor: then, pod, at } = last;
+    return { actor: then, pod, isGone: true, at, told: then, category: categoryOf(then) };
+  }
+  const told = worstOf(nodeAt(world, actor));
+  return { actor, pod: podOf(world, actor.path), isGone: false, at: world.at, told, category: categoryOf(told) };
+}
+
+/** The actor's path in words, itself last. */
+export function crumbsOf(world: World, { actor, pod }: Subject): Crumb[] {
+  const above: Crumb[] = [];
+  for (
+    let each: ShownActor | undefined = actor;
+    each && each.path !== ROOT;
+    each = world.actors.get(each.parent ?? ROOT)
+  ) {
+    const isPod = each.path === `pod/${uidOf(each.path)}`;
+    above.unshift({ name: isPod && pod ? pod.name : each.name, path: each.path });
+  }
+  const place: Crumb = pod ? { name: pod.namespace } : { name: world.node.name, path: ROOT };
+  return [place, ...above];
+}
+
+/** What such an actor is called: `init container`. */
+export const kindOf = ({ kind }: Pick<ShownActor, 'kind'>): string => lookUp<string>(KIND_NAMES, kind) ?? kind;
+
+/** What the actor is called in a sentence: `container api`. */
+export const titleOf = ({ actor, pod }: Subject): string => {
+  const kind = kindOf(actor);
+  return actor.path === ROOT ? 'the node agent' : `${kind} ${kind === 'pod' && pod ? pod.name : actor.name}`;
+};
+
+/** What is said until the answer has come. */
+export function plainAnswer(subject: Subject): string {
+  const { told, actor, isGone } = subject;
+  if (isGone) return `${titleOf(subject)} is gone; it was in ${actor.state}`;
+  if (told.waitingFor !== undefined) return `${titleOf(subject)} is waiting for ${told.waitingFor}`;
+  return `${titleOf(subject)} is in ${told.state}`;
+}
+
+/** The words of its chip: of a pod kubectl's, of any other its state's. */
+export function statusOf({ actor, pod, told }: Subject): string {
+  if (pod && (actor.machine === 'pod' || (actor.machine === 'container' && pod.status !== 'Running')))
+    return pod.status;
+  return told.state.split('.').at(-1) ?? told.state;
+}

@@ -1,0 +1,38 @@
+/** How each tag of a state looks: a shape of its own and a colour, so that neither is needed to tell them apart. */
+import type { Category } from '../../pod/show/category.ts';
+
+/** A shape in a box of 12 by 12; what is absent of it is not drawn. */
+interface Mark {
+  /** The class that colours it: `c-` and the name of the token. */
+  readonly tone: string;
+  /** A path that is filled. */
+  readonly fill?: string;
+  /** A path that is drawn as a line. */
+  readonly line?: string;
+  readonly width?: number;
+}
+
+/** The mark of each tag. */
+export const MARKS: ReadonlyMap<Category, Mark> = new Map<Category, Mark>([
+  ['steady', { tone: 'steady', fill: 'M6 2.5a3.5 3.5 0 1 1 0 7 3.5 3.5 0 1 1 0-7Z' }],
+  ['working', { tone: 'working', line: 'M6 1.6A4.4 4.4 0 1 1 1.6 6', width: 1.8 }],
+  [
+    'waiting',
+    {
+      tone: 'waiting',
+      fill: 'M6 6V2.9A3.1 3.1 0 0 1 8.7 7.55Z',
+      line: 'M6 1.6a4.4 4.4 0 1 1 0 8.8 4.4 4.4 0 1 1 0-8.8Z',
+      width: 1.3,
+    },
+  ],
+  [
+    'retrying',
+    { tone: 'retry', fill: 'M11.4 2.2 10.7 6 7.3 4.6Z', line: 'M10.3 5.2A4.4 4.4 0 1 0 9.4 8.9', width: 1.7 },
+  ],
+  ['done', { tone: 'done', line: 'M2.2 6.4 4.9 9 9.8 3.4', width: 1.7 }],
+  ['failed', { tone: 'failed', line: 'M2.8 2.8 9.2 9.2M9.2 2.8 2.8 9.2', width: 1.9 }],
+  ['broken', { tone: 'broken', fill: 'M6 .9 11.1 6 6 11.1.9 6Z' }],
+]);
+
+/** The class that colours a text or mark of a tag. */
+export const toneOf = (category: Category): string => `c-${MARKS.get(category)?.tone ?? 'broken'}`;

@@ -1,0 +1,100 @@
+/** All that the panels share, as signals: who, when, how, and what is known of the node. */
+import { computed, signal } from '@preact/signals';
+import type { Detail, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
+import type { Asking } from './asking.ts';
+import { noKeys } from './keys.ts';
+import type { Place } from './place.ts';
+import { type World, worldOf } from './world.ts';
+
+/** How the page is connected to what it shows. */
+type Connection =
+  | { readonly kind: 'live' }
+  /** A recording: nothing comes by itself. */
+  | { readonly kind: 'still' }
+  | { readonly kind: 'lost'; readonly since: number; readonly retryAt: number };
+
+/** A moment of the past that is asked for. */
+type MomentAsked =
+  | { readonly kind: 'asked'; readonly at: number; readonly since: number }
+  | { readonly kind: 'failed'; readonly at: number; readonly message: string };
+
+/** The selected actor as it was seen last: it may be gone in the world that is shown. */
+export interface LastSeen {
+  readonly actor: ShownActor;
+  /** Absent: one of the node's own. */
+  readonly pod?: ShownPod;
+  readonly at: number;
+}
+
+/** The browser's history: URLs of places. */
+interface PageHistory {
+  push(url: string): void;
+  replace(url: string): void;
+}
+
+/** A page that nobody goes back on. */
+const NO_HISTORY: PageHistory = { push: () => {}, replace: () => {} };
+
+interface Given {
+  readonly first: Snapshot;
+  readonly place: Place;
+  readonly asking: Asking;
+  readonly now: () => number;
+  readonly history?: PageHistory;
+}
+
+/** When: the node as it goes on, a moment of the past, or the picture that is held. */
+function timeOf(first: Snapshot, now: () => number) {
+  const world = worldOf(first);
+  /** The node as it goes on. */
+  const live = signal<World>(world);
+  /** The moment that is looked at; undefined: now. */
+  const past = signal<World | undefined>(first.mode === 'live' ? undefined : world);
+  /** Space: the picture stands while the node goes on. */
+  const held = signal<World | undefined>(undefined);
+  /** The browser's own clock, once a second: one timer for all countdowns. */
+  const wall = signal(now());
+  const connection = signal<Connection>(first.mode === 'file' ? { kind: 'still' } : { kind: 'live' });
+  return {
+    ...{ live, past, held, wall, connection },
+    /** What every panel shows. */
+    world: computed(() => past.value ?? held.value ?? live.value),
+    /** What ages and countdowns count from; they stop while the connection is lost. */
+    now: computed(() => {
+      const still = past.value ?? held.value;
+      if (still || connection.value.kind === 'lost') return (still ?? live.value).at;
+      return Math.max(wall.value, live.value.at);
+    }),
+    /** The moment that is on its way, or why it did not come; undefined: what is shown is what was asked for. */
+    moment: signal<MomentAsked | undefined>(undefined),
+    /** The head of the rail is being dragged: only tree and chart follow. */
+    isMoving: signal(false),
+    /** How much has happened since the picture is held. */
+    sinceHeld: signal(0),
+    recorded: signal(first.recorded),
+    rail: signal<Rail | undefined>(undefined),
+  };
+}
+
+/** The page's state. Panels read its signals; `actions.ts` has what changes several of them at once. */
+export function createPage({ first, place, asking, now, history = NO_HISTORY }: Given) {
+  return {
+    ...{ asking, history, readNow: now },
+    mode: first.mode,
+    place: signal(place),
+    ...timeOf(first, now),
+    /** The path of the actor that is selected; undefined: none yet. It follows the place. */
+    selected: signal<string | undefined>(undefined),
+    lastSeen: signal<LastSeen | undefined>(undefined),
+    /** What is known of the selected actor beside; that of another path, or none, until it has come. */
+    detail: signal<Detail | undefined>(undefined),
+    /** Why it does not come. */
+    detailTrouble: signal<string | undefined>(undefined),
+    /** Counts the attempts that somebody has asked for. */
+    detailTries: signal(0),
+    keys: noKeys(),
+  };
+}
+
+/** The page's state. */
+export type Page = ReturnType<typeof createPage>;

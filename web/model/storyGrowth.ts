@@ -1,0 +1,65 @@
+/** How a story goes on: lines come to it at its end, and the oldest leave it when there are too many. */
+import type { Story, StoryLine } from '../../inspect/protocol.ts';
+import { categoryIn } from '../../pod/show/category.ts';
+import { uidOf } from './selection.ts';
+import type { World } from './world.ts';
+
+/** More are not kept. */
+const MOST_LINES = 20_000;
+
+/** Whether a line is about a pod, or about the node where the uid is empty. */
+export function isOfPod(line: StoryLine, uid: string): boolean {
+  if (line.kind === 'began' || line.kind === 'ended') return true;
+  if (line.kind === 'event') return line.uid === uid;
+  if (line.kind === 'entered' && line.uid !== undefined) return line.uid === uid;
+  return (uidOf(line.actor) ?? '') === uid;
+}
+
+/** A story with what came after it; `unsaid`: so much was left out. What it has too much of is counted as that. */
+export function appended(story: Story, lines: readonly StoryLine[], unsaid: number, most = MOST_LINES): Story {
+  const all = [...story.lines, ...lines];
+  // Now and then, not at each line: what is let go is looked through.
+  const excess = all.length > most * 1.1 ? all.length - most : 0;
+  const left = (story.unsaid ?? 0) + unsaid + excess;
+  const kept = excess === 0 ? { from: story.from, before: story.before, lines: all } : withoutFirst(story, all, excess);
+  return {
+    ...kept,
+    to: Math.max(story.to, lines.at(-1)?.at ?? story.to),
+    ...(left === 0 ? {} : { unsaid: left }),
+  };
+}
+
+function withoutFirst(
+  { before }: Story,
+  all: readonly StoryLine[],
+  count: number,
+): Pick<Story, 'from' | 'before' | 'lines'> {
+  const states = new Map(before.map((each) => [each.actor, each]));
+  for (const line of all.slice(0, count)) {
+    if (line.kind === 'began') states.clear();
+    if (line.kind !== 'state') continue;
+    const { actor, state, at, tag } = line;
+    states.set(actor, { actor, state, since: at, ...(tag === undefined ? {} : { tag }) });
+  }
+  const lines = all.slice(count);
+  return { from: lines[0]?.at ?? 0, before: [...states.values()], lines };
+}
+
+/** Lines without those that a story has already. */
+export function withoutKnown(lines: readonly StoryLine[], { lines: told }: Pick<Story, 'lines'>): StoryLine[] {
+  const first = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
+  const known = new Set(told.filter(({ at }) => at >= first).map((line) => JSON.stringify(line)));
+  return lines.filter((line) => !known.has(JSON.stringify(line)));
+}
+
+/** A story that begins now, with what its actors are in. */
+export function storyOfNow({ at, actors }: World, uid: string): Story {
+  const own = [...actors.values()].filter(({ path }) => (uidOf(path) ?? '') === uid);
+  return {
+    ...{ from: at, to: at, lines: [] },
+    before: own.map(({ path, state, since, tags }) => {
+      const tag = categoryIn(tags);
+      return { actor: path, state, since, ...(tag === undefined ? {} : { tag }) };
+    }),
+  };
+}

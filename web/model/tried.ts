@@ -1,0 +1,36 @@
+/** The runs of a container that have ended, for the table of what it tried. */
+import type { Detail, ShownActor, TriedRun } from '../../inspect/protocol.ts';
+import { humanDuration } from '../../pod/api/duration.ts';
+
+/** The runs, the last first, with what is said of all. */
+export interface Tried {
+  readonly runs: readonly TriedRun[];
+  /** `6 runs, none over 2s` */
+  readonly summary: string;
+  /** What the others are drawn against; never 0. */
+  readonly longestMs: number;
+}
+
+/** So many runs are shown; the summary counts all. */
+const SHOWN = 4;
+
+/** All of them, the last first, with how long each waited; the last one still waits. */
+export function lastFirst({ tried }: Detail, actor: ShownActor | undefined): TriedRun[] {
+  const waits = actor?.tags.includes('retrying') && actor.until !== undefined ? actor.until - actor.since : undefined;
+  const all = tried.toSorted((a, b) => b.run - a.run);
+  return all.map((run, at) =>
+    at === 0 && run.waitedMs === undefined && waits !== undefined ? { ...run, waitedMs: waits } : run,
+  );
+}
+
+/** What the table of the runs shows. */
+export function triedRuns(detail: Detail, actor: ShownActor | undefined): Tried {
+  const all = lastFirst(detail, actor);
+  const longest = Math.max(0, ...all.map(({ ranMs }) => ranMs));
+  const runs = all.slice(0, SHOWN);
+  return {
+    runs,
+    summary: `${all.length} ${all.length === 1 ? 'run' : 'runs'}, ${all.length === 1 ? 'it took' : 'none over'} ${humanDuration(Math.ceil(longest / 1_000) * 1_000)}`,
+    longestMs: Math.max(1, ...runs.map(({ waitedMs = 0 }) => waitedMs)),
+  };
+}

@@ -1,0 +1,224 @@
+/** The node at a glance, above everything. Each cell filters the tree. */
+import type { ComponentChildren } from 'preact';
+import type { ShownGate, ShownNode } from '../../inspect/protocol.ts';
+import { filterBy } from '../model/actions.ts';
+import { CELL_FILTERS, containersByCategory, containersThat, podsByPhase } from '../model/bar.ts';
+import { shortSpan } from '../model/time.ts';
+import { Glyph } from '../parts/glyph.tsx';
+import { Mark } from '../parts/mark.tsx';
+import { Spark } from '../parts/spark.tsx';
+import { isDark, turnTheme } from '../parts/theme.tsx';
+import './bar.css';
+import type { Panel } from './panel.ts';
+
+/** The bar. */
+export const Bar = (panel: Panel) => (
+  <header class="top">
+    <Brand node={panel.page.world.value.node} />
+    <div class="strip" role="group" aria-label="Node at a glance">
+      <Pods {...panel} />
+      <Containers {...panel} />
+      <Gate {...panel} name="start" gate={panel.page.world.value.node.gates.start} />
+      <Gate {...panel} name="pull" gate={panel.page.world.value.node.gates.pull} />
+      <Loop {...panel} />
+    </div>
+    <Tools {...panel} />
+  </header>
+);
+
+function Brand({ node }: { readonly node: ShownNode }) {
+  const { name, version, ready } = node.runtime;
+  const runtime = node.simulated ? 'simulated runtime' : `${name} ${version}`.trim();
+  return (
+    <div class="brand">
+      <svg viewBox="0 0 24 24" aria-hidden="true">
+        <rect x="1" y="1" width="22" height="22" rx="6.5" fill="none" stroke="currentColor" stroke-width="1.8" />
+        <rect class="mid" x="6" y="6" width="12" height="12" rx="3.5" fill="none" stroke="currentColor" />
+        <circle class={ready ? 'c-steady' : 'c-failed'} cx="12" cy="12" r="2.6" fill="currentColor" />
+      </svg>
+      <div>
+        <b>statelet</b>
+        <span title={node.runtime.message}>
+          {node.name}, {runtime} {ready ? 'ready' : <em class="c-failed">not ready</em>}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+interface CellProps extends Panel {
+  readonly filter: string;
+  readonly class?: string;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+/** A second click takes the filter off again. */
+function Cell({ page, reading, filter, class: name = '', title, children }: CellProps) {
+  const isOn = page.place.value.query === filter;
+  const onClick = () => {
+    filterBy(page, isOn ? '' : filter);
+    reading.narrowTab.value = 'actors';
+  };
+  return (
+    <button type="button" class={name} aria-pressed={isOn} title={isOn ? 'Show all actors' : title} onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
+const PHASE_TONES: ReadonlyMap<string, string> = new Map([
+  ['Running', 'steady'],
+  ['Pending', 'waiting'],
+  ['Succeeded', 'done'],
+  ['Failed', 'failed'],
+]);
+
+function Pods(panel: Panel) {
+  const { value: world } = panel.page.world;
+  const phases = podsByPhase(world);
+  let from = 0;
+  const widths = phases.map(({ of, count }) => {
+    const width = (48 * count) / Math.max(1, world.pods.size);
+    from += width;
+    return { of, from: from - width, width: Math.max(1, width - 1) };
+  });
+  return (
+    <Cell {...panel} class="cell" filter={CELL_FILTERS.pods} title="Show the pods">
+      <span class="l">{world.pods.size} pods</span>
+      <span class="v">
+        <svg class="phase w3" viewBox="0 0 48 6" preserveAspectRatio="none" aria-hidden="true">
+          {widths.map(({ of, from: x, width }) => (
+            <rect
+              key={of}
+              class={`c-${PHASE_TONES.get(of) ?? 'broken'}`}
+              x={x}
+              width={width}
+              height="6"
+              fill="currentColor"
+            />
+          ))}
+        </svg>
+        {phases.length === 0 && <em>none</em>}
+        {phases.map(({ of, count }) => (
+          <span key={of} class={of === 'Failed' ? 'c-failed' : of === 'Succeeded' ? 'w3' : ''}>
+            {count} <em>{of}</em>
+          </span>
+        ))}
+      </span>
+    </Cell>
+  );
+}
+
+function Containers(panel: Panel) {
+  const categories = containersByCategory(panel.page.world.value);
+  const all = categories.reduce((sum, { count }) => sum + count, 0);
+  return (
+    <div class="cell">
+      <Cell {...panel} class="l" filter={CELL_FILTERS.containers} title="Show the containers">
+        {all} containers
+      </Cell>
+      <span class="v">
+        {categories.length === 0 && <em>none</em>}
+        {categories.map(({ of, count }) => (
+          <Cell key={of} {...panel} class="n" filter={containersThat(of)} title={`Show the containers that are ${of}`}>
+            <Mark of={of} />
+            <span class="sr">{of} </span>
+            {count}
+          </Cell>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+/** More slots than fit are said in numbers only. */
+const MOST_SLOTS = 8;
+
+interface GateProps extends Panel {
+  readonly name: 'start' | 'pull';
+  readonly gate: ShownGate;
+}
+
+function Gate({ name, gate: { held, waiting, ...gate }, ...panel }: GateProps) {
+  // What has no bound has no number in JSON.
+  const capacity = Number.isFinite(gate.capacity) ? gate.capacity : Number.POSITIVE_INFINITY;
+  const isFew = capacity <= MOST_SLOTS;
+  const slots = Array.from({ length: isFew ? capacity : 0 }, (_, at) => at < held);
+  const title = `${name === 'start' ? 'Start' : 'Pull'} gate`;
+  return (
+    <Cell
+      {...panel}
+      class={name === 'pull' ? 'cell w3' : 'cell'}
+      filter={CELL_FILTERS[name]}
+      title={`Show who waits for a ${name} slot`}
+    >
+      <span class="l">{title}</span>
+      <span class="v">
+        <span
+          class="slots"
+          role="img"
+          aria-label={`${held} of ${Number.isFinite(capacity) ? capacity : 'any number'} held`}
+        >
+          {slots.map((isHeld, at) => (
+            <i key={at} class={isHeld ? '' : 'q'} />
+          ))}
+          {!isFew && `${held}/${capacity}`}
+        </span>
+        <span>
+          {waiting > 0 ? (
+            <>
+              {waiting} <em>wait</em>
+            </>
+          ) : (
+            <em>{held < capacity ? 'free' : 'full'}</em>
+          )}
+        </span>
+      </span>
+    </Cell>
+  );
+}
+
+function Loop(panel: Panel) {
+  const { loop } = panel.page.world.value.node;
+  if (!loop) return null;
+  return (
+    <Cell {...panel} class="cell w3" filter={CELL_FILTERS.loop} title="Show what changed within a minute">
+      <span class="l">Event loop, p99</span>
+      <span class="v">
+        <span>
+          {loop.recentMs.length === 0 ? '–' : loop.p99Ms < 10 ? `${loop.p99Ms.toFixed(1)}ms` : shortSpan(loop.p99Ms)}
+        </span>
+        <Spark values={loop.recentMs} />
+      </span>
+    </Cell>
+  );
+}
+
+function Tools({ reading }: Panel) {
+  const turned = isDark.value ? 'Light' : 'Dark';
+  return (
+    <div class="tools">
+      <button
+        type="button"
+        class="tool"
+        aria-label={`${turned} colours`}
+        title={`${turned} colours (t)`}
+        onClick={turnTheme}
+      >
+        <Glyph of={isDark.value ? 'sun' : 'moon'} />
+      </button>
+      <button
+        type="button"
+        class="tool"
+        aria-label="Keys"
+        title="Keys (?)"
+        onClick={() => {
+          reading.areKeysShown.value = true;
+        }}
+      >
+        <Glyph of="keys" />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+/** All charts: the machines on the left, the chosen one beside them. */
+import type { Signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Drawing } from '../../inspect/protocol.ts';
+import { type Catalogued, catalogueOf, drawingIn } from '../model/chart/catalogue.ts';
+import { begin, createChart } from '../model/chart/chart.ts';
+import { keyOf } from '../model/chart/drawings.ts';
+import { chartTitle } from '../model/chart/text.ts';
+import { ChartAbout } from './chartAbout.tsx';
+import { ChartCanvas } from './chartCanvas.tsx';
+import { ZoomTools } from './chartTools.tsx';
+import './chart.css';
+import './catalogue.css';
+
+interface CatalogueProps {
+  readonly drawings: readonly Drawing[];
+  /** Which one, as the address says it. */
+  readonly chosen: Signal<string>;
+}
+
+/** The page of all charts. */
+export function Catalogue({ drawings, chosen }: CatalogueProps) {
+  const catalogue = useMemo(() => catalogueOf(drawings), [drawings]);
+  const drawing = drawingIn(catalogue, chosen.value);
+  const chart = useMemo(createChart, []);
+  const key = drawing && keyOf(drawing.machine, drawing.region);
+  useEffect(() => begin(chart), [chart, key]);
+  if (drawing === undefined) return <p class="said">This page was built without drawings.</p>;
+  const described = drawing.states.find(({ state }) => state === chart.described.value);
+  const close = () => {
+    chart.described.value = undefined;
+  };
+  return (
+    <main class="catalogue" onKeyDown={({ key: pressed }) => pressed === 'Escape' && close()}>
+      <Machines catalogue={catalogue} chosen={key} />
+      <section class="chart" aria-label="Chart">
+        <div class="ph">
+          <h2>{chartTitle(drawing)}</h2>
+          <span class="r">
+            <ZoomTools {...{ chart, drawing }} />
+          </span>
+        </div>
+        <div class="canvas">
+          <ChartCanvas {...{ chart, drawing }} label={chartTitle(drawing)} />
+          <p class="foot">A state says what it means: click it, or walk with Tab, the arrow keys and Enter.</p>
+          {described && <ChartAbout {...{ drawing, state: described }} active={undefined} onClose={close} />}
+        </div>
+      </section>
+    </main>
+  );
+}
+
+interface MachinesProps {
+  readonly catalogue: readonly Catalogued[];
+  readonly chosen: string | undefined;
+}
+
+const Machines = ({ catalogue, chosen }: MachinesProps) => (
+  <nav class="machines" aria-label="Machines">
+    <h1>
+      <b>statelet</b> <span class="dim">charts</span>
+    </h1>
+    {catalogue.map(({ machine, summary, drawings }) => (
+      <section key={machine}>
+        <h2>{machine}</h2>
+        <p>{summary}</p>
+        <ul>
+          {drawings.map(({ key, title }) => (
+            <li key={key}>
+              <a href={`#${key}`} aria-current={key === chosen ? 'page' : undefined}>
+                {title}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </section>
+    ))}
+  </nav>
+);

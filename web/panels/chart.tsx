@@ -1,0 +1,142 @@
+/** The chart of the selected actor: where it is, how it came there, what comes next. */
+import { useComputed, useSignalEffect } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Drawing, ShownActor } from '../../inspect/protocol.ts';
+import { CALL } from '../../pod/show/actorNode.ts';
+import { select } from '../model/actions.ts';
+import { begin, type Chart as ChartModel, createChart } from '../model/chart/chart.ts';
+import { CHARTED, createDrawings, keyOf, shownDrawing } from '../model/chart/drawings.ts';
+import { chartTitle, exitLines } from '../model/chart/text.ts';
+import { activeStates, boxOf, type Seen } from '../model/chart/view.ts';
+import { registerKeys } from '../model/keys.ts';
+import type { Page } from '../model/page.ts';
+import { wayOf } from '../model/storyPointing.ts';
+import type { Telling } from '../model/telling.ts';
+import { ChartAbout } from './chartAbout.tsx';
+import { ChartCanvas } from './chartCanvas.tsx';
+import { ChartTools, keysOf } from './chartTools.tsx';
+import './chart.css';
+
+/** The panel. */
+export function Chart({ page, telling }: { readonly page: Page; readonly telling: Telling }) {
+  const drawings = useMemo(() => createDrawings(page.asking), [page]);
+  const chart = useMemo(createChart, []);
+  const actor = useComputed(() => {
+    const path = page.selected.value;
+    return (path === undefined ? undefined : page.world.value.actors.get(path)) ?? page.lastSeen.value?.actor;
+  }).value;
+  const charted = actor !== undefined && CHARTED.includes(actor.machine) ? actor : undefined;
+  const shown = charted && shownDrawing(drawings.asked.value, charted, page.place.value.view);
+  const { drawing, trouble, machine, region } = shown ?? {};
+  useEffect(() => {
+    if (machine !== undefined && trouble === undefined) drawings.ask(machine, region);
+  }, [drawings, machine, region, trouble]);
+  const key = machine === undefined ? undefined : keyOf(machine, region);
+  useEffect(() => begin(chart), [chart, key]);
+  useEffect(() => registerKeys(page, keysOf(page, chart, drawing)), [page, chart, drawing]);
+  return (
+    <section class="chart" aria-label="Chart">
+      <div class="ph">
+        <h2>Chart</h2>
+        {drawing && <span class="dim">{chartTitle(drawing)}</span>}
+        {drawing && <ChartTools {...{ page, chart, drawing }} hasRegions={shown?.hasRegions === true} />}
+      </div>
+      {drawing && charted && <Picture {...{ page, telling, chart, drawing, actor: charted }} />}
+      {machine !== undefined && trouble !== undefined && (
+        <Trouble text={trouble} onRetry={() => drawings.ask(machine, region)} />
+      )}
+      {actor && !charted && <Stateless page={page} actor={actor} />}
+    </section>
+  );
+}
+
+interface PictureProps {
+  readonly page: Page;
+  readonly telling: Telling;
+  readonly chart: ChartModel;
+  readonly drawing: Drawing;
+  readonly actor: ShownActor;
+}
+
+/** The drawing, what is said below it, and beside it what is said of a state. */
+function Picture({ page, telling, chart, drawing, actor }: PictureProps) {
+  useSignalEffect(() => {
+    chart.pointed.value = wayOf(drawing, actor.path, telling.pointed.value);
+  });
+  const seen = seenOf(page, actor);
+  const active = activeStates(actor.state);
+  const described = drawing.states.find(({ state }) => state === chart.described.value);
+  const box = active.map((state) => boxOf(drawing, state)).find(Boolean);
+  const isTold = box !== undefined && box.height > 40;
+  const isGone = !page.world.value.actors.has(actor.path);
+  return (
+    <div class={`canvas${isGone ? ' gone' : ''}`}>
+      <ChartCanvas
+        {...{ chart, drawing, seen }}
+        label={`Chart of ${actor.kind} ${actor.name}: ${chartTitle(drawing)}`}
+      />
+      <Foot waits={isTold ? undefined : actor.waitingFor} exits={exitLines(drawing, active)} />
+      {described && (
+        <ChartAbout
+          {...{ drawing, state: described }}
+          active={active.find((state) => described.holds?.some((held) => held.state === state))}
+          onClose={() => {
+            chart.described.value = undefined;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function seenOf(page: Page, { state, tags, since, until, waitingFor, path }: ShownActor): Seen {
+  const detail = page.detail.value?.path === path ? page.detail.value : undefined;
+  return { state, tags, since, until, waitingFor, taken: detail?.taken, next: detail?.next, now: page.now.value };
+}
+
+const MOST_EXITS = 4;
+
+/** What the active state waits for, where its box has no room for it, and the ways that lead out of the drawing. */
+function Foot({ waits, exits }: { readonly waits: string | undefined; readonly exits: readonly string[] }) {
+  if (waits === undefined && exits.length === 0) return null;
+  const left = exits.length - MOST_EXITS;
+  return (
+    <p class="foot" title={exits.join('\n')}>
+      {waits !== undefined && <b>waits for {waits}</b>}
+      {exits.slice(0, MOST_EXITS).map((exit) => (
+        <span key={exit}>{exit}</span>
+      ))}
+      {left > 0 && <span>and {left} more</span>}
+    </p>
+  );
+}
+
+function Trouble({ text, onRetry }: { readonly text: string; readonly onRetry: () => void }) {
+  return (
+    <div class="said" role="alert">
+      <p>The chart could not be fetched: {text}</p>
+      <button type="button" class="btn" onClick={onRetry}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+/** Calls in flight and feeds have no states to draw. */
+function Stateless({ page, actor }: { readonly page: Page; readonly actor: ShownActor }) {
+  const parent = actor.parent === undefined ? undefined : page.world.value.actors.get(actor.parent);
+  return (
+    <div class="said">
+      <p>
+        {actor.kind === CALL
+          ? `${actor.name} is a call in flight: it has been asked, and has no states of its own.`
+          : `${actor.name} is a feed: it tells what happens outside, and has no states of its own.`}
+      </p>
+      {parent && (
+        <button type="button" class="btn" onClick={() => select(page, parent.path)}>
+          Show {parent.kind} {parent.name}
+        </button>
+      )}
+    </div>
+  );
+}

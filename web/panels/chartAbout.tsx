@@ -1,0 +1,80 @@
+/** What is said of one state: what it means, where it leads, and the rule of Kubernetes behind it. */
+import type { Drawing, DrawnState, FoldedState } from '../../inspect/protocol.ts';
+import { categoryIn } from '../../pod/show/category.ts';
+import { waysOutOf } from '../model/chart/text.ts';
+import { Glyph } from '../parts/glyph.tsx';
+import { Mark } from '../parts/mark.tsx';
+
+interface AboutProps {
+  readonly drawing: Drawing;
+  readonly state: DrawnState;
+  /** The state that is active, where it is folded into this one. */
+  readonly active: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** The description of a state; of folded ones that of each. */
+export function ChartAbout({ drawing, state, active, onClose }: AboutProps) {
+  const held = state.holds ?? [];
+  return (
+    <section class="about" aria-label={`About ${state.label}`}>
+      <header>
+        <Title state={state} />
+        <button type="button" class="mini" aria-label="Close" onClick={onClose}>
+          <Glyph of="close" />
+        </button>
+      </header>
+      {held.length > 0 ? (
+        held.map((each) => (
+          <section key={each.state} class={each.state === active ? 'held active' : 'held'}>
+            <Title state={each} />
+            <Meaning state={each} drawing={drawing} />
+          </section>
+        ))
+      ) : (
+        <Meaning state={state} drawing={drawing} />
+      )}
+    </section>
+  );
+}
+
+function Title({ state: { label, tag } }: { readonly state: FoldedState }) {
+  const category = categoryIn(tag === undefined ? [] : [tag]);
+  return (
+    <h3>
+      {category && <Mark of={category} />}
+      <b>{label}</b>
+      {category && <small>{category}</small>}
+    </h3>
+  );
+}
+
+function Meaning({ state, drawing }: { readonly state: FoldedState; readonly drawing: Drawing }) {
+  const { waitsFor, comment, rules = [] } = state;
+  const ways = waysOutOf(drawing, state.state);
+  return (
+    <>
+      {waitsFor !== undefined && <p>Waits for {waitsFor}.</p>}
+      {comment !== undefined && <p>{comment}</p>}
+      {ways.length > 0 && (
+        <ul>
+          {ways.map(({ label, to }) => (
+            <li key={`${label} ${to}`}>
+              <code>{label}</code> → <b>{to}</b>
+            </li>
+          ))}
+        </ul>
+      )}
+      {drawing.rules
+        .filter(({ rule }) => rules.includes(rule))
+        .map(({ rule, title, text }) => (
+          <details key={rule} open={rules.length === 1}>
+            <summary>
+              <small>Kubernetes {rule}</small> {title}
+            </summary>
+            <p>{text}</p>
+          </details>
+        ))}
+    </>
+  );
+}

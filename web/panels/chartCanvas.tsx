@@ -1,0 +1,194 @@
+/** The drawing itself: it is moved by the hand, enlarged by the wheel, and its states are walked by the arrow keys. */
+import { useEffect, useRef } from 'preact/hooks';
+import type { Drawing, DrawnState } from '../../inspect/protocol.ts';
+import { boxTowards, type Camera } from '../model/chart/camera.ts';
+import { type Chart, cameraOf, pan, reveal, zoom } from '../model/chart/chart.ts';
+import { type ChartView, chartView, type Seen, type WayView } from '../model/chart/view.ts';
+import { StateBox } from './chartState.tsx';
+import { Heads, WayCount, WayLabel, WayLine } from './chartWay.tsx';
+
+interface CanvasProps {
+  readonly chart: Chart;
+  readonly drawing: Drawing;
+  readonly seen?: Seen | undefined;
+  readonly label: string;
+}
+
+/** A chart with its states and ways, as far as it is in sight. */
+export function ChartCanvas({ chart, drawing, seen, label }: CanvasProps) {
+  const svg = useRef<SVGSVGElement>(null);
+  useSize(svg, chart);
+  const view = chartView(drawing, seen);
+  const lit = view.states.find((state) => state.lit)?.drawn;
+  const camera = cameraOf(chart, drawing, lit);
+  useEffect(() => {
+    chart.lit.value = lit?.state;
+  }, [chart, lit?.state]);
+  useWheel(svg, chart, drawing, camera);
+  const tone = view.states.find((state) => state.lit)?.lit?.category;
+  return (
+    <svg
+      ref={svg}
+      class={`sc${tone ? ` tone-${tone}` : ''}`}
+      role="group"
+      aria-label={label}
+      onKeyDown={(event) => walk(event, { chart, drawing, camera })}
+      {...dragging(chart, drawing, camera)}
+    >
+      <Heads />
+      <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
+        <Parts chart={chart} view={view} seen={seen} start={lit ?? drawing.states[0]} />
+      </g>
+    </svg>
+  );
+}
+
+interface PartsProps {
+  readonly chart: Chart;
+  readonly view: ChartView;
+  readonly seen: Seen | undefined;
+  /** Where Tab leads at first. */
+  readonly start: DrawnState | undefined;
+}
+
+/** What is around others first, then ways, then the states by themselves, and on top what is written. */
+function Parts({ chart, view, seen, start }: PartsProps) {
+  const { pointed } = chart;
+  const isPointed = ({ drawn }: WayView) =>
+    pointed.value.way === drawn.ways[0] ||
+    (pointed.value.state !== undefined && [drawn.from, drawn.to].includes(pointed.value.state));
+  const onPoint = (way: string | undefined) => {
+    pointed.value = way === undefined ? {} : { way };
+  };
+  const isLabelled = (way: WayView) =>
+    isPointed(way) || way.look === 'next' || (way.look === 'last' && way.drawn.labelAt !== undefined);
+  const keyed = view.ways.map((way) => ({ way, key: way.drawn.ways[0] }));
+  const boxes = { chart, view, seen, start };
+  return (
+    <>
+      <Boxes {...boxes} isOuter={true} />
+      {keyed.map(({ way, key }) => (
+        <WayLine key={key} view={way} isPointed={isPointed(way)} onPoint={onPoint} />
+      ))}
+      <Boxes {...boxes} isOuter={false} />
+      {keyed.map(({ way, key }) => (
+        <WayCount key={key} view={way} />
+      ))}
+      {keyed.map(({ way, key }) => isLabelled(way) && <WayLabel key={key} view={way} isPointed={isPointed(way)} />)}
+    </>
+  );
+}
+
+/** Those with others inside, or those without. */
+function Boxes({ chart, view, seen, start, isOuter }: PartsProps & { readonly isOuter: boolean }) {
+  const { pointed, focused, described } = chart;
+  const actions = {
+    onOpen: (state: string) => {
+      described.value = described.peek() === state ? undefined : state;
+    },
+    onPoint: (state: string | undefined) => {
+      pointed.value = state === undefined ? {} : { state };
+    },
+    onFocus: (state: string) => {
+      focused.value = state;
+      pointed.value = { state };
+    },
+  };
+  const next = focused.value ?? start?.state;
+  const shown = view.states.filter(({ drawn }) => (drawn.kind === 'compound') === isOuter);
+  return (
+    <>
+      {shown.map((state) => {
+        const { state: id } = state.drawn;
+        const isDescribed = described.value === id;
+        return <StateBox key={id} {...{ view: state, seen, isDescribed }} isNext={id === next} {...actions} />;
+      })}
+    </>
+  );
+}
+
+function useSize(svg: { readonly current: SVGSVGElement | null }, chart: Chart): void {
+  useEffect(() => {
+    const { current } = svg;
+    if (current === null) return undefined;
+    const observer = new ResizeObserver(() => {
+      chart.size.value = { width: current.clientWidth, height: current.clientHeight };
+    });
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [svg, chart]);
+}
+
+/** With Ctrl the wheel enlarges, as everywhere; without, it moves. */
+function useWheel(
+  svg: { readonly current: SVGSVGElement | null },
+  chart: Chart,
+  drawing: Drawing,
+  camera: Camera,
+): void {
+  useEffect(() => {
+    const { current } = svg;
+    const turn = (event: WheelEvent) => {
+      event.preventDefault();
+      if (event.ctrlKey) zoom(chart, camera, Math.exp(-event.deltaY / 200), [event.offsetX, event.offsetY]);
+      else pan(chart, camera, [-event.deltaX, -event.deltaY], drawing);
+    };
+    // Only a listener that says so may keep the page from scrolling.
+    current?.addEventListener('wheel', turn, { passive: false });
+    return () => current?.removeEventListener('wheel', turn);
+  });
+}
+
+/** How far a press may move and still be a click. */
+const STILL = 4;
+
+function dragging(chart: Chart, drawing: Drawing, camera: Camera) {
+  return {
+    onPointerDown: (event: PointerEvent & { readonly currentTarget: SVGSVGElement }) => {
+      if (event.button !== 0) return;
+      const svg = event.currentTarget;
+      const [startX, startY] = [event.clientX, event.clientY];
+      let isMoving = false;
+      const move = ({ clientX, clientY, pointerId }: PointerEvent) => {
+        const by = [clientX - startX, clientY - startY] as const;
+        if (!isMoving && Math.hypot(...by) < STILL) return;
+        // Taken only now: a captured press would not be a click on what is under it.
+        if (!isMoving) svg.setPointerCapture(pointerId);
+        isMoving = true;
+        pan(chart, camera, by, drawing);
+      };
+      const end = () => {
+        svg.removeEventListener('pointermove', move);
+        for (const name of ['pointerup', 'pointercancel'] as const) svg.removeEventListener(name, end);
+      };
+      svg.addEventListener('pointermove', move);
+      for (const name of ['pointerup', 'pointercancel'] as const) svg.addEventListener(name, end);
+    },
+  };
+}
+
+interface Walked {
+  readonly chart: Chart;
+  readonly drawing: Drawing;
+  readonly camera: Camera;
+}
+
+/** Arrows follow ways, Enter opens what is said of a state. */
+function walk(
+  event: KeyboardEvent & { readonly currentTarget: SVGSVGElement },
+  { chart, drawing, camera }: Walked,
+): void {
+  const from = drawing.states.find(({ state }) => state === chart.focused.peek());
+  if (from === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === 'Enter') chart.described.value = chart.described.peek() === from.state ? undefined : from.state;
+  const to = boxTowards(drawing, from, event.key);
+  if (to) {
+    chart.focused.value = to.state;
+    reveal(chart, camera, to, drawing);
+    const boxes = [...event.currentTarget.querySelectorAll<SVGGElement>('[data-state]')];
+    boxes.find(({ dataset }) => dataset.state === to.state)?.focus();
+  }
+  if (to === undefined && event.key !== 'Enter') return;
+  event.preventDefault();
+  event.stopPropagation();
+}

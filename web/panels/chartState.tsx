@@ -1,0 +1,127 @@
+/** One box of a chart: a state, with what it waits for where it is the active one. */
+
+import { stateSentence, wrapped } from '../model/chart/text.ts';
+import type { Seen, StateView } from '../model/chart/view.ts';
+import { Mark } from '../parts/mark.tsx';
+
+/** What the panel does with a box. */
+interface StateActions {
+  readonly onOpen: (state: string) => void;
+  readonly onPoint: (state: string | undefined) => void;
+  readonly onFocus: (state: string) => void;
+}
+
+interface BoxProps extends StateActions {
+  readonly view: StateView;
+  readonly seen: Seen | undefined;
+  /** Whether Tab leads to it. */
+  readonly isNext: boolean;
+  readonly isDescribed: boolean;
+}
+
+/** Beneath the name there is room for more. */
+const isLarge = ({ drawn }: StateView): boolean => drawn.height > 40 && drawn.kind !== 'compound';
+
+/** A box that can be focused and opened. */
+export function StateBox({ view, seen, isNext, isDescribed, onOpen, onPoint, onFocus }: BoxProps) {
+  const { drawn, lit, isAround } = view;
+  return (
+    <g
+      role="button"
+      class={classOf(view)}
+      data-state={drawn.state}
+      tabIndex={isNext ? 0 : -1}
+      aria-label={stateSentence(view, seen)}
+      aria-current={lit ? 'true' : undefined}
+      aria-expanded={isDescribed}
+      onClick={() => onOpen(drawn.state)}
+      onFocus={() => onFocus(drawn.state)}
+      onPointerEnter={() => onPoint(drawn.state)}
+      onPointerLeave={() => onPoint(undefined)}
+    >
+      {lit && drawn.kind !== 'compound' && <Frame view={view} class="halo" />}
+      <Frame view={view} class={`frame${isAround ? ' around' : ''}`} />
+      {lit && drawn.kind !== 'compound' ? <LitText view={view} /> : <PlainText view={view} />}
+    </g>
+  );
+}
+
+const classOf = ({ drawn, lit, isSeen }: StateView): string =>
+  ['st', drawn.kind, ...(lit ? ['lit', `tone-${lit.category}`] : isSeen ? ['seen'] : [])].join(' ');
+
+function Frame({ view, class: name }: { readonly view: StateView; readonly class: string }) {
+  const { x, y, width, height, kind } = view.drawn;
+  const radius = kind === 'compound' ? 8 : isLarge(view) ? 9 : 5;
+  return <rect class={name} x={x} y={y} width={width} height={height} rx={radius} />;
+}
+
+/** The name, how long it was there last and, where there is room, what it waits for. */
+function PlainText({ view }: { readonly view: StateView }) {
+  const { drawn, stay } = view;
+  const { x, y, width, kind, waitsFor } = drawn;
+  const base = kind === 'compound' ? y + 18 : isLarge(view) ? y + 21 : y + drawn.height / 2 + 4;
+  const lines = isLarge(view) && waitsFor !== undefined ? waitLines(waitsFor, width) : [];
+  return (
+    <>
+      <text class="nm" x={x + 10} y={base}>
+        {drawn.label}
+      </text>
+      {stay !== undefined && (
+        <text class="dw" x={x + width - 9} y={base}>
+          {stay}
+        </text>
+      )}
+      {lines.map((line, index) => (
+        <text key={line} class="wf" x={x + 10} y={base + 17 + 14 * index}>
+          {line}
+        </text>
+      ))}
+    </>
+  );
+}
+
+const waitLines = (waitsFor: string, width: number): string[] =>
+  wrapped(`waits for ${waitsFor}`, Math.floor((width - 24) / 5.5), 2);
+
+/** The active one: its mark, how long it has been there, and how far its wait has come. */
+function LitText({ view }: { readonly view: StateView }) {
+  const { drawn, lit, stay } = view;
+  if (lit === undefined) return null;
+  const { x, y, width, height } = drawn;
+  const large = isLarge(view);
+  const base = large ? y + 22 : y + height / 2 + 4;
+  const size = large ? 14 : 11;
+  const lines = large && lit.waitingFor !== undefined ? waitLines(lit.waitingFor, width) : [];
+  return (
+    <>
+      <Mark of={lit.category} x={x + 10} y={base - size + 2} size={size} />
+      <text class={`nm${large ? ' big' : ''}`} x={x + 16 + size} y={base}>
+        {lit.label}
+      </text>
+      <text class="dw" x={x + width - 10} y={base}>
+        {stay}
+      </text>
+      {lines.map((line, index) => (
+        <text key={line} class="wf" x={x + 10} y={base + 16 + 13 * index}>
+          {line}
+        </text>
+      ))}
+      <Progress view={view} />
+    </>
+  );
+}
+
+function Progress({ view }: { readonly view: StateView }) {
+  const { drawn, lit } = view;
+  if (lit?.progress === undefined) return null;
+  const large = isLarge(view);
+  const [inset, height] = large ? [10, 4] : [6, 2];
+  const y = drawn.y + drawn.height - (large ? 11 : 4);
+  const width = drawn.width - 2 * inset;
+  return (
+    <>
+      <rect class="bar0" x={drawn.x + inset} y={y} width={width} height={height} rx={height / 2} />
+      <rect class="bar1" x={drawn.x + inset} y={y} width={width * lit.progress} height={height} rx={height / 2} />
+    </>
+  );
+}

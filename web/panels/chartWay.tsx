@@ -1,0 +1,93 @@
+/** One arrow of a chart, how often it was taken, and its label. */
+import { labelLines, middleOf, pathOf } from '../model/chart/text.ts';
+import type { WayView } from '../model/chart/view.ts';
+
+interface WayProps {
+  readonly view: WayView;
+  readonly isPointed: boolean;
+  readonly onPoint: (way: string | undefined) => void;
+}
+
+const HEADS = { idle: 'm0', taken: 'm1', last: 'm2', next: 'm2' } as const;
+
+/** The heads of arrows, one for each colour. */
+export const Heads = () => (
+  <defs>
+    {Object.values(HEADS)
+      .filter((id, index, all) => all.indexOf(id) === index)
+      .map((id) => (
+        <marker
+          key={id}
+          id={id}
+          class={id}
+          viewBox="0 0 8 8"
+          refX="7"
+          refY="4"
+          markerWidth="8"
+          markerHeight="8"
+          markerUnits="userSpaceOnUse"
+          orient="auto"
+        >
+          <path d="M0 .8 7.4 4 0 7.2Z" />
+        </marker>
+      ))}
+  </defs>
+);
+
+/** The line of an arrow. Of one that was just taken a pulse runs along it, once. */
+export function WayLine({ view, isPointed, onPoint }: WayProps) {
+  const { drawn, look, lastAt } = view;
+  const d = pathOf(drawn);
+  const id = drawn.ways[0];
+  return (
+    <g
+      class={`way ${look}${isPointed ? ' pointed' : ''}`}
+      onPointerEnter={() => onPoint(id)}
+      onPointerLeave={() => onPoint(undefined)}
+    >
+      <path class="hit" d={d} />
+      <path class="e" d={d} marker-end={`url(#${isPointed && look === 'idle' ? 'm1' : HEADS[look]})`} />
+      {look === 'last' && <path key={lastAt} class="pulse" d={d} pathLength={1} />}
+    </g>
+  );
+}
+
+/** How often it was taken. */
+export function WayCount({ view }: { readonly view: WayView }) {
+  const { drawn, count, look } = view;
+  if (count === 0 || drawn.countAt === undefined) return null;
+  const [x, y] = drawn.countAt;
+  const text = `${count}×`;
+  const width = 12 + 6 * text.length;
+  return (
+    <g class={`count ${look}`}>
+      <rect x={x - width / 2} y={y - 7.5} width={width} height={15} rx={7.5} />
+      <text x={x} y={y + 3.6}>
+        {text}
+      </text>
+    </g>
+  );
+}
+
+const LINE = 14;
+const LETTER = 6.35;
+
+/** Its label: where the drawing has room for it, else over what is there. */
+export function WayLabel({ view, isPointed }: { readonly view: WayView; readonly isPointed: boolean }) {
+  const { drawn, look } = view;
+  const lines = labelLines(drawn.label, view.in, isPointed && drawn.labelAt === undefined ? 16 : undefined);
+  const width = Math.max(...lines.map((line) => line.length)) * LETTER;
+  const [middleX, middleY] = middleOf(drawn);
+  const isOver = drawn.labelAt === undefined;
+  const [x, y] = drawn.labelAt ?? [middleX + 12, middleY - (lines.length * LINE) / 2];
+  return (
+    <g class={`lb ${look}${isOver ? ' over' : ''}`}>
+      {isOver && <rect x={x - 6} y={y - 4} width={width + 12} height={lines.length * LINE + 7} rx={4} />}
+      {lines.map((line, index) => (
+        <text key={line} x={x} y={y + 11 + LINE * index} class={index === 0 ? 'first' : ''}>
+          {line}
+        </text>
+      ))}
+    </g>
+  );
+}

@@ -1,0 +1,29 @@
+import { type Condition, conditionsOf } from '../model/conditions.ts';
+import { clockOf } from '../model/time.ts';
+import { Mark } from '../parts/mark.tsx';
+
+/** The conditions of a pod, as its status has them. */
+export function Conditions({ status }: { readonly status: unknown }) {
+  const conditions = conditionsOf(status);
+  if (conditions.length === 0) return null;
+  return (
+    <section class="sec conds">
+      <h3>Conditions</h3>
+      {conditions.map((condition) => (
+        <Line key={condition.type} {...condition} />
+      ))}
+    </section>
+  );
+}
+
+const Line = ({ type, isTrue, why, at }: Condition) => (
+  <div class="cond">
+    <Mark of={isTrue ? 'steady' : 'waiting'} />
+    <b>{type}</b>
+    <span class="sub" title={why}>
+      {isTrue ? 'True' : 'False'}
+      {why !== '' && `, ${why}`}
+    </span>
+    <span class="dim">{at === undefined ? '' : clockOf(at)}</span>
+  </div>
+);

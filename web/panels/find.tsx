@@ -1,0 +1,61 @@
+import { useSignal } from '@preact/signals';
+import { filterBy } from '../model/actions.ts';
+import { Glyph } from '../parts/glyph.tsx';
+import type { Panel } from './panel.ts';
+
+/** The id of the field, for the key that leads to it. */
+export const FIND_ID = 'find';
+
+/** The field that filters the tree, and what is wrong with what stands in it. */
+export function Find(panel: Panel) {
+  const { page, tree } = panel;
+  const problem = tree.problem.value;
+  const query = page.place.value.query ?? '';
+  const isFocused = useSignal(false);
+  return (
+    <div class="finder" role="search">
+      <label class="find">
+        <Glyph of="find" />
+        <input
+          id={FIND_ID}
+          type="text"
+          value={query}
+          placeholder="Find: name, state, waits>30s"
+          aria-label="Find actors"
+          aria-invalid={problem !== undefined}
+          aria-describedby="find-problem"
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => filterBy(page, event.currentTarget.value)}
+          onKeyDown={(event) => onKeyDown(panel, event)}
+          onFocus={() => {
+            isFocused.value = true;
+          }}
+          onBlur={() => {
+            isFocused.value = false;
+          }}
+        />
+        {query === '' && !isFocused.value && <kbd>/</kbd>}
+      </label>
+      <p id="find-problem" class="problem" role="status">
+        {problem ??
+          (isFocused.value && query === '' ? 'text  state:  ns:  kind:  is:retrying  waits>30s  changed<1m' : '')}
+      </p>
+    </div>
+  );
+}
+
+/** Enter leads to what was found, Escape takes the filter off. */
+function onKeyDown({ page, tree }: Panel, event: KeyboardEvent): void {
+  if (event.key === 'Escape') {
+    event.stopPropagation();
+    filterBy(page, '');
+  } else if (event.key === 'Enter' || event.key === 'ArrowDown') {
+    tree.cursor.value = tree.rows.peek().find(({ row }) => row.isMatch)?.row.path ?? tree.cursor.peek();
+  } else return;
+  event.preventDefault();
+  rowsElement()?.focus();
+}
+
+/** The list of rows, which takes the keys. */
+export const rowsElement = (): HTMLElement | null => document.querySelector<HTMLElement>('.rows');

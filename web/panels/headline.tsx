@@ -1,0 +1,203 @@
+/** The answer first: why the selected actor is where it is, and until when. */
+import { useEffect } from 'preact/hooks';
+import type { ShownPod } from '../../inspect/protocol.ts';
+import { go, goTo, select } from '../model/actions.ts';
+import { type AnswerPart, answerParts } from '../model/answer.ts';
+import { type Crumb, crumbsOf, plainAnswer, type Subject, statusOf, subjectOf } from '../model/headline.ts';
+import { toneOf } from '../model/marks.ts';
+import type { Page } from '../model/page.ts';
+import { type Countdown, clockOf, countdownOf } from '../model/time.ts';
+import { Glyph } from '../parts/glyph.tsx';
+import { Mark } from '../parts/mark.tsx';
+import './headline.css';
+import type { Panel } from './panel.ts';
+import { Sources } from './tree.tsx';
+
+/** What has more characters takes two smaller lines. */
+const LONG_ANSWER = 72;
+
+/** The headline. */
+export function Headline(panel: Panel) {
+  const { page, say } = panel;
+  const subject = subjectOf(page);
+  const answer = subject ? answerTo(page, subject) : '';
+  useEffect(() => say(answer), [answer]);
+  if (!subject) return <Nobody page={page} />;
+  const countdown = countdownOf(subject.told, page.now.value);
+  return (
+    <section class={subject.isGone ? 'head gone' : 'head'} aria-label="Answer">
+      <div class="what">
+        <Crumbs page={page} subject={subject} />
+        <h1 class={answer.length > LONG_ANSWER ? 'answer long' : 'answer'} title={answer}>
+          <Answer parts={answerParts(answer)} />
+        </h1>
+      </div>
+      {subject.isGone ? <LastMoment page={page} at={subject.at} /> : <Ring subject={subject} countdown={countdown} />}
+      <div class="rule" />
+      <PodPageButton page={page} hasPod={subject.pod !== undefined} />
+    </section>
+  );
+}
+
+/** Of the actor itself the server knows why; until it has said so, its state does. */
+function answerTo({ detail }: Page, subject: Subject): string {
+  const { value } = detail;
+  const isOfIt = value?.path === subject.actor.path && !subject.isGone;
+  return isOfIt && value.answer !== '' ? value.answer : plainAnswer(subject);
+}
+
+const Answer = ({ parts }: { readonly parts: readonly AnswerPart[] }) => (
+  <>
+    {parts.map(({ text, weight }, at) =>
+      weight === 'plain' ? (
+        text
+      ) : weight === 'bad' ? (
+        <b key={at} class="bad">
+          {text}
+        </b>
+      ) : (
+        <b key={at}>{text}</b>
+      ),
+    )}
+  </>
+);
+
+interface CrumbsProps {
+  readonly page: Page;
+  readonly subject: Subject;
+}
+
+function Crumbs({ page, subject }: CrumbsProps) {
+  const crumbs = crumbsOf(page.world.value, subject);
+  return (
+    <div class="crumb">
+      {crumbs.map((crumb, at) => (
+        <Step key={crumb.path ?? crumb.name} page={page} crumb={crumb} isLast={at === crumbs.length - 1} />
+      ))}
+      <span class="meta">
+        {page.past.value && <span class="chip past">as it was at {clockOf(page.past.value.at)}</span>}
+        {subject.isGone ? <span class="chip done">gone</span> : <Status subject={subject} />}
+        {subject.pod && <Counts pod={subject.pod} />}
+      </span>
+    </div>
+  );
+}
+
+interface StepProps {
+  readonly page: Page;
+  readonly crumb: Crumb;
+  readonly isLast: boolean;
+}
+
+function Step({ page, crumb: { name, path }, isLast }: StepProps) {
+  if (isLast) return <b>{name}</b>;
+  return (
+    <>
+      {path === undefined ? (
+        <span>{name}</span>
+      ) : (
+        <button type="button" onClick={() => select(page, path)}>
+          {name}
+        </button>
+      )}
+      <span class="dim">/</span>
+    </>
+  );
+}
+
+const Status = ({ subject }: { readonly subject: Subject }) => (
+  <span class={`chip ${toneOf(subject.category)}`}>
+    <Mark of={subject.category} />
+    {statusOf(subject)}
+  </span>
+);
+
+const Counts = ({ pod }: { readonly pod: ShownPod }) => (
+  <>
+    <span>{pod.ready} ready</span>
+    {pod.restarts > 0 && (
+      <span class="w3">
+        {pod.restarts} {pod.restarts === 1 ? 'restart' : 'restarts'}
+      </span>
+    )}
+  </>
+);
+
+/** Once around. */
+const AROUND = 2 * Math.PI * 19;
+
+function Ring({ subject, countdown }: { readonly subject: Subject; readonly countdown: Countdown }) {
+  const { amount, beside, left, said } = countdown;
+  return (
+    <div class={`count ${toneOf(subject.category)}`} role="timer" aria-label={said}>
+      <svg class="ring" viewBox="0 0 44 44" aria-hidden="true">
+        <circle class="all" cx="22" cy="22" r="19" fill="none" stroke="currentColor" stroke-width="4" />
+        {left !== undefined && (
+          <circle
+            cx="22"
+            cy="22"
+            r="19"
+            fill="none"
+            stroke="currentColor"
+            stroke-width="4"
+            stroke-linecap="round"
+            stroke-dasharray={`${(AROUND * left).toFixed(1)} ${AROUND.toFixed(1)}`}
+            transform="rotate(-90 22 22)"
+          />
+        )}
+        <Mark of={subject.category} x={15} y={15} size={14} />
+      </svg>
+      <div>
+        <strong>{amount}</strong>
+        <span>{beside}</span>
+      </div>
+    </div>
+  );
+}
+
+const LastMoment = ({ page, at }: { readonly page: Page; readonly at: number }) => (
+  <button type="button" class="btn" onClick={() => goTo(page, at)}>
+    Its last moment, {clockOf(at)}
+  </button>
+);
+
+function PodPageButton({ page, hasPod }: { readonly page: Page; readonly hasPod: boolean }) {
+  const { isPodPage } = page.place.value;
+  if (!hasPod && !isPodPage) return null;
+  const label = isPodPage ? 'Back to the chart' : 'Open the pod page';
+  return (
+    <button
+      type="button"
+      class="btn"
+      aria-label={label}
+      aria-pressed={isPodPage}
+      title={`${label} (p)`}
+      onClick={() => go(page, { isPodPage: !isPodPage }, 'replace')}
+    >
+      <Glyph of={isPodPage ? 'close' : 'page'} />
+      <span>{isPodPage ? 'Close' : 'Pod page'}</span>
+    </button>
+  );
+}
+
+/** Nothing is selected: there is none, or not what the URL names. */
+function Nobody({ page }: { readonly page: Page }) {
+  const { node } = page.world.value;
+  const { steps } = page.place.value;
+  const isNamed = steps.length > 0;
+  return (
+    <section class="head" aria-label="Answer">
+      <div class="what">
+        <div class="crumb">{isNamed ? steps.join(' / ') : node.name}</div>
+        <h1 class="answer">{isNamed ? <NotThere page={page} /> : <b>No pods.</b>}</h1>
+        {!isNamed && <Sources sources={node.sources} />}
+      </div>
+    </section>
+  );
+}
+
+const NotThere = ({ page }: { readonly page: Page }) => (
+  <>
+    <b>There is no such actor</b> {page.past.value ? `at ${clockOf(page.past.value.at)}` : 'now'}
+  </>
+);

@@ -1,0 +1,199 @@
+/** The bars and marks of lanes over time. */
+import type { ComponentChildren } from 'preact';
+import { humanDuration } from '../../pod/api/duration.ts';
+import type { Lane, Mark } from '../model/storyLanes.ts';
+import type { PlacedLane } from '../model/storyLayout.ts';
+import { barText, type PlacedBar, placedBars, placedMarks, type Scale, xOf } from '../model/storyPixels.ts';
+import { isWithin } from '../model/storyWho.ts';
+import { tookText } from '../model/storyWords.ts';
+import type { StoryPanel } from './storyPanel.ts';
+
+interface MarksProps extends StoryPanel {
+  readonly placed: readonly PlacedLane[];
+  readonly scale: Scale;
+}
+
+/** What is in the lanes. */
+export function LaneMarks(props: MarksProps) {
+  const { placed } = props;
+  return (
+    <>
+      <Links {...props} />
+      {placed.map((each) => (
+        <g key={each.lane.id}>
+          {each.lane.kind !== 'probe' && <Bars {...props} of={each} />}
+          <Due {...props} of={each} />
+          <Dots {...props} of={each} />
+          <Exits {...props} of={each} />
+        </g>
+      ))}
+    </>
+  );
+}
+
+interface LaneProps extends MarksProps {
+  readonly of: PlacedLane;
+}
+
+/** What the pointer is at joins the panels. */
+function pointing({ telling }: StoryPanel, marks: readonly Mark[]) {
+  const [first] = marks;
+  return {
+    onPointerEnter: () => {
+      if (first) telling.pointed.value = { row: `${first.step}`, actor: first.actor };
+    },
+    onPointerLeave: () => {
+      telling.pointed.value = undefined;
+    },
+  };
+}
+
+const tagClass = (tag: string | undefined): string => `t-${tag ?? 'none'}`;
+
+function Bars({ of: { lane, y, barHeight }, scale, page }: LaneProps) {
+  const placed = placedBars(lane.bars, scale);
+  return (
+    <>
+      {placed.map((bar, index) => {
+        const isLast = index === placed.length - 1 && bar.to >= (lane.bars.at(-1)?.to ?? 0);
+        const until = isLast && lane.until !== undefined && lane.until > bar.to ? lane.until : undefined;
+        return <Bar key={`${bar.from} ${bar.state}`} {...{ bar, y, barHeight, until, now: page.now.value }} />;
+      })}
+    </>
+  );
+}
+
+interface BarProps {
+  readonly bar: PlacedBar;
+  readonly y: number;
+  readonly barHeight: number;
+  readonly until: number | undefined;
+}
+
+function Bar({ bar, y, barHeight, until }: BarProps) {
+  const { x, width, isBlip, tag, state } = bar;
+  const text = isBlip ? '' : barText(bar, width, until);
+  return (
+    <>
+      <rect
+        class={`${isBlip ? 'blip' : 'stay'} ${tagClass(tag)}`}
+        {...{ x, y: y - barHeight / 2, width, rx: isBlip ? 1 : 3, height: barHeight }}
+      >
+        <title>{`${state} ${tookText((until ?? bar.to) - bar.from)}`}</title>
+      </rect>
+      {text !== '' && (
+        <text class={`in ${tagClass(tag)}`} x={x + 6.5} y={y + 3.8}>
+          {text}
+        </text>
+      )}
+    </>
+  );
+}
+
+/** A state that goes on to a known moment. */
+function Due({ of: { lane, y, barHeight, isSelected, top, height }, scale, view }: LaneProps) {
+  const { until } = lane;
+  const from = xOf(scale, view.edge.value);
+  if (until === undefined || until <= view.edge.value || from > scale.right) return null;
+  const end = xOf(scale, until);
+  const to = Math.min(end, scale.right);
+  if (lane.kind === 'probe') return end < scale.right ? <circle class="next" cx={end} cy={y} r="2" /> : null;
+  const tag = lane.bars.at(-1)?.tag;
+  const text = `${humanDuration(until - view.edge.value)} left`;
+  return (
+    <g class={`due ${tagClass(tag)}`}>
+      <rect {...{ x: from, y: y - barHeight / 2 + 0.5, width: Math.max(1, to - from), height: barHeight - 1, rx: 3 }} />
+      {isSelected && to - from > text.length * 6 + 8 && (
+        <text class="in" x={from + 7} y={y + 3.8}>
+          {text}
+        </text>
+      )}
+      {isSelected && end <= scale.right && <path d={`M${end} ${top}V${top + height - 2}`} />}
+    </g>
+  );
+}
+
+function Dots({ of: { lane, y }, scale, ...panel }: LaneProps) {
+  const radius = lane.kind === 'probe' ? 2 : 2.5;
+  const tone = lane.kind === 'probe' ? 'good' : 'plain';
+  return (
+    <>
+      {placedMarks(lane.marks, scale).map(({ x, marks, isBad }) => (
+        <Dot key={marks[0]?.step} {...{ x, y, radius, name: isBad ? 'bad' : tone, ...pointing(panel, marks) }}>
+          {marks.length > 1 && <title>{`${marks.length} at once`}</title>}
+        </Dot>
+      ))}
+    </>
+  );
+}
+
+interface DotProps extends ReturnType<typeof pointing> {
+  readonly x: number;
+  readonly y: number;
+  readonly radius: number;
+  readonly name: string;
+  readonly children: ComponentChildren;
+}
+
+/** Larger for the pointer than for the eye. */
+const Dot = ({ x, y, radius, name, children, ...events }: DotProps) => (
+  <g class={`dot ${name}`} {...events}>
+    <circle class="hit" cx={x} cy={y} r="6" />
+    <circle cx={x} cy={y} r={radius} />
+    {children}
+  </g>
+);
+
+/** A triangle above the lane for each run that ended badly. */
+function Exits({ of: { lane, y, barHeight }, scale, ...panel }: LaneProps) {
+  const top = y - barHeight / 2 - 4;
+  return (
+    <>
+      {lane.exits.map((mark) => {
+        const x = xOf(scale, mark.at);
+        if (x < scale.left || x > scale.right) return null;
+        return (
+          <path key={mark.step} class="exit" d={`M${x} ${top}l3.2 -4.6h-6.4z`} {...pointing(panel, [mark])}>
+            <title>ended badly</title>
+          </path>
+        );
+      })}
+    </>
+  );
+}
+
+/** Thin lines from what was said to whom it was said. */
+function Links({ placed, scale, view }: MarksProps) {
+  const subject = placed.find(({ isSelected, lane }) => isSelected && lane.kind === 'actor' && lane.label !== 'pod');
+  const runtime = placed.find(({ lane }) => lane.kind === 'runtime');
+  const source = placed.find(({ lane }) => lane.kind === 'source');
+  const pod = placed.find(({ lane }) => lane.label === 'pod');
+  return (
+    <>
+      {subject && runtime && runtime.y > subject.y && (
+        <Link lane={runtime.lane} scale={scale} from={subject.y + 8} to={runtime.y} of={view.subject.value} />
+      )}
+      {source && pod && <Link lane={source.lane} scale={scale} from={source.y} to={pod.y - 5} of="" />}
+    </>
+  );
+}
+
+interface LinkProps {
+  readonly lane: Lane;
+  readonly scale: Scale;
+  readonly from: number;
+  readonly to: number;
+  /** Only what is about this one or those below it. */
+  readonly of: string;
+}
+
+const Link = ({ lane, scale, from, to, of }: LinkProps) => (
+  <>
+    {placedMarks(
+      lane.marks.filter(({ actor }) => isWithin(actor, of)),
+      scale,
+    ).map(({ x, marks }) => (
+      <line key={marks[0]?.step} class="link" x1={x} x2={x} y1={from} y2={to} />
+    ))}
+  </>
+);

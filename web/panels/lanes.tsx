@@ -1,0 +1,66 @@
+/** The story in lanes: over time, or in steps. */
+import { turnScale } from '../model/storyKeys.ts';
+import { storyName } from '../model/storyView.ts';
+import { nameOf } from '../model/storyWho.ts';
+import { minuteText } from '../model/storyWords.ts';
+import { LanesInSteps } from './lanesInSteps.tsx';
+import { LanesOverTime } from './lanesOverTime.tsx';
+import { NoStory } from './noStory.tsx';
+import type { StoryPanel } from './storyPanel.ts';
+import './lanes.css';
+
+/** The panel. */
+export function Lanes(panel: StoryPanel) {
+  const { page } = panel;
+  const isByTime = page.place.value.story === 'time';
+  return (
+    <section class="lanes" aria-label={isByTime ? 'Story, over time' : 'Story, in steps'}>
+      <div class="ph">
+        <h2>Story</h2>
+        <span class="dim sub-title">{isByTime ? timeTitle(panel) : stepsTitle(panel)}</span>
+        <span class="r">
+          <Scale page={page} />
+        </span>
+      </div>
+      <Drawn {...panel} />
+    </section>
+  );
+}
+
+function Drawn(panel: StoryPanel) {
+  const { page, telling } = panel;
+  const { value: trouble } = telling.trouble;
+  if (trouble !== undefined) return <NoStory {...panel} cause={trouble} />;
+  return page.place.value.story === 'time' ? <LanesOverTime {...panel} /> : <LanesInSteps {...panel} />;
+}
+
+function Scale({ page }: Pick<StoryPanel, 'page'>) {
+  const { story } = page.place.value;
+  return (
+    <fieldset class="seg" aria-label="Scale">
+      {(['time', 'steps'] as const).map((each) => (
+        <button
+          key={each}
+          type="button"
+          aria-pressed={story === each}
+          title={`${each === 'time' ? 'Over time' : 'One column a step'} (s)`}
+          onClick={() => story !== each && turnScale(page)}
+        >
+          {each === 'time' ? 'Time' : 'Steps'}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function timeTitle(panel: StoryPanel): string {
+  const { from, to } = panel.telling.window.value;
+  return `${storyName(panel.page)}, ${minuteText(from)} to ${minuteText(to)}`;
+}
+
+function stepsTitle(panel: StoryPanel): string {
+  const shown = panel.view.shown.value;
+  const { run } = shown?.burst ?? {};
+  const name = nameOf(panel.view.subject.value);
+  return `${storyName(panel.page)}, ${run === undefined ? name : `run ${run} of ${name}`}, one column a step`;
+}

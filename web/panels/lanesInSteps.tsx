@@ -1,0 +1,246 @@
+/** The lines that are listed beside, as a sequence diagram on its side. */
+import { categoryOf } from '../../pod/show/category.ts';
+import type { Column, Sequence } from '../model/storySequence.ts';
+import { shortState } from '../model/storyWho.ts';
+import { pointedAt } from '../model/telling.ts';
+import { Mark } from '../parts/mark.tsx';
+import { useSize } from '../parts/useSize.tsx';
+import type { StoryPanel } from './storyPanel.ts';
+
+const LEFT = 156;
+const TOP = 20;
+const FOOT = 30;
+/** Between two columns. */
+const [CLOSE, FAR] = [26, 41];
+const RIGHT = 60;
+
+/** The diagram. */
+export function LanesInSteps(panel: StoryPanel) {
+  const { box, size } = useSize<HTMLDivElement>();
+  const sequence = panel.view.sequence.value;
+  return (
+    <div class="timeline" ref={box}>
+      {size && sequence && <Diagram {...panel} {...size} sequence={sequence} />}
+      {!sequence && <p class="no-story">Nothing is known to have happened here.</p>}
+    </div>
+  );
+}
+
+interface Placed extends StoryPanel {
+  readonly sequence: Sequence;
+  readonly xOf: (column: number) => number;
+  readonly yOf: (party: string) => number;
+  readonly bottom: number;
+}
+
+interface Sized extends StoryPanel {
+  readonly sequence: Sequence;
+  readonly width: number;
+  readonly height: number;
+}
+
+function Diagram({ width, height, sequence, ...panel }: Sized) {
+  const { parties, subject, columns } = sequence;
+  const pitch = Math.max(CLOSE, Math.min(FAR, (width - RIGHT - LEFT) / Math.max(1, columns.length)));
+  const room = height - TOP - FOOT;
+  const each = Math.max(20, Math.min(27, (room - 20) / Math.max(1, parties.length)));
+  const y = (index: number) => TOP + 16 + index * each + (index === subject ? 10 : index > subject ? 20 : 0);
+  const places = new Map(parties.map(({ id }, index) => [id, y(index)]));
+  const all = Math.max(width, LEFT + columns.length * pitch + RIGHT);
+  const bottom = Math.max(height - FOOT, y(parties.length - 1) + 14);
+  const placed: Placed = {
+    ...{ ...panel, sequence, bottom },
+    xOf: (column) => LEFT + Math.max(-0.4, column) * pitch,
+    yOf: (party) => places.get(party) ?? TOP,
+  };
+  return (
+    <div class="lane-box sideways">
+      <svg
+        class="tl steps"
+        width={all}
+        height={bottom + FOOT}
+        role="img"
+        aria-label={`Sequence of ${columns.length} arrows, as listed beside`}
+      >
+        <Parties {...placed} width={all} />
+        <States {...placed} />
+        {columns.map((column, index) => (
+          <Arrow
+            key={column.row?.key ?? `ask ${columns[index - 1]?.row?.key} ${index}`}
+            {...{ ...placed, column, index }}
+          />
+        ))}
+        <Offsets {...placed} />
+        <Gaps {...placed} />
+        <Now {...placed} />
+      </svg>
+    </div>
+  );
+}
+
+function Parties({ sequence, yOf, width, page }: Placed & { readonly width: number }) {
+  return (
+    <>
+      {sequence.parties.map(({ id, label, actor }, index) => {
+        const isSubject = index === sequence.subject;
+        const shown = actor === undefined ? undefined : page.world.value.actors.get(actor);
+        const y = yOf(id);
+        return (
+          <g key={id}>
+            {isSubject && <rect class="lane-back" x="0" y={y - 16} width={width} height="32" />}
+            {isSubject && <rect class="lane-edge" x="0" y={y - 16} width="2" height="32" />}
+            <line class="g" x1="140" x2={width - 18} y1={y} y2={y} />
+            {shown && <Mark of={categoryOf(shown)} x={20} y={y - 6} />}
+            <text
+              class={isSubject ? 'name is-selected' : actor === undefined ? 'name is-third' : 'name'}
+              x="40"
+              y={y + 4}
+            >
+              {label.length > 14 ? `${label.slice(0, 13)}…` : label}
+            </text>
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+function States({ sequence, xOf, yOf }: Placed) {
+  const { parties, subject, bars } = sequence;
+  const y = yOf(parties[subject]?.id ?? '');
+  return (
+    <>
+      {bars.map(({ from, to, state, tag }) => {
+        const [x, end] = [xOf(from), xOf(to)];
+        const short = shortState(state);
+        const text = [short, short.split('.')[0] ?? ''].find((each) => each.length * 6 + 12 < end - x);
+        return (
+          <g key={`${from} ${state}`}>
+            <rect class={`stay t-${tag ?? 'none'}`} {...{ x, y: y - 9, width: end - x, height: 18, rx: 3 }} />
+            {text && (
+              <text class={`in t-${tag ?? 'none'}`} x={x + 7} y={y + 4}>
+                {text}
+              </text>
+            )}
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+/** Half the height of the subject's bars: arrows end at their edges. */
+const HALF = 9;
+
+interface ArrowProps extends Placed {
+  readonly column: Column;
+  readonly index: number;
+}
+
+function Arrow({ column, index, sequence, xOf, yOf, telling }: ArrowProps) {
+  const x = xOf(index);
+  const subject = sequence.parties[sequence.subject]?.id;
+  const [start, end] = [yOf(column.from), yOf(column.to)];
+  const down = end >= start ? 1 : -1;
+  const y1 = column.from === subject ? start + down * HALF : start;
+  const y2 = column.to === subject ? end - down * HALF : end;
+  const { row } = column;
+  const isAsk = column.kind === 'ask';
+  const isPointed = row !== undefined && telling.pointed.value?.row === row.key;
+  const name = `arrow ${isAsk ? 'ask' : column.isBad ? 'bad' : 'plain'}${isPointed ? ' is-pointed' : ''}`;
+  return (
+    <g
+      class={name}
+      onPointerEnter={() => {
+        if (row) telling.pointed.value = pointedAt(row);
+      }}
+      onPointerLeave={() => {
+        telling.pointed.value = undefined;
+      }}
+    >
+      <line x1={x} x2={x} y1={y1} y2={y2 - down * 6} />
+      <path d={`M${x - 4} ${y2 - down * 7}h8L${x} ${y2}z`} />
+      <circle class="end" cx={x} cy={y1} r="2.2" />
+      {column.number !== undefined && <Numbered x={x} y={middleOf(y1, y2, column)} number={column.number} />}
+      {row && <title>{`${row.who} ${row.text} ${row.note ?? ''}`.trim()}</title>}
+    </g>
+  );
+}
+
+/** In short arrows the number stands clear of the head. */
+const middleOf = (y1: number, y2: number, { kind }: Column): number => (kind === 'ask' ? y1 : (y1 + y2) / 2);
+
+const Numbered = ({ x, y, number }: { readonly x: number; readonly y: number; readonly number: number }) => (
+  <>
+    <circle class="number" cx={x} cy={y} r="7.5" />
+    <text class="number" x={x} y={y + 3.6}>
+      {number}
+    </text>
+  </>
+);
+
+/** How long after the beginning each arrow is, where there is room for it. */
+function Offsets({ sequence, xOf }: Placed) {
+  let free = 0;
+  const labels = sequence.columns.flatMap(({ label }, index) => {
+    const x = xOf(index);
+    if (label === undefined || x - (label.length * CHARACTER) / 2 < free) return [];
+    free = x + (label.length * CHARACTER) / 2 + 4;
+    return [{ x, label }];
+  });
+  return (
+    <>
+      {labels.map(({ x, label }) => (
+        <text key={x} class="ax" x={x} y="12">
+          {label}
+        </text>
+      ))}
+    </>
+  );
+}
+
+/** About so wide is a character of a label. */
+const CHARACTER = 5.6;
+
+function Gaps({ sequence, xOf, bottom }: Placed) {
+  let free = 0;
+  return (
+    <>
+      {sequence.gaps.map(({ from, to, text }) => {
+        const [x, end] = [xOf(from) + 4, xOf(to) - 4];
+        const middle = (x + end) / 2;
+        const half = (text.length * CHARACTER) / 2;
+        const isFree = middle - half > free;
+        if (isFree) free = middle + half + 4;
+        return (
+          <g key={from}>
+            <path class="gap" d={`M${x} ${bottom + 5}V${bottom + 1}H${end}V${bottom + 5}`} />
+            {isFree && (
+              <text class="ax" x={middle} y={bottom + 17}>
+                {text}
+              </text>
+            )}
+            <title>{text}</title>
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+/** Where the last state goes on. */
+function Now({ sequence, xOf, bottom, page }: Placed) {
+  const last = sequence.gaps.at(-1);
+  const goesOn = last?.to === sequence.columns.length;
+  if (!goesOn || page.past.value) return null;
+  const x = xOf(sequence.columns.length);
+  return (
+    <g class="now">
+      <line x1={x} x2={x} y1="16" y2={bottom - 2} />
+      <rect x={x - 18} width="36" height="17" rx="4" />
+      <text x={x} y="12">
+        now
+      </text>
+    </g>
+  );
+}

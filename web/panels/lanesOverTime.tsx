@@ -1,0 +1,171 @@
+/** The lanes of a story over time: bars are states, marks are what happened, and what is known to come is hatched. */
+import { goTo, select } from '../model/actions.ts';
+import { placedLanes, timelineText } from '../model/storyLayout.ts';
+import { momentOf, type Scale, ticksOf, xOf } from '../model/storyPixels.ts';
+import { storyName } from '../model/storyView.ts';
+import { moved, zoomed } from '../model/storyWindow.ts';
+import { minuteText } from '../model/storyWords.ts';
+import { clockOf } from '../model/time.ts';
+import { useSize } from '../parts/useSize.tsx';
+import { LaneLabel } from './laneLabel.tsx';
+import { LaneMarks } from './laneMarks.tsx';
+import { RunLabels } from './runLabels.tsx';
+import type { StoryPanel } from './storyPanel.ts';
+
+/** Above the lanes the axis, below them the numbers of runs. */
+const AXIS = 20;
+const FOOT = 20;
+const LEFT = 140;
+const RIGHT = 18;
+
+/** The timeline. */
+export function LanesOverTime(panel: StoryPanel) {
+  const { box, size } = useSize<HTMLDivElement>();
+  return (
+    <div class="timeline" ref={box}>
+      {size && size.width > 0 && <Timeline {...panel} {...size} />}
+    </div>
+  );
+}
+
+interface Sized extends StoryPanel {
+  readonly width: number;
+  readonly height: number;
+}
+
+function Timeline({ width, height, ...panel }: Sized) {
+  const { page, telling, view } = panel;
+  const window = telling.window.value;
+  const scale: Scale = { ...window, left: width < 500 ? 96 : LEFT, right: width - RIGHT };
+  const lanes = view.lanes.value;
+  const { placed, height: taken } = placedLanes(lanes, view.subject.value, height - AXIS - FOOT);
+  const bottom = Math.max(taken, height - AXIS - FOOT);
+  const now = page.now.value;
+  const edge = xOf(scale, view.edge.value);
+  const words = { of: storyName(page), from: minuteText(window.from), to: minuteText(window.to) };
+  const until = placed.find(({ isSelected }) => isSelected)?.lane.until;
+  return (
+    <>
+      <Axis scale={scale} now={now} until={until} />
+      <div class="lane-box">
+        <svg
+          class="tl"
+          width={width}
+          height={bottom}
+          role="img"
+          aria-label={timelineText(lanes, words)}
+          {...hands(panel, scale)}
+        >
+          <Ground {...{ scale, edge, bottom }} />
+          {placed.map((each) => (
+            <LaneLabel
+              key={each.lane.id}
+              {...{ ...panel, placed: each, width }}
+              onSelect={(path) => select(page, path)}
+            />
+          ))}
+          <LaneMarks {...{ ...panel, placed, scale }} />
+          <After from={xOf(scale, now)} {...{ edge, width, height: bottom }} />
+        </svg>
+      </div>
+      <RunLabels lanes={placed} scale={scale} width={width} />
+      <Head scale={scale} now={now} height={height} />
+    </>
+  );
+}
+
+interface AfterProps extends Record<'from' | 'edge' | 'width' | 'height', number> {}
+
+/** What came after the moment that is shown is dimmed. */
+const After = ({ from, edge, width, height }: AfterProps) =>
+  from < edge ? <rect class="after" x={from} y="0" width={Math.max(0, width - from)} height={height} /> : null;
+
+/** A click goes to a moment, a wheel that is turned aside moves the window, one with Ctrl makes it longer or shorter. */
+function hands({ page, telling }: StoryPanel, scale: Scale) {
+  const placeOf = ({ clientX, currentTarget }: MouseEvent) =>
+    clientX - (currentTarget instanceof Element ? currentTarget.getBoundingClientRect().left : 0);
+  const momentAt = (event: MouseEvent) => momentOf(scale, placeOf(event));
+  return {
+    onClick: (event: MouseEvent) => {
+      if (placeOf(event) < scale.left || event.defaultPrevented) return;
+      const at = momentAt(event);
+      if (page.mode !== 'live' || at < page.live.peek().at) goTo(page, Math.round(at));
+    },
+    onWheel: (event: WheelEvent) => {
+      const bounds = page.recorded.peek() ?? { from: scale.from, to: page.now.peek() };
+      const window = telling.window.peek();
+      if (event.ctrlKey)
+        telling.choice.value = zoomed(telling.choice.peek(), window, event.deltaY > 0 ? 1.25 : 0.8, momentAt(event));
+      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+        const perPixel = (scale.to - scale.from) / (scale.right - scale.left);
+        telling.choice.value = moved(window, event.deltaX * perPixel, bounds);
+      } else return;
+      event.preventDefault();
+    },
+  };
+}
+
+interface AxisProps {
+  readonly scale: Scale;
+  readonly now: number;
+  readonly until: number | undefined;
+}
+
+/** A label gives way to that of the moment, and to that of the deadline. */
+const APART = 58;
+
+function Axis({ scale, now, until }: AxisProps) {
+  const head = xOf(scale, now);
+  const end = until === undefined || until > scale.to || until <= now ? undefined : xOf(scale, until);
+  // At the end it would be cut off.
+  const endAt = end === undefined ? undefined : Math.min(end, scale.right - 8);
+  const isFree = (x: number) => Math.abs(x - head) > APART && (endAt === undefined || Math.abs(x - endAt) > APART);
+  return (
+    <svg class="tl axis" width={scale.right + RIGHT} height={AXIS} aria-hidden="true">
+      {ticksOf(scale).map(
+        ({ x, text }) =>
+          isFree(x) && (
+            <text key={text} class="ax" x={x} y="12">
+              {text}
+            </text>
+          ),
+      )}
+      {endAt !== undefined && until !== undefined && Math.abs(endAt - head) > APART && (
+        <text class="ax due" x={endAt} y="12">
+          {clockOf(until)}
+        </text>
+      )}
+    </svg>
+  );
+}
+
+/** The lines of the ticks, and the hatched future. */
+function Ground({ scale, edge, bottom }: { readonly scale: Scale; readonly edge: number; readonly bottom: number }) {
+  const from = Math.max(edge, scale.left);
+  return (
+    <>
+      <pattern id="ahead" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <path class="hatch" d="M0 0V6" />
+      </pattern>
+      {ticksOf(scale).map(({ x, text }) => (
+        <line key={text} class="g" x1={x} x2={x} y1="0" y2={bottom} />
+      ))}
+      {from < scale.right && <rect x={from} y="0" width={scale.right - from} height={bottom} fill="url(#ahead)" />}
+    </>
+  );
+}
+
+/** The moment that is shown. */
+function Head({ scale, now, height }: { readonly scale: Scale; readonly now: number; readonly height: number }) {
+  const x = xOf(scale, now);
+  if (x < scale.left || x > scale.right) return null;
+  return (
+    <svg class="tl playhead" width={scale.right + RIGHT} height={height} aria-hidden="true">
+      <line x1={x} x2={x} y1="16" y2={height - FOOT} />
+      <rect x={x - 30} width="60" height="17" rx="4" />
+      <text x={x} y="12">
+        {clockOf(now)}
+      </text>
+    </svg>
+  );
+}

@@ -1,0 +1,215 @@
+/** The story line by line: one burst of it at a time, the oldest line first. */
+
+import { type Signal, useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { humanDuration } from '../../pod/api/duration.ts';
+import { categoryIn } from '../../pod/show/category.ts';
+import { select } from '../model/actions.ts';
+import type { Row } from '../model/storyRows.ts';
+import type { ShownBurst } from '../model/storyView.ts';
+import { nameOf } from '../model/storyWho.ts';
+import { fineClockText, offsetText } from '../model/storyWords.ts';
+import { pointedAt } from '../model/telling.ts';
+import { Glyph } from '../parts/glyph.tsx';
+import { Mark } from '../parts/mark.tsx';
+import { LineDetail } from './lineDetail.tsx';
+import { MiniLane } from './miniLane.tsx';
+import { NoStory } from './noStory.tsx';
+import type { StoryPanel } from './storyPanel.ts';
+import './lines.css';
+
+/** The panel. */
+export function Lines(panel: StoryPanel) {
+  const { page, telling, view } = panel;
+  const shown = view.shown.value;
+  const isBySteps = page.place.value.story === 'steps';
+  return (
+    <section class={isBySteps ? 'lines by-steps' : 'lines'} aria-label="Story, line by line">
+      <MiniLane {...panel} />
+      <Title {...panel} shown={shown} />
+      <Unsaid {...panel} />
+      {telling.trouble.value !== undefined && <NoStory {...panel} cause={telling.trouble.value} />}
+      {shown ? <List {...panel} shown={shown} /> : <Nothing {...panel} />}
+    </section>
+  );
+}
+
+function Title({ telling, view, shown }: StoryPanel & { readonly shown: ShownBurst | undefined }) {
+  const turn = (to: { readonly from: number } | undefined) => {
+    if (to) telling.burst.value = to.from;
+    // The last one is that of the moment again, and goes along with it.
+    if (to && to.from === view.bursts.peek().at(-1)?.from) telling.burst.value = undefined;
+    telling.opened.value = undefined;
+  };
+  return (
+    <div class="ph">
+      <h2>{shown?.burst.title ?? 'Story'}</h2>
+      {shown && <span class="dim">from {fineClockText(shown.burst.from)}</span>}
+      <span class="r">
+        <Turn label="Earlier" glyph="earlier" to={shown?.before} onTurn={turn} />
+        <Turn label="Later" glyph="later" to={shown?.after} onTurn={turn} />
+      </span>
+    </div>
+  );
+}
+
+interface TurnProps {
+  readonly label: string;
+  readonly glyph: 'earlier' | 'later';
+  readonly to: ShownBurst['before'] | undefined;
+  readonly onTurn: (to: ShownBurst['before'] | undefined) => void;
+}
+
+function Turn({ label, glyph, to, onTurn }: TurnProps) {
+  const title = to
+    ? `${label}: ${to.title} from ${fineClockText(to.from)}`
+    : `Nothing ${label.toLowerCase()} is at hand`;
+  return (
+    <button type="button" class="mini" aria-label={label} title={title} disabled={!to} onClick={() => onTurn(to)}>
+      <Glyph of={glyph} />
+    </button>
+  );
+}
+
+/** What was left out is said. */
+function Unsaid({ telling }: StoryPanel) {
+  const known = telling.known.value;
+  const count = known?.story.unsaid;
+  if (known?.isUnrecorded) return <p class="unsaid">Nothing is recorded: the story begins when this page did.</p>;
+  if (count === undefined || count === 0) return null;
+  return (
+    <p class="unsaid">
+      {count} {count === 1 ? 'line was' : 'lines were'} left out: there are too many.
+    </p>
+  );
+}
+
+function Nothing({ page, telling }: StoryPanel) {
+  if (telling.trouble.value !== undefined) return null;
+  const selected = page.selected.value;
+  if (telling.known.value === undefined || selected === undefined) return <p class="no-story dim">…</p>;
+  return <p class="no-story">Nothing happened to {nameOf(selected)} in the time that is shown.</p>;
+}
+
+/** More lines are not in the document at once. */
+const MOST = 300;
+
+function List(panel: StoryPanel & { readonly shown: ShownBurst }) {
+  const { rows } = panel.shown;
+  const isTouched = useSignal(false);
+  const more = useSignal(0);
+  const list = useSight(panel, isTouched);
+  const first = Math.max(0, rows.length - MOST - more.value);
+  const touch = (is: boolean) => () => {
+    isTouched.value = is;
+  };
+  const onMore = () => {
+    more.value += MOST;
+  };
+  return (
+    <ol ref={list} class="story" onPointerEnter={touch(true)} onPointerLeave={touch(false)} onKeyDown={walk}>
+      {first > 0 && (
+        <li class="more">
+          <button type="button" onClick={onMore}>
+            {first} earlier {first === 1 ? 'line' : 'lines'}
+          </button>
+        </li>
+      )}
+      {rows.slice(first).map((row, index) => (
+        <Line key={row.key} {...{ ...panel, row, number: first + index + 1 }} />
+      ))}
+      <Since {...panel} />
+    </ol>
+  );
+}
+
+/** Keeps the end in sight, or in the past the line of the moment. */
+function useSight({ page, shown }: StoryPanel & { readonly shown: ShownBurst }, isTouched: Signal<boolean>) {
+  const list = useRef<HTMLOListElement>(null);
+  const isAtEnd = page.past.value === undefined && shown.after === undefined;
+  useLayoutEffect(() => {
+    const { current } = list;
+    // Nothing moves under the hand.
+    if (!current || isTouched.peek() || current.contains(document.activeElement)) return;
+    if (isAtEnd) current.scrollTo({ top: current.scrollHeight });
+    else current.querySelector('.now')?.scrollIntoView({ block: 'nearest' });
+  }, [shown.rows.length, shown.current, shown.burst.from]);
+  return list;
+}
+
+/** Arrows go from line to line. */
+function walk(event: KeyboardEvent): void {
+  const isDown = event.key === 'ArrowDown';
+  if (!isDown && event.key !== 'ArrowUp') return;
+  const line = event.target instanceof Element ? event.target.closest('li') : null;
+  const next = isDown ? line?.nextElementSibling : line?.previousElementSibling;
+  const button = next?.querySelector('button');
+  if (!button) return;
+  button.focus();
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+interface LineProps extends StoryPanel {
+  readonly shown: ShownBurst;
+  readonly row: Row;
+  readonly number: number;
+}
+
+function Line({ row, number, shown, telling, page }: LineProps) {
+  const isOpen = telling.opened.value === row.key;
+  const isNow = number - 1 === shown.current;
+  const isLater = row.at > page.now.value;
+  const names = [
+    row.isBad && 'bad',
+    isNow && `now t-${row.state?.tag ?? 'none'}`,
+    isLater && 'later',
+    telling.pointed.value?.row === row.key && 'is-pointed',
+  ];
+  const point = (isOn: boolean) => {
+    telling.pointed.value = isOn ? pointedAt(row) : undefined;
+  };
+  return (
+    <li class={names.filter(Boolean).join(' ')} aria-current={isNow ? 'step' : undefined}>
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => {
+          telling.opened.value = isOpen ? undefined : row.key;
+        }}
+        onPointerEnter={() => point(true)}
+        onPointerLeave={() => point(false)}
+        onFocus={() => point(true)}
+        onBlur={() => point(false)}
+      >
+        <span class="o">{offsetText(row.at - shown.burst.from)}</span>
+        <span class="p" title={row.who}>
+          {row.who}
+        </span>
+        <span class="k">{number}</span>
+        <span class="w" title={row.note}>
+          {row.text} {row.note !== undefined && <em>{row.note}</em>}
+        </span>
+        <StateOf row={row} />
+      </button>
+      {isOpen && <LineDetail row={row} onSelect={(path) => select(page, path)} />}
+    </li>
+  );
+}
+
+function StateOf({ row: { state } }: { readonly row: Row }) {
+  const category = state?.tag === undefined ? undefined : categoryIn([state.tag]);
+  return (
+    <span class="s">
+      {category && <Mark of={category} />}
+      {state?.text}
+    </span>
+  );
+}
+
+/** How long nothing has happened. */
+function Since({ shown, page }: StoryPanel & { readonly shown: ShownBurst }) {
+  const quiet = page.now.value - shown.burst.to;
+  if (shown.after || page.past.value || quiet < 5_000) return null;
+  return <li class="since dim">nothing more for {humanDuration(quiet)}</li>;
+}

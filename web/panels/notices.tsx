@@ -1,0 +1,65 @@
+/** What has to be known of the picture as a whole: it is old, it is held, it is on its way. */
+import { humanDuration } from '../../pod/api/duration.ts';
+import { goLive, goTo, toggleHold } from '../model/actions.ts';
+import { clockOf } from '../model/time.ts';
+import './notices.css';
+import type { Panel } from './panel.ts';
+
+/** The notices, one line each at most. */
+export const Notices = (panel: Panel) => (
+  <>
+    <Lost {...panel} />
+    <Held {...panel} />
+    <Moment {...panel} />
+    <p class="sr" aria-live="polite">
+      {panel.said.value}
+    </p>
+  </>
+);
+
+function Lost({ page }: Panel) {
+  const { value: connection } = page.connection;
+  if (connection.kind !== 'lost') return null;
+  const now = page.wall.value;
+  const since = humanDuration(Math.max(0, now - connection.since));
+  const next = humanDuration(Math.max(0, connection.retryAt - now));
+  return (
+    <p class="notice lost" role="status">
+      Connection lost {since} ago, tries again in {next}
+    </p>
+  );
+}
+
+function Held({ page }: Panel) {
+  if (!page.held.value || page.past.value) return null;
+  const count = page.sinceHeld.value;
+  return (
+    <p class="notice" role="status">
+      Held, {count} {count === 1 ? 'event' : 'events'} since
+      <button type="button" class="btn" onClick={() => toggleHold(page)}>
+        Go on
+      </button>
+    </p>
+  );
+}
+
+/** A thin bar, which the style sheet lets appear only when it takes long; or why the moment did not come. */
+function Moment({ page }: Panel) {
+  const { value: moment } = page.moment;
+  if (moment?.kind === 'asked')
+    return <div class="thinbar" role="progressbar" aria-label={`Loading ${clockOf(moment.at)}`} />;
+  if (moment?.kind !== 'failed') return null;
+  return (
+    <p class="notice bad" role="alert">
+      {clockOf(moment.at)} could not be shown: {moment.message}
+      <button type="button" class="btn" onClick={() => goTo(page, moment.at)}>
+        Try again
+      </button>
+      {page.mode === 'live' && (
+        <button type="button" class="btn" onClick={() => goLive(page)}>
+          Go live
+        </button>
+      )}
+    </p>
+  );
+}

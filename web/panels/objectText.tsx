@@ -1,0 +1,33 @@
+import { objectLines, type TextPart } from '../model/objectLines.ts';
+
+/** A text with what is held back in it as such. */
+export const Parts = ({ parts }: { readonly parts: readonly TextPart[] }) => (
+  <>
+    {parts.map(({ text, isHeldBack }, at) =>
+      isHeldBack ? (
+        <span key={at} class="hid" title="A secret: the page does not get it">
+          <span>held back</span>
+        </span>
+      ) : (
+        text
+      ),
+    )}
+  </>
+);
+
+/** An object as text like YAML. */
+export const ObjectText = ({ title, object }: { readonly title: string; readonly object: unknown }) => (
+  <section class={`sec object ${title.toLowerCase()}`}>
+    <h3>{title}</h3>
+    <pre>
+      {objectLines(object).map(({ indent, key, value }, at) => (
+        <div key={at}>
+          {indent}
+          {key !== '' && <b>{key}:</b>}
+          {key !== '' && value.length > 0 && ' '}
+          <Parts parts={value} />
+        </div>
+      ))}
+    </pre>
+  </section>
+);

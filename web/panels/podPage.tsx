@@ -1,0 +1,69 @@
+/** The pod page: why at full width, its conditions and actors, its manifest beside its status. */
+import type { ActorNode } from '../../pod/show/actorNode.ts';
+import { CALL } from '../../pod/show/actorNode.ts';
+import { timeOf } from '../../pod/show/actorRowText.ts';
+import { categoryOf } from '../../pod/show/category.ts';
+import { select } from '../model/actions.ts';
+import { kindOf, type Subject, subjectOf } from '../model/headline.ts';
+import { nodeAt } from '../model/tree.ts';
+import { Mark } from '../parts/mark.tsx';
+import type { Panel } from './panel.ts';
+import './podPage.css';
+import { Objects } from './objects.tsx';
+import { Shown } from './shown.tsx';
+
+/** The page of the selected actor's pod. */
+export function PodPage(panel: Panel) {
+  const subject = subjectOf(panel.page);
+  if (!subject) return null;
+  return (
+    <section class="podpage" aria-label="Pod page">
+      <div class="cols">
+        <div class="whys">
+          <Shown {...panel} subject={subject} tab="why" />
+        </div>
+        <Actors {...panel} subject={subject} />
+        <Objects {...panel} subject={subject} isWhole />
+      </div>
+    </section>
+  );
+}
+
+function Actors({ page, subject }: Panel & { readonly subject: Subject }) {
+  const world = page.world.value;
+  const root = world.actors.get(`pod/${subject.pod?.uid}`);
+  if (!root) return null;
+  const now = page.now.value;
+  return (
+    <section class="sec acts">
+      <h3>Its actors</h3>
+      <ul class="actors">
+        {all(nodeAt(world, root)).map(({ actor, depth }) => (
+          <li key={actor.path}>
+            <button
+              type="button"
+              class={actor.path === page.selected.value ? `d${depth} sel` : `d${depth}`}
+              onClick={() => select(page, actor.path)}
+            >
+              <Mark of={categoryOf(actor)} />
+              <small>{kindOf(actor)}</small>
+              <span class="name">{actor.name}</span>
+              <span class="sub">{actor.state}</span>
+              <span class="dim">{timeOf(actor, now)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface Listed {
+  readonly actor: ActorNode;
+  readonly depth: number;
+}
+
+const all = (actor: ActorNode, depth = 0): Listed[] => [
+  { actor, depth },
+  ...actor.children.filter(({ kind }) => kind !== CALL).flatMap((child) => all(child, depth + 1)),
+];

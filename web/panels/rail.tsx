@@ -1,0 +1,107 @@
+/** Time: all of the recording below the page, the moment that is shown on it, and the ways through it. */
+
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { registerKeys } from '../model/keys.ts';
+import { stepTo } from '../model/moments.ts';
+import { holdOrPlay, leavePast, storyKeys, turnSpeed } from '../model/storyKeys.ts';
+import { nameOf } from '../model/storyWho.ts';
+import { Transport } from '../parts/transport.tsx';
+import { Clock } from './railClock.tsx';
+import { Track } from './railTrack.tsx';
+import type { StoryPanel } from './storyPanel.ts';
+import './rail.css';
+
+/** The rail. */
+export function Rail(panel: StoryPanel) {
+  const { page, telling, player } = panel;
+  const isTyping = useSignal(false);
+  useEffect(() => {
+    const askMoment = () => {
+      isTyping.value = true;
+    };
+    return registerKeys(page, storyKeys({ page, telling, player, askMoment }));
+  }, []);
+  const isPast = page.past.value !== undefined && page.mode === 'live';
+  return (
+    <section class={isPast ? 'rail is-past' : 'rail'} aria-label="Time">
+      <div class="trans">
+        <Buttons {...panel} />
+        <Clock {...panel} isTyping={isTyping} />
+      </div>
+      <Track {...panel} />
+      {page.mode === 'live' && (
+        <div class="golive">
+          <LiveButton {...panel} isPast={isPast} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Buttons(panel: StoryPanel) {
+  const { page, telling, player } = panel;
+  const name = nameOf(page.selected.value ?? '');
+  const step = (by: 'event' | 'change', isForward: boolean) => () => {
+    player.stop();
+    void stepTo(page, telling, by, isForward);
+  };
+  return (
+    <>
+      <Tool label={`Previous change of ${name}`} hint="[" of="firstBack" onClick={step('change', false)} />
+      <Tool label="One event back" hint="," of="back" onClick={step('event', false)} />
+      <HoldOrPlay {...panel} />
+      <Tool label="One event on" hint="." of="on" onClick={step('event', true)} />
+      <Tool label={`Next change of ${name}`} hint="]" of="lastOn" onClick={step('change', true)} />
+      {(page.past.value || player.speed.value) && (
+        <button type="button" class="tool speed" title="How fast it is played" onClick={() => turnSpeed(page, player)}>
+          {player.speed.value ?? 1}×
+        </button>
+      )}
+    </>
+  );
+}
+
+function HoldOrPlay({ page, player }: StoryPanel) {
+  const isPlaying = player.speed.value !== undefined;
+  const isStill = page.past.value !== undefined || page.held.value !== undefined;
+  const isHeld = page.held.value !== undefined && page.past.value === undefined;
+  const label = isPlaying ? 'Stop' : isHeld ? 'Let it go on' : isStill ? 'Play' : 'Hold the picture';
+  const isPlay = isStill && !isPlaying;
+  return <Tool label={label} hint="Space" of={isPlay ? 'play' : 'pause'} onClick={() => holdOrPlay(page, player)} />;
+}
+
+interface ToolProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly of: Parameters<typeof Transport>[0]['of'];
+  readonly onClick: () => void;
+}
+
+const Tool = ({ label, hint, of, onClick }: ToolProps) => (
+  <button type="button" class="tool" aria-label={label} title={`${label} (${hint})`} onClick={onClick}>
+    <Transport of={of} />
+  </button>
+);
+
+function LiveButton({ page, player, isPast }: StoryPanel & { readonly isPast: boolean }) {
+  const isLost = page.connection.value.kind === 'lost';
+  const isHeld = page.held.value !== undefined;
+  if (!isPast && !isHeld)
+    return (
+      <button
+        type="button"
+        class={isLost ? 'live is-lost' : 'live'}
+        aria-pressed={true}
+        title="It goes on as it happens"
+      >
+        <i />
+        {isLost ? 'Lost' : 'Live'}
+      </button>
+    );
+  return (
+    <button type="button" class="live go" title="Back to what goes on (l)" onClick={() => leavePast(page, player)}>
+      Go live
+    </button>
+  );
+}

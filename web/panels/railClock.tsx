@@ -1,0 +1,83 @@
+/** The moment that is shown, and a field in which another one can be typed. */
+import type { Signal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { goTo } from '../model/actions.ts';
+import { momentIn } from '../model/moments.ts';
+import { clockNote } from '../model/railView.ts';
+import { clockOf } from '../model/time.ts';
+import type { StoryPanel } from './storyPanel.ts';
+
+interface ClockProps extends StoryPanel {
+  readonly isTyping: Signal<boolean>;
+}
+
+/** How the page stands in time. */
+export function modeOf({ page }: Pick<StoryPanel, 'page'>): 'live' | 'past' | 'held' | 'file' {
+  if (page.mode !== 'live') return 'file';
+  if (page.past.value) return 'past';
+  return page.held.value ? 'held' : 'live';
+}
+
+/** What is now, whatever is shown: a node of which nothing is told goes on all the same. */
+export const presentOf = ({ page }: Pick<StoryPanel, 'page'>): number => Math.max(page.live.value.at, page.wall.value);
+
+/** The clock; a click lets a moment be typed. */
+export function Clock({ isTyping, ...panel }: ClockProps) {
+  const { page } = panel;
+  if (isTyping.value) return <MomentField {...panel} isTyping={isTyping} />;
+  const at = shownMoment(panel);
+  const note = clockNote({ at, live: presentOf(panel), mode: modeOf(panel), since: page.sinceHeld.value });
+  return (
+    <button
+      type="button"
+      class="clock"
+      title="Go to a time (g)"
+      onClick={() => {
+        isTyping.value = true;
+      }}
+    >
+      <b>{clockOf(at)}</b>
+      <span>{note}</span>
+    </button>
+  );
+}
+
+/** While a moment is on its way the clock shows it already. */
+export const shownMoment = ({ page }: Pick<StoryPanel, 'page'>): number =>
+  (page.past.value && page.place.value.at) ?? page.now.value;
+
+function MomentField({ page, player, isTyping }: ClockProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const isWrong = useSignal(false);
+  useEffect(() => field.current?.select(), []);
+  const leave = () => {
+    isTyping.value = false;
+  };
+  const onSubmit = (event: Event) => {
+    event.preventDefault();
+    const at = momentIn(field.current?.value ?? '', page.mode === 'live' ? page.live.peek().at : page.now.peek());
+    isWrong.value = at === undefined;
+    if (at === undefined) return;
+    player.stop();
+    goTo(page, within(at, page.recorded.peek()));
+    leave();
+  };
+  return (
+    <form class="clock" onSubmit={onSubmit}>
+      <input
+        ref={field}
+        aria-label="Go to a time, UTC"
+        aria-invalid={isWrong.value}
+        defaultValue={clockOf(page.now.peek())}
+        onKeyDown={({ key }) => key === 'Escape' && leave()}
+        onBlur={leave}
+      />
+      <span>{isWrong.value ? 'as 07:41:31 or 5m ago' : 'UTC, or 5m ago'}</span>
+    </form>
+  );
+}
+
+/** What is not recorded cannot be gone to: the nearest of what is. */
+const within = (at: number, recorded: { readonly from: number; readonly to: number } | undefined): number =>
+  recorded ? Math.min(recorded.to, Math.max(recorded.from, at)) : at;

@@ -1,0 +1,93 @@
+import { toneOf } from '../model/marks.ts';
+import type { RowWords, TreeRow } from '../model/rows.ts';
+import { Mark } from '../parts/mark.tsx';
+
+/** The id of a row's element: a path has characters that an id may have, but none that would make two alike. */
+export const rowId = (path: string): string => `row:${path}`;
+
+interface RowProps {
+  readonly row: TreeRow;
+  readonly at: number;
+  readonly height: number;
+  readonly words: RowWords;
+  readonly place: { readonly at: number; readonly of: number };
+  readonly isSelected: boolean;
+  readonly isCursor: boolean;
+  readonly onSelect: () => void;
+  readonly onFold: () => void;
+}
+
+/** A row that does not go well has colour; one that has gone is dimmed. */
+function classesOf({ row: { row, isGone }, words, isSelected, isCursor }: RowProps): string {
+  const isHot = ['broken', 'retrying', 'failed'].includes(words.category);
+  return [
+    `row d${Math.min(row.depth, 4)}`,
+    words.isWell ? 'calm' : isHot ? `hot ${toneOf(words.category)}` : '',
+    isSelected ? 'sel' : '',
+    isCursor ? 'cur' : '',
+    isGone ? 'gone' : '',
+    row.isMatch ? '' : 'above',
+  ]
+    .filter((each) => each !== '')
+    .join(' ');
+}
+
+/** One row of the tree. */
+export function Row(props: RowProps) {
+  const { row: tree, at, height, words, place, isSelected, onSelect, onFold } = props;
+  const { row, isGone } = tree;
+  return (
+    <div
+      id={rowId(row.path)}
+      role="row"
+      class={classesOf(props)}
+      style={{ transform: `translateY(${at * height}px)` }}
+      aria-level={row.depth + 1}
+      aria-posinset={place.at}
+      aria-setsize={place.of}
+      aria-rowindex={at + 1}
+      aria-selected={isSelected}
+      aria-expanded={row.isOpen}
+      onClick={onSelect}
+      onDblClick={row.isOpen === undefined ? undefined : onFold}
+    >
+      <Fold isOpen={row.isOpen} onFold={onFold} />
+      <Mark of={words.category} />
+      <span class="sr">{words.category}</span>
+      <span role="gridcell" class="who">
+        {words.kind !== '' && <small class="k">{words.kind}</small>}
+        <span class="name">{words.name}</span>
+        {words.beside !== '' && <small>{words.beside}</small>}
+      </span>
+      <span role="gridcell" class="state" title={words.what}>
+        {isGone ? 'gone' : words.what}
+      </span>
+      <span role="gridcell" class="t">
+        {isGone ? '' : words.time}
+      </span>
+    </div>
+  );
+}
+
+/** The sign that opens and closes a row; nothing where there is nothing below it. */
+function Fold({ isOpen, onFold }: { readonly isOpen: boolean | undefined; readonly onFold: () => void }) {
+  if (isOpen === undefined) return <i class="leaf" />;
+  const onClick = (event: Event) => {
+    event.stopPropagation();
+    onFold();
+  };
+  return (
+    <span class="fold" onClick={onClick}>
+      <svg class="chev" viewBox="0 0 8 8" aria-hidden="true">
+        <path
+          d={isOpen ? 'M1 2.5 4 5.5 7 2.5' : 'M2.5 1 5.5 4 2.5 7'}
+          fill="none"
+          stroke="currentColor"
+          stroke-width="1.4"
+          stroke-linecap="round"
+          stroke-linejoin="round"
+        />
+      </svg>
+    </span>
+  );
+}

@@ -1,0 +1,27 @@
+/** The numbers of a container's runs, below their beginnings. */
+import type { PlacedLane } from '../model/storyLayout.ts';
+import { runLabels, type Scale } from '../model/storyPixels.ts';
+
+interface RunLabelsProps {
+  readonly lanes: readonly PlacedLane[];
+  readonly scale: Scale;
+  readonly width: number;
+}
+
+/** Those of the container that is selected, else of the one that was run most often. */
+export function RunLabels({ lanes, scale, width }: RunLabelsProps) {
+  const selected = lanes.find(({ isSelected, lane }) => isSelected && lane.runs.length > 0);
+  const [most] = lanes
+    .filter(({ lane }) => lane.runs.length > 1)
+    .sort((a, b) => b.lane.runs.length - a.lane.runs.length);
+  const runs = (selected ?? most)?.lane.runs ?? [];
+  return (
+    <svg class="tl foot" width={width} height="20" aria-hidden="true">
+      {runLabels(runs, scale).map(({ x, text }) => (
+        <text key={text} class="ax" x={x} y="12">
+          {text}
+        </text>
+      ))}
+    </svg>
+  );
+}

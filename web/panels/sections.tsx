@@ -1,0 +1,167 @@
+/** The sections of Why: what it tried, what comes next, its log's last lines, its events. */
+import type { ComponentChildren } from 'preact';
+import type { Detail, ShownActor, TriedRun } from '../../inspect/protocol.ts';
+import { humanDuration } from '../../pod/api/duration.ts';
+import { nextLines } from '../model/next.ts';
+import { heldParts } from '../model/objectLines.ts';
+import { clockOf, shortSpan } from '../model/time.ts';
+import { triedRuns } from '../model/tried.ts';
+import { Parts } from './objectText.tsx';
+
+interface OfDetail {
+  readonly detail: Detail;
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly beside?: string;
+  readonly children: ComponentChildren;
+}
+
+const Section = ({ title, beside, children }: SectionProps) => (
+  <section class="sec">
+    <h3>
+      <span>{title}</span>
+      {beside !== undefined && <span>{beside}</span>}
+    </h3>
+    {children}
+  </section>
+);
+
+/** What has to be seen to in the manifest. */
+export const Problems = ({ detail: { problems } }: OfDetail) =>
+  problems.length === 0 ? null : (
+    <Section title="Its manifest">
+      {problems.map((problem) => (
+        <p key={problem} class="problem c-retry">
+          {problem}
+        </p>
+      ))}
+    </Section>
+  );
+
+interface OfActor extends OfDetail {
+  readonly actor: ShownActor | undefined;
+}
+
+/** The runs that have ended, the last first. */
+export function Tried({ detail, actor }: OfActor) {
+  const { runs, summary, longestMs } = triedRuns(detail, actor);
+  if (runs.length === 0) return null;
+  return (
+    <Section title="What it tried" beside={summary}>
+      <table class="runs">
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col">Started</th>
+            <th scope="col">Ran</th>
+            <th scope="col">Ended with</th>
+            <th scope="col">Then waited</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <Run key={run.run} {...run} longestMs={longestMs} />
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+/** The widest bar, in CSS pixels. */
+const WIDEST = 45;
+
+function Run({
+  run,
+  startedAt,
+  ranMs,
+  exitCode,
+  reason,
+  waitedMs,
+  longestMs,
+}: TriedRun & { readonly longestMs: number }) {
+  return (
+    <tr>
+      <td>{run}</td>
+      <td>{clockOf(startedAt)}</td>
+      <td>{shortSpan(ranMs)}</td>
+      <td>
+        exit {exitCode} <span class="dim">{reason}</span>
+      </td>
+      <td>
+        {waitedMs !== undefined && (
+          <>
+            <svg class="bar" width={Math.max(3, (WIDEST * waitedMs) / longestMs)} height="6" aria-hidden="true">
+              <rect width="100%" height="6" rx="3" />
+            </svg>
+            {humanDuration(waitedMs)}
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/** What comes next, and when. */
+export function Next({ detail, actor }: OfActor) {
+  const lines = nextLines(detail, actor);
+  if (lines.length === 0) return null;
+  return (
+    <Section title="What comes next">
+      <ul class="next">
+        {lines.map(({ when, text, strong }) => (
+          <li key={when + text + strong}>
+            <span>{when}</span>
+            <span>
+              {text} {strong !== '' && <b>{strong}</b>}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** Beside other sections only the end of a log has room. */
+const LAST_LINES = 4;
+
+/** The log's last lines. */
+export function Log({ detail: { log }, isWhole = false }: OfDetail & { readonly isWhole?: boolean }) {
+  if (!log || log.lines.length === 0) return isWhole ? <p class="sec dim">It has written no log.</p> : null;
+  const lines = isWhole ? log.lines : log.lines.slice(-LAST_LINES);
+  return (
+    <Section title="Last lines of its log">
+      <div class={isWhole ? 'log whole' : 'log'}>
+        {lines.map((line, at) => (
+          <div key={at} title={isWhole ? undefined : line}>
+            <Parts parts={heldParts(line)} />
+          </div>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+const FEW_EVENTS = 4;
+
+/** The events of Kubernetes about its pod. */
+export function Events({ detail: { events }, isWhole = false }: OfDetail & { readonly isWhole?: boolean }) {
+  if (events.length === 0) return isWhole ? <p class="sec dim">No events within the last hour.</p> : null;
+  const latest = events.toSorted((a, b) => b.at - a.at);
+  const shown = isWhole ? latest : latest.slice(0, FEW_EVENTS);
+  return (
+    <Section title="Events" beside="last hour">
+      {shown.map(({ type, reason, message, count, at }) => (
+        <div class={isWhole ? 'ev whole' : 'ev'} key={`${at} ${reason} ${message}`}>
+          <b class={type === 'Warning' ? 'c-retry' : ''}>{reason}</b>
+          <span class="sub" title={message}>
+            {message}
+          </span>
+          <span class="dim">{count > 1 ? `${count}×` : clockOf(at)}</span>
+        </div>
+      ))}
+    </Section>
+  );
+}

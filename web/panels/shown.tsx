@@ -1,0 +1,56 @@
+/** What is known of the selected actor beside its state, in one of the tabs. */
+import type { Detail } from '../../inspect/protocol.ts';
+import type { Subject } from '../model/headline.ts';
+import { Loading } from './loading.tsx';
+import type { Panel } from './panel.ts';
+import { Events, Log, Next, Problems, Tried } from './sections.tsx';
+import { Trouble } from './trouble.tsx';
+
+interface ShownProps extends Panel {
+  readonly subject: Subject;
+  readonly tab: 'why' | 'log' | 'events';
+}
+
+/** Its details, or why they are not there. */
+export function Shown({ page, subject, tab }: ShownProps) {
+  const { value: detail } = page.detail;
+  const known = detail?.path === subject.actor.path ? detail : undefined;
+  const { value: trouble } = page.detailTrouble;
+  return (
+    <>
+      {trouble !== undefined && (
+        <Trouble
+          what="Its details could not be read"
+          cause={trouble}
+          again={() => {
+            page.detailTries.value += 1;
+          }}
+        />
+      )}
+      {subject.actor.tags.includes('broken') && (
+        <p class="sec fault">A fault of statelet itself. The pod is built anew at the next tick.</p>
+      )}
+      {known ? <Known detail={known} subject={subject} tab={tab} /> : trouble === undefined && <Loading />}
+    </>
+  );
+}
+
+interface KnownProps {
+  readonly detail: Detail;
+  readonly subject: Subject;
+  readonly tab: 'why' | 'log' | 'events';
+}
+
+function Known({ detail, subject, tab }: KnownProps) {
+  if (tab === 'log') return <Log detail={detail} isWhole />;
+  if (tab === 'events') return <Events detail={detail} isWhole />;
+  return (
+    <>
+      <Problems detail={detail} />
+      <Tried detail={detail} actor={subject.actor} />
+      <Next detail={detail} actor={subject.isGone ? undefined : subject.actor} />
+      <Log detail={detail} />
+      <Events detail={detail} />
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+/** What the panels of story and time are given. */
+import type { Player } from '../model/moments.ts';
+import type { Page } from '../model/page.ts';
+import type { StoryView } from '../model/storyView.ts';
+import type { Telling } from '../model/telling.ts';
+
+/** The page with what its story is told by. */
+export interface StoryPanel {
+  readonly page: Page;
+  readonly telling: Telling;
+  readonly view: StoryView;
+  readonly player: Player;
+}

@@ -1,0 +1,155 @@
+/** All actors, the worst first: a tree of which only the rows in sight are in the document. */
+
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { select } from '../model/actions.ts';
+import { fold, hold, inWindow, placesOf, type TreeRow, wordsOf } from '../model/rows.ts';
+import { rowHeight } from '../parts/rowHeight.tsx';
+import { Find } from './find.tsx';
+import type { Panel } from './panel.ts';
+import { Row, rowId } from './row.tsx';
+import './tree.css';
+
+/** The panel with the tree. */
+export function Tree(panel: Panel) {
+  const { page, tree } = panel;
+  const { pods, actors } = tree.count.value;
+  const { trouble } = page.world.value.node;
+  return (
+    <nav class="tree" aria-label="Actors">
+      <Find {...panel} />
+      <div class="treehead">
+        <span>
+          {pods} {pods === 1 ? 'pod' : 'pods'}, {actors} actors
+        </span>
+        <span>{tree.isHeld.value ? 'order held' : 'worst first'}</span>
+      </div>
+      {trouble !== undefined && (
+        <p class="trouble" role="status">
+          {trouble}
+        </p>
+      )}
+      <Rows {...panel} />
+    </nav>
+  );
+}
+
+function Rows(panel: Panel) {
+  const { page, tree } = panel;
+  const box = useRef<HTMLDivElement>(null);
+  const view = useSignal({ top: 0, height: 900 });
+  const measure = () => {
+    const { scrollTop: top = 0, clientHeight: height = 900 } = box.current ?? {};
+    const { value } = view;
+    if (value.top !== top || value.height !== height) view.value = { top, height };
+  };
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (!current) return undefined;
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  const rows = tree.rows.value;
+  const cursor = tree.cursor.value;
+  useLayoutEffect(() => keepInSight(box.current, rows, cursor), [cursor]);
+  return (
+    <div
+      ref={box}
+      class="rows"
+      role="treegrid"
+      tabIndex={0}
+      aria-label={`Actors of ${page.world.value.node.name}`}
+      aria-rowcount={rows.length}
+      aria-activedescendant={rowId(cursor)}
+      onScroll={measure}
+      {...handsOf(panel)}
+    >
+      {rows.length === 0 ? <Nothing {...panel} /> : <InSight {...panel} rows={rows} view={view.value} />}
+    </div>
+  );
+}
+
+/** While the pointer or the focus is in the list, no row changes its place. */
+const handsOf = ({ tree }: Panel) => ({
+  onPointerEnter: () => hold(tree, 'pointer', true),
+  onPointerLeave: () => hold(tree, 'pointer', false),
+  onFocusIn: () => hold(tree, 'focus', true),
+  onFocusOut: () => hold(tree, 'focus', false),
+});
+
+/** Scrolls no further than it has to. */
+function keepInSight(box: HTMLElement | null, rows: readonly TreeRow[], cursor: string): void {
+  const at = rows.findIndex(({ row }) => row.path === cursor);
+  if (!box || at < 0) return;
+  const top = at * rowHeight.peek();
+  const bottom = top + rowHeight.peek() + 8;
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
+}
+
+interface InSightProps extends Panel {
+  readonly rows: readonly TreeRow[];
+  readonly view: { readonly top: number; readonly height: number };
+}
+
+function InSight({ page, tree, reading, rows, view }: InSightProps) {
+  const height = rowHeight.value;
+  const { from, to } = inWindow(rows.length, { ...view, row: height });
+  const places = placesOf(rows);
+  const world = page.world.value;
+  const now = page.now.value;
+  const onSelect = (path: string) => {
+    tree.cursor.value = path;
+    select(page, path);
+    reading.narrowTab.value = 'why';
+  };
+  return (
+    <div class="all" style={{ height: `${rows.length * height}px` }}>
+      {rows.slice(from, to).map((each, index) => (
+        <Row
+          key={each.row.path}
+          row={each}
+          at={from + index}
+          height={height}
+          words={wordsOf(each, world, now)}
+          place={places[from + index] ?? { at: 1, of: 1 }}
+          isSelected={each.row.path === page.selected.value}
+          isCursor={each.row.path === tree.cursor.value}
+          onSelect={() => onSelect(each.row.path)}
+          onFold={() => fold(tree, each.row.path, !each.row.isOpen)}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** Why there is no row. */
+function Nothing({ page, tree }: Panel) {
+  const { sources } = page.world.value.node;
+  if (page.place.value.query !== undefined) {
+    return <p class="none">No actor is like this. {tree.count.value.actors} are hidden by the filter.</p>;
+  }
+  return (
+    <div class="none">
+      <p>No actors are known yet.</p>
+      <Sources sources={sources} />
+    </div>
+  );
+}
+
+/** Where pods come from, each with what is wrong there. */
+export const Sources = ({
+  sources,
+}: {
+  readonly sources: readonly { readonly name: string; readonly trouble?: string }[];
+}) => (
+  <ul class="sources">
+    {sources.map(({ name, trouble }) => (
+      <li key={name}>
+        Watching {name}
+        {trouble !== undefined && <span class="c-retry">: {trouble}</span>}
+      </li>
+    ))}
+  </ul>
+);

@@ -1,0 +1,17 @@
+interface TroubleProps {
+  readonly what: string;
+  readonly cause: string;
+  readonly again: () => void;
+}
+
+/** What went wrong in a panel, in its place, with its cause. */
+export const Trouble = ({ what, cause, again }: TroubleProps) => (
+  <div class="sec trouble" role="alert">
+    <p>
+      <b class="c-failed">{what}</b>: {cause}
+    </p>
+    <button type="button" class="btn" onClick={again}>
+      Try again
+    </button>
+  </div>
+);

@@ -1,0 +1,40 @@
+/** Why it is so, and what comes next; the log, the events and the object in full. */
+import { subjectOf } from '../model/headline.ts';
+import { WHY_TABS } from '../model/reading.ts';
+import { MiniLane } from './miniLane.tsx';
+import { Objects } from './objects.tsx';
+import type { Panel } from './panel.ts';
+import { Shown } from './shown.tsx';
+import './why.css';
+
+/** The panel beside the chart. */
+export function Why(panel: Panel) {
+  const { page, reading } = panel;
+  const subject = subjectOf(page);
+  const tab = reading.whyTab.value;
+  return (
+    <aside class="why" aria-label="Why" tabIndex={-1}>
+      <div class="ph">
+        <span class="seg" role="group" aria-label="About the actor">
+          {WHY_TABS.map((each) => (
+            <button
+              key={each}
+              type="button"
+              aria-pressed={each === tab}
+              onClick={() => {
+                reading.whyTab.value = each;
+              }}
+            >
+              {each.slice(0, 1).toUpperCase() + each.slice(1)}
+            </button>
+          ))}
+        </span>
+      </div>
+      <div class="scroll">
+        {subject && tab === 'why' && <MiniLane {...panel.story} />}
+        {subject && tab === 'manifest' && <Objects {...panel} subject={subject} />}
+        {subject && tab !== 'manifest' && <Shown {...panel} subject={subject} tab={tab} />}
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,30 @@
+import type { Category } from '../../pod/show/category.ts';
+import { MARKS, toneOf } from '../model/marks.ts';
+
+interface MarkProps {
+  readonly of: Category;
+  /** Where it stands in another drawing; absent: in a line of text. */
+  readonly x?: number;
+  readonly y?: number;
+  readonly size?: number;
+}
+
+/** The mark of a state's tag, in its colour. Words beside it say the same. */
+export function Mark({ of, x, y, size = 12 }: MarkProps) {
+  const { fill, line, width } = MARKS.get(of) ?? {};
+  return (
+    <svg class={`i ${toneOf(of)}`} viewBox="0 0 12 12" x={x} y={y} width={size} height={size} aria-hidden="true">
+      {line && (
+        <path
+          d={line}
+          fill="none"
+          stroke="currentColor"
+          stroke-width={width}
+          stroke-linecap="round"
+          stroke-linejoin="round"
+        />
+      )}
+      {fill && <path d={fill} fill="currentColor" />}
+    </svg>
+  );
+}

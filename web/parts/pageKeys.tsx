@@ -1,0 +1,122 @@
+/** The keys of the page itself and of its reading panels. */
+
+import { lookUp } from '../../pod/lookUp.ts';
+import { go, select } from '../model/actions.ts';
+import { type KeyAction, registerKeys, type Stroke } from '../model/keys.ts';
+import { fold, pathBeside } from '../model/rows.ts';
+import { FIND_ID, rowsElement } from '../panels/find.tsx';
+import type { Panel } from '../panels/panel.ts';
+import { turnTheme } from './theme.tsx';
+
+/** Registers them for good. */
+export function registerPageKeys(panel: Panel): void {
+  registerKeys(panel.page, [...treeKeys(panel), ...placeKeys(panel), ...pageKeys(panel)]);
+}
+
+const isInTree = (): boolean => document.activeElement === rowsElement();
+
+/** So far the keys for a page of rows move. */
+const FAR = 20;
+/** Further than there are rows. */
+const END = 1_000_000;
+
+/** Moves the cursor, and the focus with it. */
+function move({ tree }: Panel, by: number): void {
+  rowsElement()?.focus();
+  tree.cursor.value = pathBeside(tree.rows.peek(), tree.cursor.peek(), by);
+}
+
+const rowAt = ({ tree }: Pick<Panel, 'tree'>) =>
+  tree.rows.peek().find(({ row }) => row.path === tree.cursor.peek())?.row;
+
+function close({ page, tree }: Panel): void {
+  const row = rowAt({ tree });
+  if (row?.isOpen) fold(tree, row.path, false);
+  else if (row && row.depth > 0) tree.cursor.value = page.world.peek().actors.get(row.path)?.parent ?? row.path;
+}
+
+function open(panel: Panel): void {
+  const row = rowAt(panel);
+  if (row?.isOpen === false) fold(panel.tree, row.path, true);
+  else if (row?.isOpen) move(panel, 1);
+}
+
+function treeKeys(panel: Panel): KeyAction[] {
+  const { page, tree, reading } = panel;
+  const isLive = () => page.past.peek() === undefined && page.held.peek() === undefined;
+  const to = (steps: Readonly<Record<string, number>>) => (stroke: Stroke) =>
+    move(panel, lookUp(steps, stroke.key) ?? 0);
+  const inTree = { group: 'Actors', isMeant: isInTree } as const;
+  return [
+    { keys: ['j', 'k'], group: 'Actors', does: 'Move down, up', run: to({ j: 1, k: -1 }) },
+    { ...inTree, keys: ['ArrowDown', 'ArrowUp'], does: 'Move down, up', run: to({ ArrowDown: 1, ArrowUp: -1 }) },
+    { ...inTree, keys: ['PageDown', 'PageUp'], does: 'Move far', run: to({ PageDown: FAR, PageUp: -FAR }) },
+    { ...inTree, keys: ['Home', 'End'], does: 'Move to an end', run: to({ Home: -END, End: END }) },
+    { ...inTree, keys: ['ArrowLeft', 'h'], does: 'Close, or move to what is above', run: () => close(panel) },
+    { ...inTree, keys: ['ArrowRight'], does: 'Open', run: () => open(panel) },
+    // Away from the present the same key leads back to it.
+    { keys: ['l'], group: 'Actors', does: 'Open', run: () => open(panel), isMeant: () => isInTree() && isLive() },
+    {
+      ...{ ...inTree, keys: ['Enter'], does: 'Show the actor' },
+      run: () => {
+        select(page, tree.cursor.peek());
+        reading.narrowTab.value = 'why';
+      },
+    },
+    { keys: ['/'], group: 'Actors', does: 'Find', run: () => focusOn(reading, 'actors', `#${FIND_ID}`) },
+  ];
+}
+
+/** Shows a panel where it is hidden, and gives it the focus. */
+function focusOn(reading: Panel['reading'], tab: Panel['reading']['narrowTab']['value'], selector: string): void {
+  reading.narrowTab.value = tab;
+  const focus = () => document.querySelector<HTMLElement>(selector)?.focus();
+  // What is typed next belongs there; but what is hidden takes no focus before it is drawn.
+  focus();
+  if (!document.activeElement?.matches(selector)) requestAnimationFrame(focus);
+}
+
+function placeKeys({ reading }: Panel): KeyAction[] {
+  const to = [
+    ['1', 'actors', '.rows'],
+    ['2', 'chart', '.chart [tabindex], .chart button'],
+    ['3', 'story', '.lanes [tabindex], .lanes button'],
+    ['4', 'why', '.why'],
+  ] as const;
+  const run: KeyAction['run'] = ({ key }) => {
+    const found = to.find(([each]) => each === key);
+    if (!found) return;
+    if (found[1] === 'why') reading.isDrawerOpen.value = true;
+    focusOn(reading, found[1], found[2]);
+  };
+  return [{ keys: to.map(([key]) => key), group: 'Page', does: 'Go to the tree, the chart, the story, Why', run }];
+}
+
+function pageKeys({ page, reading }: Panel): KeyAction[] {
+  const podPage = () => {
+    if (page.selected.peek()?.startsWith('pod/')) go(page, { isPodPage: !page.place.peek().isPodPage }, 'replace');
+  };
+  const back = () => {
+    if (reading.isDrawerOpen.peek()) reading.isDrawerOpen.value = false;
+    else if (page.place.peek().isPodPage) podPage();
+    else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  };
+  const turnWhy = () => {
+    reading.isDrawerOpen.value = !reading.isDrawerOpen.peek();
+    reading.narrowTab.value = 'why';
+  };
+  const copy = () => void navigator.clipboard?.writeText(location.href).catch(() => {});
+  return [
+    { keys: ['p'], group: 'Page', does: 'Open or close the pod page', run: podPage },
+    { keys: ['w'], group: 'Page', does: 'Open or close Why, where it is a drawer', run: turnWhy },
+    { keys: ['y'], group: 'Page', does: 'Copy the link to what is shown', run: copy },
+    { keys: ['t'], group: 'Page', does: 'Turn dark to light', run: turnTheme },
+    {
+      ...{ keys: ['?'], group: 'Page', does: 'Show the keys' },
+      run: () => {
+        reading.areKeysShown.value = !reading.areKeysShown.peek();
+      },
+    },
+    { keys: ['Escape'], group: 'Page', does: 'Back', run: back },
+  ];
+}

@@ -1,0 +1,21 @@
+/** A small line of what was measured lately, the newest at its right end; it is level until there is more than one. */
+export function Spark({ values }: { readonly values: readonly number[] }) {
+  const [only = 0] = values;
+  const shown = values.length < 2 ? [only, only] : values;
+  const most = Math.max(...shown, 1);
+  const points = shown.map((value, at) => {
+    const x = (40 * at) / (shown.length - 1);
+    return `${x.toFixed(1)},${(14 - (12 * value) / most).toFixed(1)}`;
+  });
+  return (
+    <svg class="spark" width="40" height="16" viewBox="0 0 40 16" aria-hidden="true">
+      <polyline
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.3"
+        stroke-linejoin="round"
+        points={points.join(' ')}
+      />
+    </svg>
+  );
+}
