@@ -41,6 +41,15 @@ function eventStream(): Stream {
   };
 }
 
+/** A browser that has had enough of a page's places throws; the page goes on without that one. */
+function quietly(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // The next one is written again.
+  }
+}
+
 const place = () => placeOf(new URL(location.href));
 const later = (after: () => void, ms: number) => setTimeout(after, ms);
 
@@ -50,8 +59,8 @@ const page = createPage({
   asking: askingOver((resource) => fetch(resource)),
   now: Date.now,
   history: {
-    push: (url) => history.pushState(undefined, '', url),
-    replace: (url) => history.replaceState(undefined, '', url),
+    push: (url) => quietly(() => history.pushState(undefined, '', url)),
+    replace: (url) => quietly(() => history.replaceState(undefined, '', url)),
   },
 });
 

@@ -1,5 +1,6 @@
 /** Which machine an actor runs, and how its states are told: found from names alone, for actors that are no more. */
 import type { AnyStateMachine } from 'xstate';
+import { actorSteps } from '../../pod/show/actorPath.ts';
 import { STATE_TAGS, type StateTag } from '../shared/stateMeta.ts';
 import { machines } from './charts.ts';
 
@@ -8,12 +9,11 @@ const byId: ReadonlyMap<string, AnyStateMachine> = new Map(machines.map((machine
 /** The id of the machine that the actor at this path runs; undefined of feeds and calls. */
 export function machineAt(path: string): string | undefined {
   if (path === '') return 'nodeAgent';
-  const steps = path.split('/');
+  const { kind, name = '' } = actorSteps(path).at(-1) ?? {};
   // An id is the machine's, with a name behind a slash where there are several of one machine; limiters have names of their own.
-  const [last = '', kind = ''] = steps.toReversed();
-  if (last.endsWith('Limiter')) return 'limiter';
-  if (byId.has(last)) return last;
-  return byId.has(kind) ? kind : undefined;
+  if (kind === undefined && name.endsWith('Limiter')) return 'limiter';
+  const id = kind ?? name;
+  return byId.has(id) ? id : undefined;
 }
 
 /** The tag of a state, by its dotted path; of regions in parallel, parted by blanks, the worst. */

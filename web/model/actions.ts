@@ -1,22 +1,12 @@
 /** What changes where one is on the page: another actor, another moment, another view. */
 import { batch } from '@preact/signals';
+import { go } from './go.ts';
 import type { Page } from './page.ts';
-import { type Place, urlOf } from './place.ts';
+import type { Place } from './place.ts';
 import { stepsOf } from './selection.ts';
 import { worldOf } from './world.ts';
 
-/** Goes to another place; what `undefined` is given for is left out of it. `push` adds to the history. */
-export function go(
-  page: Page,
-  to: { readonly [Part in keyof Place]?: Place[Part] | undefined },
-  how: 'push' | 'replace',
-) {
-  const all = Object.entries({ ...page.place.peek(), ...to }).filter(([, value]) => value !== undefined);
-  // Of the parts of a place only those may be undefined that may be absent.
-  const place = Object.fromEntries(all) as unknown as Place;
-  page.place.value = place;
-  page.history[how](urlOf(place));
-}
+export { go } from './go.ts';
 
 /** Selects an actor by its path. */
 export function select(page: Page, path: string): void {
@@ -56,7 +46,9 @@ async function show(page: Page): Promise<void> {
       if (page.place.peek().at !== undefined) page.past.value = worldOf(snapshot);
     });
   } catch (error) {
-    moment.value = { kind: 'failed', at, message: messageOf(error) };
+    // Who has gone on by now is not told of it.
+    const isWanted = page.place.peek().at === at;
+    moment.value = isWanted ? { kind: 'failed', at, message: messageOf(error) } : undefined;
   }
   const next = page.place.peek().at;
   if (next !== undefined && next !== at) await show(page);
@@ -87,7 +79,9 @@ export function toggleHold(page: Page): void {
 export function arriveAt(page: Page, place: Place): void {
   batch(() => {
     page.place.value = place;
+    page.isMoving.value = false;
     if (place.at === undefined && page.mode === 'live') page.past.value = undefined;
+    if (place.at === undefined && page.moment.peek()?.kind === 'failed') page.moment.value = undefined;
   });
   void show(page);
 }

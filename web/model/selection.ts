@@ -1,8 +1,9 @@
 /** Which actor a place names, and which place names an actor. */
-import { effect } from '@preact/signals';
+import { batch, effect } from '@preact/signals';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { withoutNode } from '../../pod/show/shownName.ts';
-import type { Page } from './page.ts';
+import { go } from './go.ts';
+import type { LastSeen, Page } from './page.ts';
 import type { Place } from './place.ts';
 import type { World } from './world.ts';
 
@@ -19,11 +20,16 @@ export const podOf = (world: World, path: string): ShownPod | undefined => {
   return uid === undefined ? undefined : world.pods.get(uid);
 };
 
-/** The pod of a name: by its full one, else by that in its manifest; of several that of the uid, else the last one made. */
-function podCalled(world: World, namespace: string, name: string, uid?: string): ShownPod | undefined {
+/** The pods of a name: by its full one, else by that in its manifest. */
+function podsCalled(world: World, namespace: string, name: string): ShownPod[] {
   const pods = [...world.pods.values()].filter((pod) => pod.namespace === namespace);
   const exact = pods.filter((pod) => pod.name === name);
-  const called = exact.length > 0 ? exact : pods.filter((pod) => podName(pod, world) === name);
+  return exact.length > 0 ? exact : pods.filter((pod) => podName(pod, world) === name);
+}
+
+/** Of several pods of a name that of the uid, else the last one made. */
+function podCalled(world: World, namespace: string, name: string, uid?: string): ShownPod | undefined {
+  const called = podsCalled(world, namespace, name);
   return called.find((pod) => pod.uid === uid) ?? called.at(-1);
 }
 
@@ -49,26 +55,66 @@ export function stepsOf(
   const pod = uid === undefined ? undefined : world.pods.get(uid);
   if (!pod) return { steps: ['node', ...below], uid: undefined };
   const { namespace } = pod;
-  const isMeant = (name: string) => podCalled(world, namespace, name)?.uid === uid;
+  const isMeant = (name: string) => podsCalled(world, namespace, name).every((each) => each.uid === uid);
   const name = [podName(pod, world), pod.name].find(isMeant);
   const steps = ['pod', namespace, name ?? pod.name, ...below.slice(2)];
   return { steps, uid: name === undefined ? uid : undefined };
 }
 
+/** Of so many places it is known who was shown there. */
+const MOST_PLACES = 100;
+
+/** Who was shown where: a name may come to be that of another, and of nobody. */
+class Shown {
+  readonly #at = new Map<string, LastSeen>();
+
+  at(place: Place): LastSeen | undefined {
+    return this.#at.get(keyOf(place));
+  }
+
+  note(place: Place, seen: LastSeen): void {
+    this.#at.delete(keyOf(place));
+    this.#at.set(keyOf(place), seen);
+    const [oldest] = this.#at.keys();
+    if (this.#at.size > MOST_PLACES && oldest !== undefined) this.#at.delete(oldest);
+  }
+}
+
+const keyOf = ({ steps, uid = '' }: Place): string => JSON.stringify([steps, uid]);
+
 /**
- * Keeps `selected` and `lastSeen` to what the place names, until the function that it returns is called. What is gone
- * stays selected. A place that names nothing: the actor that `worst` finds, once; it then stays.
+ * Keeps `selected` and `lastSeen` to what the place names, until the function that it returns is called. Who was shown at a
+ * place stays so, whoever else gets the name, and when it is gone. A place without a path: the actor that `worst` finds, once.
  */
 export function followSelection(page: Page, worst: (world: World) => string | undefined): () => void {
+  const shown = new Shown();
+  let before = page.selected.peek();
   return effect(() => {
     const world = page.world.value;
     const place = page.place.value;
-    const path = place.steps.length > 0 ? pathAt(world, place) : page.selected.peek();
-    const selected = path ?? (place.steps.length > 0 ? page.selected.peek() : worst(world));
-    page.selected.value = selected;
-    const actor = selected === undefined ? undefined : world.actors.get(selected);
-    if (!actor) return;
-    const pod = podOf(world, actor.path);
-    page.lastSeen.value = { actor, at: world.at, ...(pod ? { pod } : {}) };
+    const chosen = page.selected.peek();
+    const last = chosen === before ? shown.at(place) : undefined;
+    const kept = chosen === before ? last?.actor.path : chosen;
+    const isThere = kept !== undefined && world.actors.has(kept);
+    const named = place.steps.length > 0 ? pathAt(world, place) : kept === undefined ? worst(world) : undefined;
+    const selected = isThere ? kept : (named ?? kept);
+    before = selected;
+    batch(() => {
+      page.selected.value = selected;
+      const actor = selected === undefined ? undefined : world.actors.get(selected);
+      const pod = actor && podOf(world, actor.path);
+      const seen = actor ? { actor, at: world.at, ...(pod ? { pod } : {}) } : last;
+      if (seen === undefined) return;
+      page.lastSeen.value = seen;
+      shown.note(place, seen);
+      if (actor && place.steps.length > 0) nameAgain(page, world, place, actor.path);
+    });
   });
+}
+
+/** Where a place's words have come to name others, too, it gets those that name the one that is shown. */
+function nameAgain(page: Page, world: World, place: Place, path: string): void {
+  const { steps, uid } = stepsOf(world, path);
+  const isNamed = pathAt(world, place) === path && (uid === undefined || uid === place.uid);
+  if (!isNamed) go(page, { steps, uid }, 'replace');
 }

@@ -1,5 +1,6 @@
 /** Whom a line of a story is about, and who told it. */
 import type { EnteredLine } from '../../inspect/protocol.ts';
+import { actorSteps } from '../../pod/show/actorPath.ts';
 
 /** Who makes something happen, as a line of the story names it. */
 export type Who = 'timer' | 'runtime' | 'gate' | 'source' | 'probe' | 'volume' | 'node';
@@ -51,13 +52,8 @@ export function ownerOf(path: string): string {
 
 /** What the actor at a path is. */
 export function kindOf(path: string): ActorKind {
-  const steps = path.split('/');
-  if (steps[0] !== 'pod') return 'other';
-  if (steps.length === 2) return 'pod';
-  const last = steps.at(-1);
-  if (last === 'image') return 'image';
-  const kind = steps.at(-2);
-  return kind === 'volume' || kind === 'container' || kind === 'probe' ? kind : 'other';
+  const { kind, name } = actorSteps(path).at(-1) ?? {};
+  return kind ?? (name === 'image' ? 'image' : 'other');
 }
 
 /** What an actor is called among those of its pod: `api`, `pod`, `readiness`. */

@@ -23,7 +23,10 @@ export function Chart({ page, telling }: { readonly page: Page; readonly telling
   const chart = useMemo(createChart, []);
   const actor = useComputed(() => {
     const path = page.selected.value;
-    return (path === undefined ? undefined : page.world.value.actors.get(path)) ?? page.lastSeen.value?.actor;
+    const last = page.lastSeen.value?.actor;
+    return (
+      (path === undefined ? undefined : page.world.value.actors.get(path)) ?? (last?.path === path ? last : undefined)
+    );
   }).value;
   const charted = actor !== undefined && CHARTED.includes(actor.machine) ? actor : undefined;
   const shown = charted && shownDrawing(drawings.asked.value, charted, page.place.value.view);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Snapshot } from '../../../inspect/protocol.ts';
-import { filterBy, goLive, goTo, toggleHold } from '../../../web/model/actions.ts';
+import { arriveAt, filterBy, goLive, goTo, toggleHold } from '../../../web/model/actions.ts';
+import { placeOf } from '../../../web/model/place.ts';
 import { worldOf } from '../../../web/model/world.ts';
 import { designSnapshot, NOW, snapshotWith } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
@@ -37,6 +38,32 @@ describe('a moment of the past', () => {
     expect(asked).toEqual([1_000, 3_000]);
     expect(page.world.value.at).toBe(NOW - 3_000);
     expect(page.isMoving.value).toBe(true);
+  });
+
+  test('is written into the history once, when the hand lets go of the rail', () => {
+    const { page, written } = pageModel();
+    for (const ago of [1_000, 2_000, 3_000]) goTo(page, NOW - ago, { isMoving: true });
+    expect(written).toEqual([]);
+    expect(page.place.value.at).toBe(NOW - 3_000);
+    goTo(page, NOW - 4_000);
+    expect(written).toEqual(['replace /?at=2026-05-04T07%3A43%3A48.000Z']);
+  });
+
+  test('that fails when one has gone on is not told of', async () => {
+    const fails: (() => void)[] = [];
+    const { page } = pageModel({
+      snapshot: () => new Promise((_, reject) => fails.push(() => reject(new Error('nothing is recorded of it')))),
+    });
+    goTo(page, NOW - 1_000);
+    goLive(page);
+    fails[0]?.();
+    await until(() => page.moment.value?.kind !== 'asked');
+    expect(page.moment.value).toBeUndefined();
+    goTo(page, NOW - 1_000);
+    fails[1]?.();
+    await until(() => page.moment.value?.kind === 'failed');
+    arriveAt(page, placeOf(new URL('/', 'http://page')));
+    expect(page.moment.value).toBeUndefined();
   });
 
   test('that does not come says why, and the picture stays', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { arriveAt, select } from '../../../web/model/actions.ts';
+import { subjectOf } from '../../../web/model/headline.ts';
 import { placeOf } from '../../../web/model/place.ts';
 import { followSelection, pathAt, stepsOf } from '../../../web/model/selection.ts';
 import { worstPath } from '../../../web/model/tree.ts';
@@ -37,7 +38,7 @@ describe('a place names', () => {
     const twins = worldOf(snapshotWith([old, wellPod('web')]));
     expect(at('/pod/shop/web', twins)).toBe('pod/uid-web');
     expect(at('/pod/shop/web?uid=uid-old', twins)).toBe('pod/uid-old');
-    expect(stepsOf(twins, 'pod/uid-web').uid).toBeUndefined();
+    expect(stepsOf(twins, 'pod/uid-web').uid).toBe('uid-web');
     expect(stepsOf(twins, 'pod/uid-old')).toEqual({ steps: ['pod', 'shop', 'web-node-1'], uid: 'uid-old' });
   });
 
@@ -103,4 +104,38 @@ describe('the selection', () => {
     page.live.value = worldOf(snapshotWith([made]));
     expect(page.selected.value).toBe('pod/uid-auth2');
   });
+
+  test('that back leads to stays it when it is gone by then, and is nobody else', () => {
+    const { page } = pageModel({ url: '/pod/shop/auth' });
+    followSelection(page, worstPath);
+    select(page, API);
+    page.live.value = withFrame(page.live.value, goneOf('auth'));
+    arriveAt(page, placeAt('/pod/shop/auth'));
+    expect(page.selected.value).toBe('pod/uid-auth');
+    expect(subjectOf(page)).toMatchObject({ isGone: true, actor: { path: 'pod/uid-auth' }, at: NOW });
+    arriveAt(page, placeAt('/pod/shop/never-there'));
+    expect(page.selected.value).toBeUndefined();
+    expect(subjectOf(page)).toBeUndefined();
+  });
+
+  test('is not taken over by a pod that gets its name, and the URL then tells them apart', () => {
+    const { page, written } = pageModel({ url: '/pod/shop/auth' });
+    followSelection(page, worstPath);
+    const edited = podOnPage({ name: 'auth2', pod: { name: 'auth-node-1' } });
+    const frame = { at: NOW + 1, podsGone: [], actorsGone: [], lines: [] };
+    page.live.value = withFrame(page.live.value, { ...frame, pods: [edited.pod], actors: edited.actors });
+    expect(page.selected.value).toBe('pod/uid-auth');
+    expect(written).toEqual(['replace /pod/shop/auth-node-1?uid=uid-auth']);
+    select(page, 'pod/uid-auth2');
+    expect(page.selected.value).toBe('pod/uid-auth2');
+    expect(written.at(-1)).toBe('push /pod/shop/auth-node-1?uid=uid-auth2');
+    page.live.value = withFrame(page.live.value, goneOf('auth'));
+    expect(page.selected.value).toBe('pod/uid-auth2');
+  });
+});
+
+const placeAt = (url: string) => placeOf(new URL(url, 'http://page'));
+const goneOf = (name: string) => ({
+  ...{ at: NOW + 5_000, pods: [], podsGone: [`uid-${name}`], actors: [], lines: [] },
+  actorsGone: [`pod/uid-${name}`, `pod/uid-${name}/container/main`],
 });
