@@ -97,15 +97,22 @@ function cellsOf(each: Listed, now: number, state = each.row.actor.state): strin
   ];
 }
 
-/** Prints actors as they come, in the form that was asked for; those that are gone in their last one. */
-type Print = (actors: readonly Listed[], now: number, gone?: boolean) => Promise<void>;
+/** What has become of an actor, in the words of a watch of Kubernetes. */
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** Prints actors as they come, in the form that was asked for; those that are gone as they were last. */
+type Print = (actors: readonly Listed[], now: number, type: EventType) => Promise<void>;
 
 function actorPrinter(first: readonly Listed[], options: GetActorsOptions, write: Write, { width }: Looker): Print {
-  const { output } = options;
-  if (output === 'name') return async (each) => each.forEach((one) => void write(`${refOf(one)}\n`));
+  const { output, watch } = options;
+  if (output === 'name') {
+    return async (each, _, type) => each.forEach((one) => void write(`${watch ? `${type} ` : ''}${refOf(one)}\n`));
+  }
   if (output === 'json' || output === 'yaml') {
-    return async (each) => {
-      for (const one of each) write(`${output === 'yaml' ? '---\n' : ''}${await asText(objectOf(one), output)}`);
+    return async (each, _, type) => {
+      for (const one of each) {
+        write(`${output === 'yaml' ? '---\n' : ''}${await asText({ type, object: objectOf(one) }, output)}`);
+      }
     };
   }
   const header = output === 'wide' ? WIDE : NARROW;
@@ -113,9 +120,9 @@ function actorPrinter(first: readonly Listed[], options: GetActorsOptions, write
   const before = (namespace: string) => (namespaces ? [namespace] : []);
   const least = namespaces ? [undefined, ...LEAST] : LEAST;
   const table = tablePrinter(write, width === undefined || output === 'wide' ? undefined : { width, least });
-  return async (each, now, gone) => {
+  return async (each, now, type) => {
     const rows = each.map((one) => {
-      const cells = cellsOf(one, now, gone ? 'gone' : undefined).slice(0, header.length);
+      const cells = cellsOf(one, now, type === 'DELETED' ? 'gone' : undefined).slice(0, header.length);
       return [...before(namespaceOf(one.row)), ...cells];
     });
     table.print([...before('NAMESPACE'), ...header], rows);
@@ -145,14 +152,16 @@ async function printChanges({ look, print, first }: Watch): Promise<never> {
     await pause();
     const { found, now } = await look();
     const present = new Map(found.map((each) => [each.row.actor.path, each]));
-    const isNews = (each: Listed) => {
-      const was = before.get(each.row.actor.path);
-      return was === undefined || newsOf(was) !== newsOf(each);
-    };
     const gone = [...before.values()].filter(({ row }) => !present.has(row.actor.path));
-    const changed = found.filter(isNews);
-    if (gone.length > 0) await print(gone, now, true);
-    if (changed.length > 0) await print(changed, now);
+    if (gone.length > 0) await print(gone, now, 'DELETED');
+    const added = found.filter(({ row }) => !before.has(row.actor.path));
+    const isChanged = (each: Listed) => {
+      const was = before.get(each.row.actor.path);
+      return was !== undefined && newsOf(was) !== newsOf(each);
+    };
+    const modified = found.filter(isChanged);
+    if (added.length > 0) await print(added, now, 'ADDED');
+    if (modified.length > 0) await print(modified, now, 'MODIFIED');
     before = present;
   }
 }
@@ -186,7 +195,7 @@ export async function getActors(
   }
   if (found.length === 0) process.stderr.write(printable(nothingFound(actors)));
   const print = actorPrinter(found, options, write, looker);
-  if (found.length > 0) await print(found, actors.at);
+  if (found.length > 0) await print(found, actors.at, 'ADDED');
   const look = async () => {
     const now = readActors(await agent.json('/actors'));
     return { found: listed(now, matches, options), now: now.at };

@@ -45,7 +45,10 @@ export function addGetCommand(program: Command, commands: GetCommands): void {
     .option('-n, --namespace <namespace>', 'only objects in this namespace (default: all)')
     .option('-A, --all-namespaces', 'objects in all namespaces, with a NAMESPACE column')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['wide', 'json', 'yaml', 'name']))
-    .option('-w, --watch', 'after listing, watch for changes; actors are looked at once a second')
+    .option(
+      '-w, --watch',
+      'after listing, watch for changes; actors are looked at once a second, and each says what became of it',
+    )
     .option('--for <pod>', 'only events about pod/NAME')
     .option('--types <types>', 'only events of these types: Normal, Warning')
     .option(

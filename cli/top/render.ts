@@ -125,7 +125,7 @@ function statusLine({ rows, controls }: TopScene, tree: DrawnTree, { width }: Su
       : [`by ${controls.order}${controls.reversed ? ', reversed' : ''}`]),
     ...(filterText(controls) === '' ? [] : [`filter "${controls.filter}"${wrong}`]),
   ];
-  const both = [...(choices.length > 0 ? [choices.join(' · ')] : []), KEYS].join('  ');
+  const both = printableLine([...(choices.length > 0 ? [choices.join(' · ')] : []), KEYS].join('  '));
   return display.displayWidth(both) <= width ? both : cut([...choices, '? help', 'q quit'].join('  '), width);
 }
 

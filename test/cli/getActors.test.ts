@@ -130,3 +130,23 @@ test('a watch prints what changes: not the tries of a probe, but what has moved 
   expect(await ended).toMatchObject({ reason: 'AgentGone' });
   socket = await serveSocket({ path: socketPath(rootDir), agent });
 });
+
+test.each(['json', 'yaml', 'name'] as const)('a watch as %s says what has become of an actor', async (output) => {
+  let text = '';
+  const write = (part: string) => {
+    text += part;
+  };
+  const ended = getActors(['job'], { rootDir, watch: true, output }, write, {}).catch((error: unknown) => error);
+  const until = async (pattern: RegExp) => {
+    while (!pattern.test(text)) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  await until(/ADDED.*container\/job/s);
+  agent.show(crashed({ state: 'launching.making.creating', tags: ['working'], since: NOW }));
+  await until(/MODIFIED.*container\/job/s);
+  agent.remove(crashed());
+  await until(/DELETED.*container\/job/s);
+  expect(text.match(/ADDED|MODIFIED|DELETED/g)).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
+  await socket.close();
+  expect(await ended).toMatchObject({ reason: 'AgentGone' });
+  socket = await serveSocket({ path: socketPath(rootDir), agent });
+});

@@ -116,6 +116,7 @@ test('of thousands of actors only the rows that are seen are made, around the se
 
 describe.each([false, true])('with colours: %s', (colour) => {
   test.each([
+    [240, 40],
     [80, 24],
     [40, 10],
     [20, 4],
