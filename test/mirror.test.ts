@@ -98,9 +98,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'pod/status': 'resizeConditions statusAtEnd',
   },
   'test/web/model/words.test.ts': {
-    'web/model': 'answer bar conditions headline marks next objectLines reading time tree tried',
+    'web/model': 'answer bar conditions headline logNote marks next objectLines time tree tried',
   },
-  'test/web/model/selection.test.ts': { 'web/model': 'page place world' },
+  'test/web/model/selection.test.ts': { 'web/model': 'go page place world' },
+  'test/web/model/detail.test.ts': { 'web/model': 'keepAsking' },
   'test/pod/show/actorRows.test.ts': { 'pod/show': 'actorRowText category treeRows' },
   'test/pod/show/explain.test.ts': { 'pod/show': 'explainText logTail' },
   'test/pod/show/explainNode.test.ts': { 'pod/show': 'actorNode' },

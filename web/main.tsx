@@ -10,9 +10,10 @@ import { follow, type Stream } from './model/following.ts';
 import { press } from './model/keys.ts';
 import { createPage, type Page } from './model/page.ts';
 import { placeOf } from './model/place.ts';
-import { createReading, createSpeaker } from './model/reading.ts';
+import { areDetailsSeen, createReading, createSpeaker, followObject } from './model/reading.ts';
 import { createTree, reveal } from './model/rows.ts';
 import { followSelection } from './model/selection.ts';
+import { shownTexts } from './model/shownTexts.ts';
 import { startStory } from './model/startStory.ts';
 import { takeLines } from './model/telling.ts';
 import { worstPath } from './model/tree.ts';
@@ -23,14 +24,14 @@ import './style.css';
 /** The snapshot that the server has put into the page. */
 function firstSnapshot(): Snapshot {
   // The server of this page wrote it.
-  return JSON.parse(document.getElementById('snapshot')?.textContent ?? '') as Snapshot;
+  return shownTexts(JSON.parse(document.getElementById('snapshot')?.textContent ?? '') as Snapshot);
 }
 
 function eventStream(): Stream {
   const source = new EventSource('/api/stream');
   const on = <T,>(name: string, listener: (data: T) => void) =>
     // The server of this page speaks its version of the protocol.
-    source.addEventListener(name, ({ data }: MessageEvent<string>) => listener(JSON.parse(data) as T));
+    source.addEventListener(name, ({ data }: MessageEvent<string>) => listener(shownTexts(JSON.parse(data) as T)));
   return {
     onSnapshot: (listener) => on<Snapshot>('snapshot', listener),
     onFrame: (listener) => on<Frame>('frame', listener),
@@ -80,12 +81,14 @@ function bindBrowser({ page, tree }: Panel): void {
   addEventListener('keydown', (event) => onKey(page, event));
 }
 
+const PRESSED = 'button, summary, [role=button], a[href]';
+
 function onKey(page: Page, event: KeyboardEvent): void {
   const { key, shiftKey, target } = event;
   if (event.defaultPrevented || document.querySelector('dialog[open]')) return;
   const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select');
   // A button is pressed by these two itself.
-  if (target instanceof HTMLButtonElement && (key === 'Enter' || key === ' ')) return;
+  if (target instanceof Element && target.matches(PRESSED) && (key === 'Enter' || key === ' ')) return;
   const isCommand = event.ctrlKey || event.altKey || event.metaKey;
   if (press(page, { key, shiftKey, isCommand, isTyping })) event.preventDefault();
 }
@@ -95,7 +98,8 @@ const { say, said } = createSpeaker({ now: Date.now, setTimeout: later });
 const story = startStory(page, { later });
 const panel: Panel = { page, tree, reading: createReading(), say, said, story };
 followSelection(page, worstPath);
-followDetail(page, { setTimeout: later });
+followDetail(page, { setTimeout: later, isSeen: () => areDetailsSeen(panel.reading, page) });
+followObject(page, panel.reading, { setTimeout: later });
 registerPageKeys(panel);
 bindBrowser(panel);
 arriveAt(page, page.place.peek());

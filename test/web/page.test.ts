@@ -1,7 +1,7 @@
 /** The page in a browser: what is selected, looked for and moved by keys, and how it fits a narrow window. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { NOW, podOnPage, snapshotWith, wellPod } from './support/nodeOnPage.ts';
+import { checkoutObject, designSnapshot, NOW, podOnPage, snapshotWith, wellPod } from './support/nodeOnPage.ts';
 import { type Looking, lookAt, NodeOnPage } from './support/pageOnServer.ts';
 
 const AT_API = '/pod/shop/checkout-api/container/api';
@@ -88,6 +88,29 @@ describe('the selection', () => {
     expect(path(page)).toMatch(/^\/pod\/shop\/catalog\?at=/);
   });
 
+  test('shows what others have written as text that hides and turns nothing', async () => {
+    const name = 'a\u202eb\u001b[2Jc\u2066d';
+    const page = await pageAt('/pod/shop/checkout-api?view=pod');
+    await page.locator('.podpage .manifest').waitFor();
+    node.change({ actors: podOnPage({ name: 'odd', tree: { name, waitingFor: name, tags: ['broken'] } }).actors });
+    await page.locator('.row', { hasText: 'a\\u202eb^[[2Jc\\u2066d' }).waitFor();
+    await page.goto(new URL(`/pod/${encodeURIComponent(name)}/none`, page.url()).href);
+    await page.locator('.crumb', { hasText: 'a\\u202eb' }).waitFor();
+    expect(await page.locator('.app').textContent()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+    node.change({ actorsGone: ['pod/uid-odd'] });
+  });
+
+  test('shows its manifest as it is after each change of its pod', async () => {
+    const page = await pageAt('/pod/shop/checkout-api?view=pod');
+    await page.locator('.podpage .manifest').waitFor();
+    const { object } = node;
+    node.object = async () => ({ ...checkoutObject, manifest: { now: 'another one' } });
+    const [pod] = designSnapshot.pods.filter(({ uid }) => uid === 'uid-checkout-api');
+    if (pod) node.change({ pods: [{ ...pod, restarts: 9 }] });
+    await page.locator('.podpage .manifest', { hasText: 'another one' }).waitFor();
+    node.object = object;
+  });
+
   test('opens its pod page, and Escape leads back', async () => {
     const page = await pageAt(AT_API);
     await page.keyboard.press('p');
@@ -157,6 +180,17 @@ describe('by keys', () => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('h');
     await page.locator('[id="row:pod/uid-auth"][aria-expanded="false"]').waitFor();
+  });
+
+  test('Space opens a state of the chart as Enter does, and holds nothing', async () => {
+    const page = await pageAt(AT_API);
+    const state = page.locator('.chart [data-state][tabindex="0"]');
+    await state.focus();
+    await page.keyboard.press(' ');
+    await page.locator('.chart [data-state][aria-expanded="true"]').waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('.chart [data-state][aria-expanded="true"]').waitFor({ state: 'detached' });
+    expect(await page.locator('.notice').count()).toBe(0);
   });
 
   test('the keys are listed, and the colours turned for good', async () => {

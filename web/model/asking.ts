@@ -1,5 +1,6 @@
 /** Asks the server: one function for each thing that it answers. */
 import type { Detail, Drawing, Rail, ShownObject, Snapshot, Story } from '../../inspect/protocol.ts';
+import { shownTexts } from './shownTexts.ts';
 
 /** What answers the page's questions; each rejects with an `Error` whose message says why not. */
 export interface Asking {
@@ -14,20 +15,24 @@ export interface Asking {
 
 /** Asks over HTTP, `token` being that of the link where the server asks for one. */
 export function askingOver(fetch: (resource: string) => Promise<Response>): Asking {
-  const json = async <T>(resource: string, search: Readonly<Record<string, string | number | undefined>> = {}) => {
+  const json = async <T>(
+    resource: string,
+    search: Readonly<Record<string, string | number | undefined>> = {},
+    asLines = true,
+  ) => {
     const given = Object.entries(search).filter(([, value]) => value !== undefined);
     const query = new URLSearchParams(Object.fromEntries(given.map(([key, value]) => [key, String(value)]))).toString();
     const response = await fetch(`${resource}${query ? `?${query}` : ''}`);
     if (!response.ok) throw new Error(await whyNot(response));
     // The server of this page speaks its version of the protocol.
-    return (await response.json()) as T;
+    return shownTexts((await response.json()) as T, asLines);
   };
   return {
     snapshot: (at) => json<Snapshot>('/api/snapshot', { at }),
     story: (uid, from, to) => json<Story>('/api/story', { uid, from, to }),
     rail: () => json<Rail>('/api/rail'),
     detail: (path, at) => json<Detail>('/api/detail', { path, at }),
-    object: (uid, at) => json<ShownObject>('/api/object', { uid, at }),
+    object: (uid, at) => json<ShownObject>('/api/object', { uid, at }, false),
     drawing: (machine, region) => json<Drawing>(`/assets/charts/${machine}${region ? `.${region}` : ''}.json`),
   };
 }
@@ -36,5 +41,5 @@ export function askingOver(fetch: (resource: string) => Promise<Response>): Aski
 async function whyNot(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => undefined);
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;
-  return typeof message === 'string' ? message : `the server answered ${response.status}`;
+  return typeof message === 'string' ? shownTexts(message) : `the server answered ${response.status}`;
 }

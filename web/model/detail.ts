@@ -1,75 +1,52 @@
 /** What is shown of one actor only while it is selected: asked for anew when something of it has changed. */
-import { batch, effect } from '@preact/signals';
-import type { ShownActor } from '../../inspect/protocol.ts';
+import { batch } from '@preact/signals';
+import type { Detail, ShownActor } from '../../inspect/protocol.ts';
 import { messageOf } from './actions.ts';
+import { isSameList, keepAsking } from './keepAsking.ts';
 import type { Page } from './page.ts';
 import { uidOf } from './selection.ts';
 import type { World } from './world.ts';
 
-/** So long after a question the next one is asked at the earliest. */
-const EVERY_MS = 500;
+/** Logs and events go on while no actor moves: so often they are asked for while they are seen. */
+const AGAIN_MS = 5_000;
 
-/** The actors of the selected pod, or the node's own: while they are the same objects, nothing has changed. */
-function family(world: World, path: string): readonly ShownActor[] {
-  const uid = uidOf(path);
-  const isOf = (each: string) => (uid === undefined ? uidOf(each) === undefined : uidOf(each) === uid);
-  return [...world.actors.values()].filter((actor) => isOf(actor.path));
+/** The actors of a pod, or the node's own: while they are the same objects, nothing has changed. */
+export function familyOf(world: World, uid: string | undefined): readonly ShownActor[] {
+  return [...world.actors.values()].filter((actor) => uidOf(actor.path) === uid);
 }
-
-const isSame = (one: readonly unknown[], other: readonly unknown[]): boolean =>
-  one.length === other.length && one.every((each, index) => each === other[index]);
 
 /** Which question was asked last. */
 interface Asked {
   readonly path: string;
   readonly at: number | undefined;
-  readonly tries: number;
-  readonly of: readonly ShownActor[];
+  readonly of: readonly unknown[];
 }
 
 interface Waits {
   readonly setTimeout: (after: () => void, ms: number) => unknown;
+  /** Whether the panel with logs and events is looked at. */
+  readonly isSeen: () => boolean;
 }
 
 /** Keeps the page's detail to its selection until the function that it returns is called. */
-export function followDetail(page: Page, { setTimeout: later }: Waits): () => void {
-  let asked: Asked | undefined;
-  let isResting = false;
-  let isOver = false;
-  const look = () => {
-    const question = questionOf(page);
-    if (isOver || isResting || question === undefined || isAnswered(question, asked)) return;
-    asked = question;
-    isResting = true;
-    const rested = new Promise<void>((resolve) => void later(resolve, EVERY_MS));
-    void Promise.all([ask(page, question), rested]).then(() => {
-      isResting = false;
-      look();
-    });
-  };
-  const leave = effect(look);
-  return () => {
-    isOver = true;
-    leave();
-  };
-}
-
-const isAnswered = (question: Asked, asked: Asked | undefined): boolean =>
-  asked !== undefined &&
-  asked.path === question.path &&
-  asked.at === question.at &&
-  asked.tries === question.tries &&
-  isSame(asked.of, question.of);
+export const followDetail = (page: Page, { setTimeout, isSeen }: Waits): (() => void) =>
+  keepAsking<Asked>({
+    setTimeout,
+    question: () => questionOf(page, isSeen()),
+    isSame: (one, other) => one.path === other.path && one.at === other.at && isSameList(one.of, other.of),
+    ask: (question) => ask(page, question),
+  });
 
 /** What is to be asked now; nothing while the hand is on the rail, the connection is lost, or the actor is gone. */
-function questionOf(page: Page): Asked | undefined {
+function questionOf(page: Page, isSeen: boolean): Asked | undefined {
   const path = page.selected.value;
   const world = page.world.value;
   const tries = page.detailTries.value;
   const isStill = page.isMoving.value || page.connection.value.kind === 'lost';
   if (path === undefined || isStill || !world.actors.has(path)) return undefined;
   const at = page.past.value || page.held.value ? world.at : undefined;
-  return { path, at, tries, of: family(world, path) };
+  const again = isSeen && at === undefined ? Math.floor(page.wall.value / AGAIN_MS) : 0;
+  return { path, at, of: [tries, again, ...familyOf(world, uidOf(path))] };
 }
 
 async function ask(page: Page, { path, at }: Asked): Promise<void> {
@@ -81,6 +58,14 @@ async function ask(page: Page, { path, at }: Asked): Promise<void> {
       page.detailTrouble.value = undefined;
     });
   } catch (error) {
-    if (page.selected.peek() === path) page.detailTrouble.value = messageOf(error);
+    page.detailTrouble.value = { path, message: messageOf(error) };
   }
+}
+
+/** What is known of an actor as it is shown: not of one that has moved on since, and not of a later moment. */
+export function detailOf(page: Page, { path, since }: ShownActor): Detail | undefined {
+  const { value: detail } = page.detail;
+  if (detail?.path !== path || detail.at < since) return undefined;
+  const { value: past } = page.past;
+  return past && detail.at > past.at ? undefined : detail;
 }

@@ -88,8 +88,8 @@ export function createPage({ first, place, asking, now, history = NO_HISTORY }: 
     lastSeen: signal<LastSeen | undefined>(undefined),
     /** What is known of the selected actor beside; that of another path, or none, until it has come. */
     detail: signal<Detail | undefined>(undefined),
-    /** Why it does not come. */
-    detailTrouble: signal<string | undefined>(undefined),
+    /** Why that of an actor does not come. */
+    detailTrouble: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
     /** Counts the attempts that somebody has asked for. */
     detailTries: signal(0),
     keys: noKeys(),

@@ -2,7 +2,10 @@
 import { signal } from '@preact/signals';
 import type { ShownObject } from '../../inspect/protocol.ts';
 import { messageOf } from './actions.ts';
+import { familyOf } from './detail.ts';
+import { isSameList, keepAsking } from './keepAsking.ts';
 import type { Page } from './page.ts';
+import { uidOf } from './selection.ts';
 
 /** The panels that one may look at where not all of them have room. */
 export const NARROW_TABS = ['why', 'story', 'chart', 'actors'] as const;
@@ -20,33 +23,74 @@ export function createReading() {
     isDrawerOpen: signal(false),
     areKeysShown: signal(false),
     object: signal<ObjectAsked | undefined>(undefined),
+    /** Counts the attempts that somebody has asked for. */
+    objectTries: signal(0),
   };
 }
 
 /** What of a page only its reading panels know. */
 export type Reading = ReturnType<typeof createReading>;
 
-/** A pod's object, or why there is none; neither: it is on its way. */
-export interface ObjectAsked {
+/** A pod's object, or why there is none. */
+interface ObjectAsked {
   readonly uid: string;
-  /** The moment that it is asked of; undefined: now. */
-  readonly at: number | undefined;
+  /** As it was last; absent: it is on its way. */
   readonly shown?: ShownObject;
+  /** Why it does not come. */
   readonly trouble?: string;
 }
 
-/** Asks for a pod's object, unless it is there already; `again` asks in any case. */
-export async function readObject(page: Page, { object }: Reading, uid: string, again = false): Promise<void> {
-  const at = page.past.peek()?.at;
-  const known = object.peek();
-  if (!again && known?.uid === uid && known.at === at) return;
-  object.value = { uid, at };
-  const isAsked = () => object.peek()?.uid === uid && object.peek()?.at === at;
+/** Whether manifest, conditions or status are looked at. */
+const isObjectSeen = ({ whyTab }: Reading, page: Page): boolean =>
+  whyTab.value === 'manifest' || page.place.value.isPodPage;
+
+/** Whether the selected actor's log and events are looked at. */
+export const areDetailsSeen = ({ whyTab }: Reading, page: Page): boolean =>
+  whyTab.value !== 'manifest' || page.place.value.isPodPage;
+
+interface ObjectQuestion {
+  readonly uid: string;
+  readonly at: number | undefined;
+  /** What it is of: as long as these are the same, it is, too. */
+  readonly of: readonly unknown[];
+}
+
+/** Keeps the object to the selected actor's pod while it is looked at, until the function that it returns is called. */
+export const followObject = (
+  page: Page,
+  reading: Reading,
+  { setTimeout }: { readonly setTimeout: (after: () => void, ms: number) => unknown },
+): (() => void) =>
+  keepAsking<ObjectQuestion>({
+    setTimeout,
+    question: () => (isObjectSeen(reading, page) ? questionOf(page, reading) : undefined),
+    isSame: (one, other) => one.uid === other.uid && one.at === other.at && isSameList(one.of, other.of),
+    ask: (question) => readObject(page, reading, question),
+  });
+
+/** Nothing while the hand is on the rail or the connection is lost; of a pod that is gone what was last. */
+function questionOf(page: Page, { object, objectTries }: Reading): ObjectQuestion | undefined {
+  const uid = uidOf(page.selected.value ?? '');
+  const world = page.world.value;
+  const tries = objectTries.value;
+  if (uid === undefined || page.isMoving.value || page.connection.value.kind === 'lost') return undefined;
+  const pod = world.pods.get(uid);
+  const isKnown = object.peek()?.uid === uid && object.peek()?.shown !== undefined;
+  if (!pod) return isKnown ? undefined : { uid, at: page.lastSeen.peek()?.at, of: [tries] };
+  const at = page.past.value || page.held.value ? world.at : undefined;
+  return { uid, at, of: [tries, pod, ...familyOf(world, uid)] };
+}
+
+/** What was known of the pod stays until the answer has come. */
+async function readObject(page: Page, { object }: Reading, { uid, at }: ObjectQuestion): Promise<void> {
+  const known = object.peek()?.uid === uid ? object.peek() : undefined;
+  object.value = { ...known, uid };
+  const isWanted = () => uidOf(page.selected.peek() ?? '') === uid;
   try {
     const shown = await page.asking.object(uid, at);
-    if (isAsked()) object.value = { uid, at, shown };
+    if (isWanted()) object.value = { uid, shown };
   } catch (error) {
-    if (isAsked()) object.value = { uid, at, trouble: messageOf(error) };
+    if (isWanted()) object.value = { ...known, uid, trouble: messageOf(error) };
   }
 }
 

@@ -32,12 +32,17 @@ export interface RowWords {
   readonly isWell: boolean;
 }
 
+/** So many rows stay of actors that are gone. */
+const MOST_GONE = 50;
+
 /** The rows as they stood, with what is said of them now; new pods come last, what is gone stays. */
 function standing(before: readonly TreeRow[], fresh: readonly ActorRow[]): TreeRow[] {
   const byPath = new Map(fresh.map((row) => [row.path, row]));
-  const kept = before.map(({ row }) => {
+  const isTooMany = before.filter(({ isGone }) => isGone).length > MOST_GONE;
+  const kept = before.flatMap(({ row, isGone }) => {
     const now = byPath.get(row.path);
-    return { row: now ?? row, isGone: now === undefined };
+    // A hand may stay for long, as the focus does.
+    return now === undefined && isGone && isTooMany ? [] : [{ row: now ?? row, isGone: now === undefined }];
   });
   const known = new Set(before.map(({ row }) => row.path));
   const news = fresh.filter((row) => row.depth === 0 && !known.has(row.path));
@@ -114,14 +119,16 @@ export function wordsOf({ row }: TreeRow, world: World, now: number): RowWords {
 
 /** A pod's row has its namespace in its name, unless it is `default`; here that stands beside it. */
 function namesOf({ path, kind, depth, name, of }: ActorRow, world: World) {
-  const own = world.children.get(ROOT)?.filter((each) => podOf(world, each) === undefined).length ?? 0;
   const isPod = depth === 0 && of !== undefined;
   return {
     name: path === ROOT ? 'nodeAgent' : isPod ? (name.split('/').at(-1) ?? name) : name,
     kind: depth === 0 ? '' : kind,
-    beside: path === ROOT ? `${own} actors` : isPod ? of.namespace : '',
+    beside: path === ROOT ? `${ownCount(world)} actors` : isPod ? of.namespace : '',
   };
 }
+
+const ownCount = (world: World): number =>
+  world.children.get(ROOT)?.filter((each) => podOf(world, each) === undefined).length ?? 0;
 
 /** What is said quietly. */
 function calmOf({ state }: Pick<ActorNode, 'state'>, pod: ShownPod | undefined): string {

@@ -158,12 +158,12 @@ function Gate({ name, gate: { held, waiting, ...gate }, ...panel }: GateProps) {
         <span
           class="slots"
           role="img"
-          aria-label={`${held} of ${Number.isFinite(capacity) ? capacity : 'any number'} held`}
+          aria-label={Number.isFinite(capacity) ? `${held} of ${capacity} held` : `${held} held, without a bound`}
         >
           {slots.map((isHeld, at) => (
             <i key={at} class={isHeld ? '' : 'q'} />
           ))}
-          {!isFew && `${held}/${capacity}`}
+          {!isFew && (Number.isFinite(capacity) ? `${held}/${capacity}` : held)}
         </span>
         <span>
           {waiting > 0 ? (

@@ -8,6 +8,7 @@ import { begin, type Chart as ChartModel, createChart } from '../model/chart/cha
 import { CHARTED, createDrawings, keyOf, shownDrawing } from '../model/chart/drawings.ts';
 import { chartTitle, exitLines } from '../model/chart/text.ts';
 import { activeStates, boxOf, type Seen } from '../model/chart/view.ts';
+import { detailOf } from '../model/detail.ts';
 import { registerKeys } from '../model/keys.ts';
 import type { Page } from '../model/page.ts';
 import { wayOf } from '../model/storyPointing.ts';
@@ -92,8 +93,9 @@ function Picture({ page, telling, chart, drawing, actor }: PictureProps) {
   );
 }
 
-function seenOf(page: Page, { state, tags, since, until, waitingFor, path }: ShownActor): Seen {
-  const detail = page.detail.value?.path === path ? page.detail.value : undefined;
+function seenOf(page: Page, actor: ShownActor): Seen {
+  const { state, tags, since, until, waitingFor } = actor;
+  const detail = detailOf(page, actor);
   return { state, tags, since, until, waitingFor, taken: detail?.taken, next: detail?.next, now: page.now.value };
 }
 

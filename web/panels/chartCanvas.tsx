@@ -173,14 +173,15 @@ interface Walked {
   readonly camera: Camera;
 }
 
-/** Arrows follow ways, Enter opens what is said of a state. */
+/** Arrows follow ways; Enter, as Space, opens what is said of a state. */
 function walk(
   event: KeyboardEvent & { readonly currentTarget: SVGSVGElement },
   { chart, drawing, camera }: Walked,
 ): void {
   const from = drawing.states.find(({ state }) => state === chart.focused.peek());
   if (from === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === 'Enter') chart.described.value = chart.described.peek() === from.state ? undefined : from.state;
+  const isPressed = event.key === 'Enter' || event.key === ' ';
+  if (isPressed) chart.described.value = chart.described.peek() === from.state ? undefined : from.state;
   const to = boxTowards(drawing, from, event.key);
   if (to) {
     chart.focused.value = to.state;
@@ -188,7 +189,7 @@ function walk(
     const boxes = [...event.currentTarget.querySelectorAll<SVGGElement>('[data-state]')];
     boxes.find(({ dataset }) => dataset.state === to.state)?.focus();
   }
-  if (to === undefined && event.key !== 'Enter') return;
+  if (to === undefined && !isPressed) return;
   event.preventDefault();
   event.stopPropagation();
 }

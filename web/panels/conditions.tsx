@@ -16,12 +16,12 @@ export function Conditions({ status }: { readonly status: unknown }) {
   );
 }
 
-const Line = ({ type, isTrue, why, at }: Condition) => (
+const Line = ({ type, status, isWell, why, at }: Condition) => (
   <div class="cond">
-    <Mark of={isTrue ? 'steady' : 'waiting'} />
+    <Mark of={isWell ? 'steady' : 'waiting'} />
     <b>{type}</b>
     <span class="sub" title={why}>
-      {isTrue ? 'True' : 'False'}
+      {status}
       {why !== '' && `, ${why}`}
     </span>
     <span class="dim">{at === undefined ? '' : clockOf(at)}</span>

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { filterBy } from '../model/actions.ts';
+import { shownTexts } from '../model/shownTexts.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import type { Panel } from './panel.ts';
 
@@ -38,7 +39,7 @@ export function Find(panel: Panel) {
         {query === '' && !isFocused.value && <kbd>/</kbd>}
       </label>
       <p id="find-problem" class="problem" role="status">
-        {problem ??
+        {(problem === undefined ? undefined : shownTexts(problem)) ??
           (isFocused.value && query === '' ? 'text  state:  ns:  kind:  is:retrying  waits>30s  changed<1m' : '')}
       </p>
     </div>

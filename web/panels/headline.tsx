@@ -3,9 +3,11 @@ import { useEffect } from 'preact/hooks';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { go, goTo, select } from '../model/actions.ts';
 import { type AnswerPart, answerParts } from '../model/answer.ts';
+import { detailOf } from '../model/detail.ts';
 import { type Crumb, crumbsOf, plainAnswer, type Subject, statusOf, subjectOf } from '../model/headline.ts';
 import { toneOf } from '../model/marks.ts';
 import type { Page } from '../model/page.ts';
+import { shownTexts } from '../model/shownTexts.ts';
 import { type Countdown, clockOf, countdownOf } from '../model/time.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import { Mark } from '../parts/mark.tsx';
@@ -40,10 +42,9 @@ export function Headline(panel: Panel) {
 }
 
 /** Of the actor itself the server knows why; until it has said so, its state does. */
-function answerTo({ detail }: Page, subject: Subject): string {
-  const { value } = detail;
-  const isOfIt = value?.path === subject.actor.path && !subject.isGone;
-  return isOfIt && value.answer !== '' ? value.answer : plainAnswer(subject);
+function answerTo(page: Page, subject: Subject): string {
+  const answer = subject.isGone ? undefined : detailOf(page, subject.actor)?.answer;
+  return answer || plainAnswer(subject);
 }
 
 const Answer = ({ parts }: { readonly parts: readonly AnswerPart[] }) => (
@@ -188,7 +189,7 @@ function Nobody({ page }: { readonly page: Page }) {
   return (
     <section class="head" aria-label="Answer">
       <div class="what">
-        <div class="crumb">{isNamed ? steps.join(' / ') : node.name}</div>
+        <div class="crumb">{isNamed ? shownTexts(steps).join(' / ') : node.name}</div>
         <h1 class="answer">{isNamed ? <NotThere page={page} /> : <b>No pods.</b>}</h1>
         {!isNamed && <Sources sources={node.sources} />}
       </div>

@@ -43,7 +43,7 @@ function Drawn({ page, telling, view, lane, width }: DrawnProps) {
   const until = lane?.until;
   const onClick = ({ offsetX }: MouseEvent) => {
     const at = momentOf(scale, offsetX);
-    if (at < page.live.peek().at) goTo(page, Math.round(at));
+    if (page.mode !== 'live' || at < page.live.peek().at) goTo(page, Math.round(at));
   };
   return (
     <svg class="tl" width={width} height="62" role="img" aria-label="Runs and waits" onClick={onClick}>

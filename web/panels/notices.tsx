@@ -24,9 +24,14 @@ function Lost({ page }: Panel) {
   const since = humanDuration(Math.max(0, now - connection.since));
   const next = humanDuration(Math.max(0, connection.retryAt - now));
   return (
-    <p class="notice lost" role="status">
-      Connection lost {since} ago, tries again in {next}
-    </p>
+    <>
+      <p class="sr" role="status">
+        Connection lost
+      </p>
+      <p class="notice lost">
+        Connection lost {since} ago, tries again in {next}
+      </p>
+    </>
   );
 }
 
@@ -34,7 +39,10 @@ function Held({ page }: Panel) {
   if (!page.held.value || page.past.value) return null;
   const count = page.sinceHeld.value;
   return (
-    <p class="notice" role="status">
+    <p class="notice">
+      <span class="sr" role="status">
+        The picture is held
+      </span>
       Held, {count} {count === 1 ? 'event' : 'events'} since
       <button type="button" class="btn" onClick={() => toggleHold(page)}>
         Go on

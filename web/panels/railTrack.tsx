@@ -160,6 +160,8 @@ function useHands({ page, telling, player, shown, width }: SceneProps) {
   };
   const onPointerCancel = () => {
     grip.current = undefined;
+    const { at } = page.place.peek();
+    if (page.isMoving.peek() && at !== undefined) goTo(page, at);
     page.isMoving.value = false;
   };
   return { onPointerDown, onPointerMove, onPointerUp, onPointerCancel, onWheel: wheelOf(telling, scale) };

@@ -129,7 +129,7 @@ const LAST_LINES = 4;
 
 /** The log's last lines. */
 export function Log({ detail: { log }, isWhole = false }: OfDetail & { readonly isWhole?: boolean }) {
-  if (!log || log.lines.length === 0) return isWhole ? <p class="sec dim">It has written no log.</p> : null;
+  if (!log || log.lines.length === 0) return null;
   const lines = isWhole ? log.lines : log.lines.slice(-LAST_LINES);
   return (
     <Section title="Last lines of its log">

@@ -1,6 +1,7 @@
 /** What is known of the selected actor beside its state, in one of the tabs. */
 import type { Detail } from '../../inspect/protocol.ts';
 import type { Subject } from '../model/headline.ts';
+import { logNote } from '../model/logNote.ts';
 import { Loading } from './loading.tsx';
 import type { Panel } from './panel.ts';
 import { Events, Log, Next, Problems, Tried } from './sections.tsx';
@@ -15,7 +16,8 @@ interface ShownProps extends Panel {
 export function Shown({ page, subject, tab }: ShownProps) {
   const { value: detail } = page.detail;
   const known = detail?.path === subject.actor.path ? detail : undefined;
-  const { value: trouble } = page.detailTrouble;
+  const { value: failed } = page.detailTrouble;
+  const trouble = failed?.path === subject.actor.path ? failed.message : undefined;
   return (
     <>
       {trouble !== undefined && (
@@ -30,7 +32,11 @@ export function Shown({ page, subject, tab }: ShownProps) {
       {subject.actor.tags.includes('broken') && (
         <p class="sec fault">A fault of statelet itself. The pod is built anew at the next tick.</p>
       )}
-      {known ? <Known detail={known} subject={subject} tab={tab} /> : trouble === undefined && <Loading />}
+      {known ? (
+        <Known detail={known} subject={subject} tab={tab} isPast={page.past.value !== undefined} />
+      ) : (
+        trouble === undefined && <Loading />
+      )}
     </>
   );
 }
@@ -39,10 +45,12 @@ interface KnownProps {
   readonly detail: Detail;
   readonly subject: Subject;
   readonly tab: 'why' | 'log' | 'events';
+  readonly isPast: boolean;
 }
 
-function Known({ detail, subject, tab }: KnownProps) {
-  if (tab === 'log') return <Log detail={detail} isWhole />;
+function Known({ detail, subject, tab, isPast }: KnownProps) {
+  const noLog = logNote(detail, subject.actor, { isPast });
+  if (tab === 'log') return noLog === undefined ? <Log detail={detail} isWhole /> : <p class="sec dim">{noLog}</p>;
   if (tab === 'events') return <Events detail={detail} isWhole />;
   return (
     <>

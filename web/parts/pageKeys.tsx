@@ -43,7 +43,6 @@ function open(panel: Panel): void {
 
 function treeKeys(panel: Panel): KeyAction[] {
   const { page, tree, reading } = panel;
-  const isLive = () => page.past.peek() === undefined && page.held.peek() === undefined;
   const to = (steps: Readonly<Record<string, number>>) => (stroke: Stroke) =>
     move(panel, lookUp(steps, stroke.key) ?? 0);
   const inTree = { group: 'Actors', isMeant: isInTree } as const;
@@ -54,8 +53,6 @@ function treeKeys(panel: Panel): KeyAction[] {
     { ...inTree, keys: ['Home', 'End'], does: 'Move to an end', run: to({ Home: -END, End: END }) },
     { ...inTree, keys: ['ArrowLeft', 'h'], does: 'Close, or move to what is above', run: () => close(panel) },
     { ...inTree, keys: ['ArrowRight'], does: 'Open', run: () => open(panel) },
-    // Away from the present the same key leads back to it.
-    { keys: ['l'], group: 'Actors', does: 'Open', run: () => open(panel), isMeant: () => isInTree() && isLive() },
     {
       ...{ ...inTree, keys: ['Enter'], does: 'Show the actor' },
       run: () => {

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import type { Detail, Frame } from '../../../inspect/protocol.ts';
 import { goTo, select } from '../../../web/model/actions.ts';
-import { followDetail } from '../../../web/model/detail.ts';
+import { detailOf, followDetail } from '../../../web/model/detail.ts';
 import { followSelection } from '../../../web/model/selection.ts';
 import { withFrame } from '../../../web/model/world.ts';
 import { API, actor, apiDetail, NOW } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
 
-function follows(answer?: (path: string) => Promise<Detail>) {
+function follows(answer?: (path: string) => Promise<Detail>, isSeen = false) {
   const asked: string[] = [];
   const rests: (() => void)[] = [];
   const detail = async (path: string, at?: number) => {
@@ -16,7 +16,7 @@ function follows(answer?: (path: string) => Promise<Detail>) {
   };
   const { page } = pageModel({ url: '/pod/shop/checkout-api/container/api', detail });
   followSelection(page, () => undefined);
-  const leave = followDetail(page, { setTimeout: (after) => rests.push(after) });
+  const leave = followDetail(page, { setTimeout: (after) => rests.push(after), isSeen: () => isSeen });
   const change = (path: string) => {
     const frame: Frame = { at: NOW, pods: [], podsGone: [], actorsGone: [], lines: [], actors: [] };
     const before = page.world.value.actors.get(path) ?? actor({ path });
@@ -71,7 +71,7 @@ test('that cannot be had says why, until another try brings it', async () => {
     if (isAway) throw new Error('the agent is away');
     return { ...apiDetail, path };
   });
-  await until(() => page.detailTrouble.value === 'the agent is away');
+  await until(() => page.detailTrouble.value?.message === 'the agent is away');
   await rest();
   expect(asked).toHaveLength(1);
   isAway = false;
@@ -86,4 +86,39 @@ test('is asked for no more once it is left', async () => {
   await rest();
   change(API);
   expect(asked).toEqual([API]);
+});
+
+test('is asked for every five seconds while its log and events are seen, for they go on while nothing moves', async () => {
+  for (const isSeen of [true, false]) {
+    const { page, asked, rest } = follows(undefined, isSeen);
+    await rest();
+    page.wall.value = NOW + 1_000;
+    page.wall.value = NOW + 5_000;
+    await rest();
+    expect(asked).toHaveLength(isSeen ? 2 : 1);
+    goTo(page, NOW - 5_000);
+    await until(() => page.past.value !== undefined);
+    const before = asked.length;
+    page.wall.value = NOW + 60_000;
+    await rest();
+    expect(asked.length - before).toBe(0);
+  }
+});
+
+test('why it cannot be had belongs to the actor that it was asked of', async () => {
+  const { page } = follows(async () => Promise.reject(new Error('away')));
+  await until(() => page.detailTrouble.value !== undefined);
+  expect(page.detailTrouble.value).toEqual({ path: API, message: 'away' });
+});
+
+test('is shown of the moment that it fits only: not of an actor that has moved on, nor of what was before', async () => {
+  const { page } = follows();
+  await until(() => page.detail.value !== undefined);
+  const api = actor({ ...page.world.value.actors.get(API), path: API, since: NOW - 1_000 });
+  expect(detailOf(page, api)?.answer).toBe(apiDetail.answer);
+  expect(detailOf(page, { ...api, since: NOW + 1 })).toBeUndefined();
+  expect(detailOf(page, { ...api, path: 'pod/uid-auth' })).toBeUndefined();
+  goTo(page, NOW - 500, { isMoving: true });
+  await until(() => page.past.value !== undefined);
+  expect(detailOf(page, api)).toBeUndefined();
 });

@@ -118,6 +118,21 @@ describe('nothing moves under the hand', () => {
     expect(lines()[2]).toContain('(gone)');
   });
 
+  test('of what is gone only so much stays, however long the hand does', () => {
+    const names = Array.from({ length: 200 }, (_, at) => `p${String(at).padStart(3, '0')}`);
+    const { tree, lines, change } = treeOf({ first: snapshotWith(names.map((name) => wellPod(name))) });
+    hold(tree, 'focus', true);
+    expect(lines()).toHaveLength(201);
+    for (const name of names)
+      change({ podsGone: [`uid-${name}`], actorsGone: [`pod/uid-${name}`, `pod/uid-${name}/container/main`] });
+    lines();
+    for (const name of names) {
+      change({ podsGone: [`uid-${name}`], actorsGone: [`pod/uid-${name}`] });
+      lines();
+    }
+    expect(lines().length).toBeLessThanOrEqual(60);
+  });
+
   test('a child that comes to an open row waits until the hand has left', () => {
     const { tree, lines, change } = three();
     fold(tree, 'pod/uid-a');

@@ -5,16 +5,17 @@ import { answerParts } from '../../../web/model/answer.ts';
 import { CELL_FILTERS, containersByCategory, containersThat, podsByPhase } from '../../../web/model/bar.ts';
 import { conditionsOf } from '../../../web/model/conditions.ts';
 import { crumbsOf, plainAnswer, statusOf, subjectOf, titleOf } from '../../../web/model/headline.ts';
+import { logNote } from '../../../web/model/logNote.ts';
 import { MARKS, toneOf } from '../../../web/model/marks.ts';
 import { nextLines } from '../../../web/model/next.ts';
 import { objectLines } from '../../../web/model/objectLines.ts';
-import { createReading, createSpeaker, readObject } from '../../../web/model/reading.ts';
+import { createSpeaker } from '../../../web/model/reading.ts';
 import { createTree } from '../../../web/model/rows.ts';
 import { followSelection } from '../../../web/model/selection.ts';
 import { countdownOf } from '../../../web/model/time.ts';
 import { triedRuns } from '../../../web/model/tried.ts';
 import { worldOf } from '../../../web/model/world.ts';
-import { API, apiDetail, checkoutObject, designSnapshot, NOW, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
+import { API, apiDetail, checkoutObject, designSnapshot, NOW } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
 
 const world = worldOf(designSnapshot);
@@ -169,9 +170,17 @@ describe('an object', () => {
 
 test('the conditions of a status, and of what is none', () => {
   expect(conditionsOf(checkoutObject.status)[0]).toEqual({
-    ...{ type: 'Ready', isTrue: false, at: Date.parse('2026-05-04T07:39:15Z') },
+    ...{ type: 'Ready', status: 'False', isWell: false, at: Date.parse('2026-05-04T07:39:15Z') },
     why: 'ContainersNotReady: containers with unready status: [api]',
   });
+  const odd = [
+    { type: 'Ready', status: 'Unknown' },
+    { type: 'DisruptionTarget', status: 'True' },
+    { type: 'DisruptionTarget', status: 'False' },
+  ];
+  expect(conditionsOf({ conditions: odd }).map(({ status, isWell }) => `${status} ${isWell}`)).toEqual([
+    ...['Unknown false', 'True false', 'False true'],
+  ]);
   expect([conditionsOf(undefined), conditionsOf({ conditions: [null, 3] })]).toEqual([[], []]);
 });
 
@@ -200,20 +209,14 @@ describe('the bar', () => {
   });
 });
 
-test('a pod’s object is asked for once, and again when that was not to be had', async () => {
-  const { page } = pageModel({ first: snapshotWith([wellPod('web')]) });
-  let tries = 0;
-  page.asking.object = async () => {
-    tries += 1;
-    if (tries === 1) throw new Error('away');
-    return checkoutObject;
-  };
-  const reading = createReading();
-  await readObject(page, reading, 'uid-web');
-  expect(reading.object.value).toMatchObject({ trouble: 'away' });
-  await readObject(page, reading, 'uid-web', true);
-  await readObject(page, reading, 'uid-web');
-  expect([reading.object.value?.shown, tries]).toEqual([checkoutObject, 2]);
+test('why there is no log says only what is known', () => {
+  const container = { machine: 'container' };
+  const live = { isPast: false };
+  expect(logNote({ log: { lines: ['x'] } }, container, live)).toBeUndefined();
+  expect(logNote({}, { machine: 'volume' }, live)).toBe('Only containers write logs.');
+  expect(logNote({ log: { lines: [] } }, container, live)).toBe('Its last failed run has written no log.');
+  expect(logNote({}, container, live)).toContain('No run of it has failed');
+  expect(logNote({}, container, { isPast: true })).toContain('not recorded');
 });
 
 test('a new answer is said at once, then the last one every five seconds, and none twice', async () => {

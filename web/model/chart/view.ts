@@ -72,7 +72,8 @@ export const boxOf = ({ states }: Drawing, state: string): DrawnState | undefine
 export function chartView(drawing: Drawing, seen?: Seen): ChartView {
   const states = drawing.states.map((drawn) => stateView(drawn, seen));
   const lit = states.filter((state) => state.lit).map(({ drawn }) => drawn.state);
-  const views = drawing.ways.map((drawn) => wayView(drawn, seen));
+  const left = new Set(states.filter((state) => state.lit || state.isAround).map(({ drawn }) => drawn.state));
+  const views = drawing.ways.map((drawn) => wayView(drawn, seen, left.has(drawn.from)));
   const last = seen && lastWay(views, lit);
   const ways = views.map((way) => (way === last && way.look !== 'next' ? { ...way, look: 'last' as const } : way));
   const order = ['idle', 'taken', 'last', 'next'];
@@ -109,10 +110,11 @@ function litView(state: string, drawn: DrawnState, seen: Seen): LitView {
   };
 }
 
-function wayView(drawn: DrawnWay, seen: Seen | undefined): WayView {
+/** `isOpen`: the actor is in the state that it leads out of. */
+function wayView(drawn: DrawnWay, seen: Seen | undefined, isOpen: boolean): WayView {
   const taken = seen?.taken?.ways.filter(({ way }) => drawn.ways.includes(way)) ?? [];
   const count = taken.reduce((sum, way) => sum + way.count, 0);
-  const timed = seen?.next?.find(({ way, at }) => at !== undefined && drawn.ways.includes(way));
+  const timed = (isOpen ? seen?.next : undefined)?.find(({ way, at }) => at !== undefined && drawn.ways.includes(way));
   const view = { drawn, count, ...(count > 0 ? { lastAt: Math.max(...taken.map(({ lastAt }) => lastAt)) } : {}) };
   if (seen === undefined || timed?.at === undefined) return { ...view, look: count > 0 ? 'taken' : 'idle' };
   return { ...view, look: 'next', in: humanDuration(Math.max(0, timed.at - seen.now)) };

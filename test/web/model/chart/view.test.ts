@@ -30,6 +30,12 @@ test('ways have their counts; the one that it came by stands out, and the next o
   expect(view.ways.at(-1)?.look).toBe('next');
 });
 
+test('only what leads out of a state that it is in can come next', () => {
+  const { next } = crashLooping;
+  const moved = chartView(drawn, { ...crashLooping, state: 'pending.restarting', tags: ['working'], next });
+  expect(moved.ways.filter(({ look }) => look === 'next')).toEqual([]);
+});
+
 test('a folded state that is active takes the row, also without a deadline', () => {
   const { until: _, ...seen } = crashLooping;
   const folded = chartView(drawn, { ...seen, state: 'pending.waiting', tags: ['waiting'], next: [] });

@@ -1,0 +1,108 @@
+import { expect, test } from '@jest/globals';
+import type { Frame } from '../../../inspect/protocol.ts';
+import { goTo, select, toggleHold } from '../../../web/model/actions.ts';
+import { areDetailsSeen, createReading, followObject } from '../../../web/model/reading.ts';
+import { followSelection } from '../../../web/model/selection.ts';
+import { withFrame } from '../../../web/model/world.ts';
+import { checkoutObject, NOW } from '../support/nodeOnPage.ts';
+import { pageModel, until } from '../support/pageModel.ts';
+
+/** A page with a pod's manifest open; `rest` lets half a second pass. */
+function reads() {
+  const asked: string[] = [];
+  const rests: (() => void)[] = [];
+  const answers: { resolve: (phase: string) => void; reject: (error: Error) => void }[] = [];
+  const { page } = pageModel({ url: '/pod/shop/checkout-api' });
+  page.asking.object = (uid, at) => {
+    asked.push(at === undefined ? uid : `${uid} ${NOW - at}ms ago`);
+    return new Promise((resolve, reject) =>
+      answers.push({ resolve: (phase) => resolve({ ...checkoutObject, status: { phase } }), reject }),
+    );
+  };
+  const reading = createReading();
+  reading.whyTab.value = 'manifest';
+  followSelection(page, () => undefined);
+  followObject(page, reading, { setTimeout: (after) => rests.push(after) });
+  const turns = async () => {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  };
+  const answer = async (phase: string) => {
+    answers.shift()?.resolve(phase);
+    await turns();
+  };
+  const fail = async (why: string) => {
+    answers.shift()?.reject(new Error(why));
+    await turns();
+  };
+  const rest = async () => {
+    rests.shift()?.();
+    await turns();
+  };
+  const change = (frame: Partial<Frame>) => {
+    const empty = { at: NOW + 1, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [] };
+    page.live.value = withFrame(page.live.value, { ...empty, ...frame });
+  };
+  const restart = () => {
+    const pod = page.live.value.pods.get('uid-checkout-api');
+    if (pod) change({ pods: [{ ...pod, restarts: pod.restarts + 1 }] });
+  };
+  const phase = () => (reading.object.value?.shown?.status as { phase?: string } | undefined)?.phase;
+  return { page, reading, asked, answer, fail, rest, change, restart, phase };
+}
+
+test('a pod’s object is asked for anew when the pod has changed, and the old one stays until then', async () => {
+  const { asked, answer, rest, restart, phase } = reads();
+  await answer('Pending');
+  restart();
+  restart();
+  expect(asked).toEqual(['uid-checkout-api']);
+  await rest();
+  expect([asked.length, phase()]).toEqual([2, 'Pending']);
+  await answer('Running');
+  expect(phase()).toBe('Running');
+  await rest();
+  expect(asked).toHaveLength(2);
+});
+
+test('it is that of the moment that is held or gone back to', async () => {
+  const { page, asked, answer, rest, restart } = reads();
+  await answer('Running');
+  toggleHold(page);
+  await rest();
+  restart();
+  await answer('Running');
+  await rest();
+  goTo(page, NOW - 5_000);
+  await until(() => page.past.value !== undefined);
+  expect(asked).toEqual(['uid-checkout-api', 'uid-checkout-api 0ms ago', 'uid-checkout-api 5000ms ago']);
+});
+
+test('of a pod that is gone it is what was last', async () => {
+  const { page, asked, answer, rest, change, phase } = reads();
+  await answer('Running');
+  await rest();
+  change({ podsGone: ['uid-checkout-api'], actorsGone: ['pod/uid-checkout-api'] });
+  expect([asked.length, phase(), page.selected.value]).toEqual([1, 'Running', 'pod/uid-checkout-api']);
+});
+
+test('what cannot be had says why, and is asked for again', async () => {
+  const { reading, asked, answer, fail, rest, phase } = reads();
+  await fail('away');
+  expect(reading.object.value).toEqual({ uid: 'uid-checkout-api', trouble: 'away' });
+  await rest();
+  expect(asked).toHaveLength(1);
+  reading.objectTries.value += 1;
+  await answer('Running');
+  expect([phase(), reading.object.value?.trouble]).toEqual(['Running', undefined]);
+});
+
+test('nothing is asked that is not looked at, and nothing of another pod is shown', async () => {
+  const { page, reading, asked, answer, rest } = reads();
+  select(page, 'pod/uid-auth');
+  await answer('Running');
+  expect(reading.object.value?.shown).toBeUndefined();
+  expect(areDetailsSeen(reading, page)).toBe(false);
+  reading.whyTab.value = 'why';
+  await rest();
+  expect([asked, areDetailsSeen(reading, page)]).toEqual([['uid-checkout-api'], true]);
+});

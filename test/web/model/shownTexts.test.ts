@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+import { isPrintable } from '../../../pod/show/printable.ts';
+import { askingOver } from '../../../web/model/asking.ts';
+import { shownTexts } from '../../../web/model/shownTexts.ts';
+import { worldOf } from '../../../web/model/world.ts';
+import { apiDetail, checkoutObject, designSnapshot, NOW } from '../support/nodeOnPage.ts';
+
+const HOSTILE = 'a\u001b[2Jb\u202egpj\u2066\r\nc';
+const SAFE = 'a^[[2Jb\\u202egpj\\u2066\\r\\nc';
+
+/** The same with each of its texts hostile. */
+const hostile = <T>(value: T): T =>
+  JSON.parse(JSON.stringify(value, (_, each) => (typeof each === 'string' ? HOSTILE : each)));
+
+/** All texts in a value, keys and what maps hold, too. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (value instanceof Map) return [...value].flatMap(textsIn);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) => [key, ...textsIn(each)]);
+}
+
+const answering = (body: unknown, status = 200) =>
+  askingOver(async () => new Response(JSON.stringify(body), { status }));
+
+test('what a world is made of has no control and no bidirectional characters', () => {
+  const texts = textsIn(worldOf(shownTexts(hostile(designSnapshot))));
+  expect(texts.length).toBeGreaterThan(20);
+  expect(texts.filter((text) => !isPrintable(text) || text.includes('\n'))).toEqual([]);
+  expect(texts).toContain(SAFE);
+});
+
+test('nor has what is asked for: names, messages, lines of a log, reasons of an end', async () => {
+  const asking = answering(hostile({ ...apiDetail, log: { lines: ['x'] } }));
+  const detail = await asking.detail('pod/u');
+  expect([detail.answer, detail.log?.lines[0], detail.tried[0]?.reason]).toEqual([SAFE, SAFE, SAFE]);
+  for (const answer of [await asking.snapshot(NOW), await asking.story('', 0, NOW), await asking.rail(), detail])
+    expect(textsIn(answer).filter((text) => !isPrintable(text))).toEqual([]);
+  await expect(answering({ message: HOSTILE }, 500).rail()).rejects.toThrow(SAFE);
+});
+
+test('a manifest keeps its line breaks', async () => {
+  const manifest = { data: 'one\ntwo\u202e', 'key\u202e': 1 };
+  const { manifest: shown } = await answering({ ...checkoutObject, manifest }).object('u');
+  expect(shown).toEqual({ data: 'one\ntwo\\u202e', 'key\\u202e': 1 });
+});

@@ -1,0 +1,41 @@
+import { effect } from '@preact/signals';
+
+/** So long after a question the next one is asked at the earliest. */
+const EVERY_MS = 500;
+
+interface Asked<Question> {
+  /** What is to be asked now, out of signals; undefined: nothing. */
+  readonly question: () => Question | undefined;
+  /** Whether both have the same answer. */
+  readonly isSame: (one: Question, other: Question) => boolean;
+  /** Never rejects. */
+  readonly ask: (question: Question) => Promise<void>;
+  readonly setTimeout: (after: () => void, ms: number) => unknown;
+}
+
+/** Asks whenever there is something else to ask, one question at a time, until the function that it returns is called. */
+export function keepAsking<Question>({ question, isSame, ask, setTimeout: later }: Asked<Question>): () => void {
+  let asked: Question | undefined;
+  let isResting = false;
+  let isOver = false;
+  const look = () => {
+    const next = question();
+    if (isOver || isResting || next === undefined || (asked !== undefined && isSame(next, asked))) return;
+    asked = next;
+    isResting = true;
+    const rested = new Promise<void>((resolve) => void later(resolve, EVERY_MS));
+    void Promise.all([ask(next), rested]).then(() => {
+      isResting = false;
+      look();
+    });
+  };
+  const leave = effect(look);
+  return () => {
+    isOver = true;
+    leave();
+  };
+}
+
+/** Whether two lists have the same in the same places. */
+export const isSameList = (one: readonly unknown[], other: readonly unknown[]): boolean =>
+  one.length === other.length && one.every((each, index) => each === other[index]);
