@@ -15,7 +15,7 @@ import { createTree, reveal } from './model/rows.ts';
 import { followSelection } from './model/selection.ts';
 import { shownTexts } from './model/shownTexts.ts';
 import { startStory } from './model/startStory.ts';
-import { takeLines } from './model/telling.ts';
+import { takeHole, takeLines } from './model/telling.ts';
 import { worstPath } from './model/tree.ts';
 import type { Panel } from './panels/panel.ts';
 import { registerPageKeys } from './parts/pageKeys.tsx';
@@ -106,6 +106,7 @@ arriveAt(page, page.place.peek());
 setInterval(() => {
   page.wall.value = Date.now();
 }, 1_000);
-const onLines = (lines: readonly StoryLine[], unsaid: number) => takeLines(page, story.telling, lines, unsaid);
-if (page.mode === 'live') follow(page, { open: eventStream, setTimeout: later, now: Date.now, onLines });
+const onLines = (lines: readonly StoryLine[], unsaid: number) => takeLines(story.telling, lines, unsaid);
+const onSnapshot = () => takeHole(story.telling);
+if (page.mode === 'live') follow(page, { open: eventStream, setTimeout: later, now: Date.now, onSnapshot, onLines });
 render(<App {...panel} />, document.body);

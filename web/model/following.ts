@@ -16,6 +16,8 @@ interface Following {
   readonly open: () => Stream;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
   readonly now: () => number;
+  /** Told of a snapshot: what happened before it may have been missed. */
+  readonly onSnapshot: () => void;
   /** Told of what happened, live. */
   readonly onLines: (lines: readonly StoryLine[], unsaid: number) => void;
 }
@@ -23,13 +25,16 @@ interface Following {
 const RETRY_MS = 2_000;
 
 /** Follows until the function that it returns is called. */
-export function follow(page: Page, { open, setTimeout: later, now, onLines }: Following): () => void {
+export function follow(page: Page, { open, setTimeout: later, now, onSnapshot, onLines }: Following): () => void {
   let isOver = false;
   let stream: Stream | undefined;
   const connect = () => {
     if (isOver) return;
     stream = open();
-    stream.onSnapshot((snapshot) => takeSnapshot(page, snapshot));
+    stream.onSnapshot((snapshot) => {
+      takeSnapshot(page, snapshot);
+      onSnapshot();
+    });
     stream.onFrame((frame) => {
       takeFrame(page, frame);
       onLines(frame.lines, frame.unsaid ?? 0);
@@ -54,6 +59,7 @@ function takeSnapshot(page: Page, snapshot: Snapshot): void {
     page.connection.value = { kind: 'live' };
     page.recorded.value = snapshot.recorded;
     page.live.value = worldOf(snapshot);
+    page.tellTime(snapshot.at);
   });
 }
 
@@ -61,7 +67,12 @@ function takeFrame(page: Page, frame: Frame): void {
   const { recorded } = page;
   batch(() => {
     page.live.value = withFrame(page.live.value, frame);
-    if (page.held.peek()) page.sinceHeld.value += frame.lines.length + (frame.unsaid ?? 0);
+    page.tellTime(frame.at);
+    if (page.held.peek()) page.sinceHeld.value += eventsIn(frame);
     if (recorded.value) recorded.value = { ...recorded.value, to: Math.max(recorded.value.to, frame.at) };
   });
 }
+
+/** What entered is an event; of what was left out nobody knows what it was. */
+const eventsIn = ({ lines, unsaid = 0 }: Frame): number =>
+  lines.filter(({ kind }) => kind === 'entered').length + unsaid;

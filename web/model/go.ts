@@ -13,6 +13,8 @@ export function go(
   const all = Object.entries({ ...page.place.peek(), ...to }).filter(([, value]) => value !== undefined);
   // Of the parts of a place only those may be undefined that may be absent.
   const place = Object.fromEntries(all) as unknown as Place;
+  // Of a moment that there is not it throws, and one stays where one is.
+  const url = urlOf(place);
   page.place.value = place;
-  if (!page.isMoving.peek()) page.history[how](urlOf(place));
+  if (!page.isMoving.peek()) page.history[how](url);
 }

@@ -4,6 +4,9 @@ import type { StoryLine } from '../../inspect/protocol.ts';
 import { goLive, goTo } from './actions.ts';
 import type { Page } from './page.ts';
 import { uidOf } from './selection.ts';
+import { toldFrom } from './storyGrowth.ts';
+import type { Known } from './telling.ts';
+import { dateOf, isMoment, utcMoment } from './time.ts';
 
 /** What one goes by. */
 export type By = 'event' | 'change';
@@ -23,35 +26,64 @@ export function nearest(
 
 interface Told {
   readonly known: {
-    peek(): { readonly uid: string; readonly story: { readonly lines: readonly StoryLine[] } } | undefined;
+    peek(): Pick<Known, 'uid' | 'story' | 'isOpen' | 'holes'> | undefined;
   };
+  readonly holes: { peek(): number };
 }
 
 /** Goes to the next such moment, or to that before; past the last one the node goes on. */
-export async function stepTo(page: Page, { known }: Told, by: By, isForward: boolean): Promise<void> {
+export async function stepTo(page: Page, told: Told, by: By, isForward: boolean): Promise<void> {
   const actor = page.selected.peek() ?? '';
   const uid = uidOf(actor) ?? '';
   // Keys that are pressed fast go on from where they lead, not from what has come of it so far.
-  const at = page.place.peek().at ?? page.now.peek();
+  const at = page.place.peek().at ?? latestOf(page);
   const how = { at, by, actor, isForward };
-  const story = known.peek();
-  const near = story?.uid === uid ? nearest(story.story.lines, how) : undefined;
+  const lines = linesAround(told, uid, at);
+  const near = lines && nearest(lines, how);
   const next = near ?? (await fartherMoment(page, uid, how));
   if (next !== undefined) goTo(page, next);
   else if (isForward) goLive(page);
 }
 
+/** What came last may be ahead of a clock of seconds. */
+function latestOf({ now, held, live }: Page): number {
+  return held.peek() ? now.peek() : Math.max(now.peek(), live.peek().at);
+}
+
+/** The lines at hand, where they tell of a moment and of all around it. */
+function linesAround({ known, holes }: Told, uid: string, at: number): readonly StoryLine[] | undefined {
+  const now = known.peek();
+  if (now?.uid !== uid) return undefined;
+  const isGoingOn = now.isOpen && now.holes === holes.peek();
+  const isTold = at >= toldFrom(now.story) && (isGoingOn || at <= now.story.to);
+  return isTold ? now.story.lines : undefined;
+}
+
+/** How much is asked for at first; each time that nothing is found there, more. */
+const FIRST_MS = 60_000;
+const GROWTH = 4;
+
 /** Of what is not at hand. */
 async function fartherMoment(page: Page, uid: string, how: Parameters<typeof nearest>[1]): Promise<number | undefined> {
   const recorded = page.recorded.peek();
   if (!recorded || (how.isForward && !page.past.peek())) return undefined;
-  const [from, to] = how.isForward ? [how.at, recorded.to] : [recorded.from, how.at];
+  const end = how.isForward ? recorded.to : recorded.from;
+  let [edge, span] = [how.at, FIRST_MS];
   try {
-    return nearest((await page.asking.story(uid, from, to)).lines, how);
+    while (how.isForward ? edge < end : edge > end) {
+      const [from, to] = how.isForward ? [edge, Math.min(end, edge + span)] : [Math.max(end, edge - span), edge];
+      const { lines, unsaid = 0 } = await page.asking.story(uid, from, to);
+      // The earliest were left out, and one of them is what is looked for.
+      const isTooMuch = how.isForward && unsaid > 0 && span > 1;
+      const found = isTooMuch ? undefined : nearest(lines, how);
+      if (found !== undefined) return found;
+      if (!isTooMuch) edge = how.isForward ? to : from;
+      span = isTooMuch ? Math.ceil(span / GROWTH) : span * GROWTH;
+    }
   } catch {
     // It is as if there were none: what cannot be read says so where it is shown.
-    return undefined;
   }
+  return undefined;
 }
 
 /** How fast the past is played. */
@@ -107,26 +139,25 @@ export function createPlayer(page: Page, { later }: Timers) {
 export type Player = ReturnType<typeof createPlayer>;
 
 /**
- * The moment that a text names: `07:41:31`, `07:41`, `5m ago` or one of RFC 3339; a time of day is the last one before
- * `now`. Undefined: it names none.
+ * The moment that a text names: `07:41:31`, `07:41`, `5m ago` or one of RFC 3339, in UTC unless it says where; a time of
+ * day is the last one before `now`. Undefined: it names none.
  */
 export function momentIn(text: string, now: number): number | undefined {
   const trimmed = text.trim();
   const ago = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?: ago)?$/.exec(trimmed);
   if (ago && trimmed !== '') {
     const [hours = 0, minutes = 0, seconds = 0] = ago.slice(1).map((part) => Number(part ?? 0));
-    return now - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
+    const then = now - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
+    return isMoment(then) ? then : undefined;
   }
   if (/^\d{1,2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/.test(trimmed)) return timeOfDay(trimmed, now);
-  // Of what else a browser takes for a date nobody can tell.
-  const at = /^\d{4}-\d{2}-\d{2}/.test(trimmed) ? Date.parse(trimmed) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
+  return utcMoment(trimmed);
 }
 
 const DAY_MS = 86_400_000;
 
 function timeOfDay(text: string, now: number): number | undefined {
-  const day = new Date(now).toISOString().slice(0, 10);
+  const day = dateOf(now);
   const [hours = '', ...others] = text.split(':');
   const at = Date.parse(`${day}T${[hours.padStart(2, '0'), ...others].join(':')}Z`);
   if (Number.isNaN(at)) return undefined;

@@ -43,6 +43,28 @@ interface Given {
   readonly history?: PageHistory;
 }
 
+/** A frame takes no longer, as a rule. */
+const UNDERWAY_MS = 500;
+
+/** The clocks of the browser and of the node, which may differ. */
+function clockOfNode({ at, mode }: Snapshot, now: () => number) {
+  /** The browser's own clock, once a second: one timer for all countdowns. */
+  const wall = signal(now());
+  /** So far the node's clock is ahead of the browser's; nobody knows of what clock a recording is. */
+  const ahead = signal(mode === 'live' ? at - wall.peek() : 0);
+  return {
+    wall,
+    /** The node's clock, once a second: it goes on whatever is shown, and while nothing is told. */
+    present: computed(() => wall.value + ahead.value),
+    /** Takes in what the node's clock has just shown. */
+    tellTime(shown: number): void {
+      const told = shown - now();
+      // How long it was underway differs: not each frame is to move all that counts time.
+      if (Math.abs(told - ahead.peek()) > UNDERWAY_MS) ahead.value = told;
+    },
+  };
+}
+
 /** When: the node as it goes on, a moment of the past, or the picture that is held. */
 function timeOf(first: Snapshot, now: () => number) {
   const world = worldOf(first);
@@ -52,18 +74,17 @@ function timeOf(first: Snapshot, now: () => number) {
   const past = signal<World | undefined>(first.mode === 'live' ? undefined : world);
   /** Space: the picture stands while the node goes on. */
   const held = signal<World | undefined>(undefined);
-  /** The browser's own clock, once a second: one timer for all countdowns. */
-  const wall = signal(now());
+  const clock = clockOfNode(first, now);
   const connection = signal<Connection>(first.mode === 'file' ? { kind: 'still' } : { kind: 'live' });
   return {
-    ...{ live, past, held, wall, connection },
+    ...{ live, past, held, connection, ...clock },
     /** What every panel shows. */
     world: computed(() => past.value ?? held.value ?? live.value),
-    /** What ages and countdowns count from; they stop while the connection is lost. */
+    /** What ages and countdowns count from, once a second; they stop while the connection is lost. */
     now: computed(() => {
       const still = past.value ?? held.value;
       if (still || connection.value.kind === 'lost') return (still ?? live.value).at;
-      return Math.max(wall.value, live.value.at);
+      return clock.present.value;
     }),
     /** The moment that is on its way, or why it did not come; undefined: what is shown is what was asked for. */
     moment: signal<MomentAsked | undefined>(undefined),

@@ -1,4 +1,5 @@
 /** Where one is on the page, as its URL says it: which actor, which moment, which view. */
+import { utcMoment } from './time.ts';
 
 /** A view of the page; its parts that are absent are as the page begins. */
 export interface Place {
@@ -20,12 +21,12 @@ export interface Place {
 export function placeOf(url: URL): Place {
   const { searchParams } = url;
   const views = (searchParams.get('view') ?? '').split(' ');
-  const at = Date.parse(searchParams.get('at') ?? '');
+  const at = utcMoment(searchParams.get('at') ?? '');
   const uid = searchParams.get('uid');
   const query = searchParams.get('q');
   return {
     steps: url.pathname.split('/').filter(Boolean).map(decoded),
-    ...(Number.isNaN(at) ? {} : { at }),
+    ...(at === undefined ? {} : { at }),
     ...(uid ? { uid } : {}),
     ...(query ? { query } : {}),
     view: views.includes('whole') ? 'whole' : 'region',

@@ -1,7 +1,7 @@
 /** The rail: all of a recording as bars, marks and words, in shares of its width. */
 import type { Rail } from '../../inspect/protocol.ts';
 import { humanDuration } from '../../pod/api/duration.ts';
-import { type Label, ticksOf } from './storyPixels.ts';
+import { type Tick, ticksOf } from './storyPixels.ts';
 import { clockOf } from './time.ts';
 
 /** A bar of the rail: how much entered in a stretch of time. */
@@ -65,7 +65,7 @@ function inGroups(counts: readonly number[], size: number): number[] {
 }
 
 /** The labels below the rail, in pixels of its width. */
-export const railTicks = ({ from, to }: Pick<RailView, 'from' | 'to'>, width: number): readonly Label[] =>
+export const railTicks = ({ from, to }: Pick<RailView, 'from' | 'to'>, width: number): readonly Tick[] =>
   ticksOf({ from, to, left: 0, right: width }, 110).filter(({ x }) => x > 16 && x < width - 16);
 
 /** `30 min recorded`. */

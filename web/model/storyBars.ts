@@ -11,6 +11,8 @@ export interface Bar {
 }
 
 interface Until {
+  /** What is shown begins here: of what ended before there is no more than the last bar of each actor. */
+  readonly from?: number | undefined;
   /** What is shown ends here. */
   readonly now: number;
   /** Those that are there now; the others have ended with what was last told. Absent: it is not known. */
@@ -28,7 +30,7 @@ export function barsOf(story: Pick<Story, 'from' | 'before' | 'lines'>, until: U
     const bar = open.get(actor);
     open.delete(actor);
     // It has only passed what it was in for no time.
-    if (bar && to > bar.from) add(bars, actor, { ...bar, to });
+    if (bar && to > bar.from) add(bars, actor, { ...bar, to }, until.from);
   };
   for (const { actor, state, since, tag } of story.before)
     open.set(actor, { from: Math.min(since, story.from), to: since, state, ...(tag === undefined ? {} : { tag }) });
@@ -54,10 +56,11 @@ const barFrom = ({ at, state, tag }: Extract<StoryLine, { kind: 'state' }>): Bar
   ...(tag === undefined ? {} : { tag }),
 });
 
-function add<T>(lists: Map<string, T[]>, key: string, one: T): void {
-  const list = lists.get(key);
-  if (list) list.push(one);
-  else lists.set(key, [one]);
+function add(lists: Map<string, Bar[]>, actor: string, bar: Bar, from = Number.NEGATIVE_INFINITY): void {
+  const list = lists.get(actor);
+  const last = list?.at(-1);
+  if (list === undefined || last === undefined || last.to < from) lists.set(actor, [bar]);
+  else list.push(bar);
 }
 
 /** The state of whoever gets an image says less than that of the image. */

@@ -17,8 +17,29 @@ export interface Burst {
 const GAP_MS = 10_000;
 
 /** The bursts of an actor and of those below it, the earliest first; empty where nothing happened to them. */
-export function burstsOf(steps: readonly Step[], subject: string): Burst[] {
-  const own = steps.filter((step) => concerns(step, subject));
+export const burstsOf = (steps: readonly Step[], subject: string): Burst[] => growingBursts()(steps, subject);
+
+/** So many of the latest steps may still change. */
+const UNSETTLED = 100;
+
+/** The bursts of steps that go on: whom a step concerns is looked at once, but for the latest. */
+export function growingBursts(): (steps: readonly Step[], subject: string) => Burst[] {
+  let last = '';
+  let known = new WeakMap<Step, boolean>();
+  return (steps, subject) => {
+    if (subject !== last) known = new WeakMap();
+    last = subject;
+    const settled = steps.length - UNSETTLED;
+    const own = steps.filter((step, index) => {
+      const is = known.get(step) ?? concerns(step, subject);
+      if (index < settled) known.set(step, is);
+      return is;
+    });
+    return cutInto(own, subject);
+  };
+}
+
+function cutInto(own: readonly Step[], subject: string): Burst[] {
   const cuts = kindOf(subject) === 'container' ? runCuts(own, subject) : gapCuts(own, subject);
   return cuts.flatMap(({ begin, ...cut }, index) => {
     const part = own.slice(begin, cuts[index + 1]?.begin);

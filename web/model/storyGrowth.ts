@@ -45,6 +45,22 @@ function withoutFirst(
   return { from: lines[0]?.at ?? 0, before: [...states.values()], lines };
 }
 
+/** Since when a story tells all there is: of what it has too much of the earliest was left out. */
+export const toldFrom = ({ unsaid, from, lines }: Story): number =>
+  unsaid === undefined ? from : (lines[0]?.at ?? from);
+
+/** A story with what was missed of it: `told` is all there is from its end on. Too much of that takes its place. */
+export function rejoined(story: Story, told: Story): Story {
+  if (told.unsaid !== undefined) return { ...told, unsaid: (story.unsaid ?? 0) + story.lines.length + told.unsaid };
+  const head = story.lines.filter(({ at }) => at < told.from);
+  // An agent that was killed may have told what it did not come to write down.
+  const unwritten = withoutKnown(
+    story.lines.filter(({ at }) => at >= told.from),
+    told,
+  );
+  return appended({ ...story, lines: head, to: told.to }, [...unwritten, ...told.lines], 0);
+}
+
 /** Lines without those that a story has already. */
 export function withoutKnown(lines: readonly StoryLine[], { lines: told }: Pick<Story, 'lines'>): StoryLine[] {
   const first = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);

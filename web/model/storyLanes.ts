@@ -40,39 +40,46 @@ export interface Run {
 interface LaneParts {
   readonly story: Story;
   readonly steps: readonly Step[];
+  /** What is shown begins here; what was before counts only for which lanes there are. */
+  readonly from?: number | undefined;
   readonly now: number;
-  /** The actors as they are at that moment; none: they are not known. */
-  readonly actors: ReadonlyMap<string, Pick<ShownActor, 'until'>>;
+  /** Its actors as they are at that moment; absent: they are not known. */
+  readonly actors?: ReadonlyMap<string, Pick<ShownActor, 'until'>> | undefined;
   readonly selected?: string | undefined;
 }
 
 /** The lanes of a pod's story, or of the node's own, from the source down to the events; those without anything are left out. */
-export function lanesOf({ story, steps, now, actors, selected }: LaneParts): Lane[] {
-  const told = steps.filter(({ at }) => at <= now);
-  const bars = barsOf(story, { now, present: actors.size > 0 ? actors : undefined });
+export function lanesOf({ story, steps, from, now, actors, selected }: LaneParts): Lane[] {
+  const known = steps.filter(({ at }) => at <= now);
+  const told = sinceOf(known, from);
+  const bars = barsOf(story, { from, now, present: actors });
   const byActor = Map.groupBy(told, ({ actor }) => actor);
   const own = [...bars.keys()].filter((path) => kindOf(path) !== 'image');
-  const lane = (path: string) => actorLane(path, bars.get(path) ?? [], byActor.get(path) ?? [], actors.get(path));
+  const lane = (path: string) => actorLane(path, bars.get(path) ?? [], byActor.get(path) ?? [], actors?.get(path));
   const of = (kind: string) => own.filter((path) => kindOf(path) === kind);
   const lives = livesIn(told);
   const containers = [...new Set([...of('container'), ...of('probe').map(containerOf)])].flatMap((path) => [
     { ...lane(path), ...lives.get(path) },
     ...of('probe').flatMap((probe) => (containerOf(probe) === path ? [lane(probe)] : [])),
   ]);
-  const toldBy = (who: Step['who']) => told.filter((step) => step.who === who);
+  const toldBy = (who: Step['who']) => known.filter((step) => step.who === who);
+  const shown = (its: readonly Step[]) => orLast(sinceOf(its, from), its);
   const lanes = [
-    markLane('source', 'manifest', toldBy('source')),
+    markLane('source', 'manifest', shown(toldBy('source'))),
     ...[...of('pod').map(lane), ...foldedVolumes(of('volume').map(lane), selected), ...containers],
-    ...[...of('other').sort().map(lane), ...gateLanes(toldBy('gate'))],
-    markLane('runtime', 'runtime', toldBy('runtime')),
-    markLane(
-      'events',
-      'events',
-      told.filter((step) => step.told.length > 0),
-    ),
+    ...[...of('other').sort().map(lane), ...gateLanes(toldBy('gate'), shown)],
+    markLane('runtime', 'runtime', shown(toldBy('runtime'))),
+    markLane('events', 'events', shown(known.filter((step) => step.told.length > 0))),
   ];
   return lanes.filter(({ bars, marks }) => bars.length > 0 || marks.length > 0);
 }
+
+const sinceOf = (steps: readonly Step[], from = Number.NEGATIVE_INFINITY): readonly Step[] =>
+  steps.filter(({ at }) => at >= from);
+
+/** A lane does not go and come with what is in sight: one mark out of sight keeps it. */
+const orLast = (shown: readonly Step[], all: readonly Step[]): readonly Step[] =>
+  shown.length > 0 ? shown : all.slice(-1);
 
 /** Whose probe it is. */
 const containerOf = (probe: string): string => probe.split('/').slice(0, -2).join('/');
@@ -90,15 +97,9 @@ const markLane = (kind: 'source' | 'gate' | 'runtime' | 'events', label: string,
 
 const isWarning = ({ told }: Step): boolean => told.some(({ eventType }) => eventType !== 'Normal');
 
-function gateLanes(grants: readonly Step[]): Lane[] {
+function gateLanes(grants: readonly Step[], shown: (its: readonly Step[]) => readonly Step[]): Lane[] {
   const gates = ['start gate', 'pull gate'] as const;
-  return gates.map((gate) =>
-    markLane(
-      'gate',
-      gate,
-      grants.filter((step) => gateOf(step) === gate),
-    ),
-  );
+  return gates.map((gate) => markLane('gate', gate, shown(grants.filter((step) => gateOf(step) === gate))));
 }
 
 function actorLane(

@@ -3,7 +3,7 @@ import type { Bar } from './storyBars.ts';
 import type { Mark, Run } from './storyLanes.ts';
 import { shortState } from './storyWho.ts';
 import { minuteText, tookText } from './storyWords.ts';
-import { clockOf } from './time.ts';
+import { clockOf, dateOf } from './time.ts';
 
 /** A stretch of time on a stretch of pixels. */
 export interface Scale {
@@ -98,6 +98,7 @@ export interface Label {
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
 const TICKS = [
   ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
   ...[1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1_440].map((minutes) => minutes * MINUTE),
@@ -105,15 +106,20 @@ const TICKS = [
 /** Labels stand no nearer to each other. */
 const BETWEEN_TICKS = 84;
 
-/** Round moments with room between them. */
-export function ticksOf(scale: Scale, between = BETWEEN_TICKS): Label[] {
+/** A text at a moment. */
+export interface Tick extends Label {
+  readonly at: number;
+}
+
+/** Round moments with room between them; at midnight stands the day that begins. */
+export function ticksOf(scale: Scale, between = BETWEEN_TICKS): Tick[] {
   const perPixel = (scale.to - scale.from) / Math.max(1, scale.right - scale.left);
   const step = TICKS.find((each) => each / perPixel >= between) ?? TICKS.at(-1) ?? MINUTE;
   const first = Math.ceil(scale.from / step) * step;
   const text = step < MINUTE ? clockOf : minuteText;
   return Array.from({ length: Math.max(0, Math.floor((scale.to - first) / step) + 1) }, (_, index) => {
     const at = first + index * step;
-    return { x: xOf(scale, at), text: text(at) };
+    return { at, x: xOf(scale, at), text: at % DAY === 0 ? dateOf(at) : text(at) };
   });
 }
 

@@ -41,13 +41,27 @@ export interface Step {
   readonly told: readonly Told[];
 }
 
+type Lines = Pick<Story, 'before' | 'lines'>;
+
 /** The steps of a story, the earliest first; each of its lines is in exactly one. */
-export function stepsOf({ before, lines }: Pick<Story, 'before' | 'lines'>): Step[] {
-  const maker = new StepMaker(before);
-  lines.forEach((line, index) => {
-    maker.take(line, index, momentOf(lines, index));
-  });
-  return maker.steps;
+export const stepsOf = (story: Lines): Step[] => growingSteps()(story);
+
+/** The steps of a story that goes on: of one that begins as the last one did only what is new is looked at. */
+export function growingSteps(): (story: Lines) => Step[] {
+  let maker: StepMaker | undefined;
+  let last: Lines = { before: [], lines: [] };
+  return (story) => {
+    const { before, lines } = story;
+    const done = last.lines.length;
+    const isGrown = before === last.before && lines[0] === last.lines[0] && lines[done - 1] === last.lines[done - 1];
+    const goesOn = maker !== undefined && done > 0 && isGrown;
+    const own = maker !== undefined && goesOn ? maker : new StepMaker(before);
+    const first = goesOn ? done : 0;
+    for (const [index, line] of lines.slice(first).entries())
+      own.take(line, first + index, momentOf(lines, first + index));
+    [maker, last] = [own, story];
+    return [...own.steps];
+  };
 }
 
 /** What a call is asked for by comes into its state just after it: so far ahead it is looked for. */

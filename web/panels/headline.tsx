@@ -8,7 +8,7 @@ import { type Crumb, crumbsOf, plainAnswer, type Subject, statusOf, subjectOf } 
 import { toneOf } from '../model/marks.ts';
 import type { Page } from '../model/page.ts';
 import { shownTexts } from '../model/shownTexts.ts';
-import { type Countdown, clockOf, countdownOf } from '../model/time.ts';
+import { type Countdown, countdownOf, momentText } from '../model/time.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import { Mark } from '../parts/mark.tsx';
 import './headline.css';
@@ -76,7 +76,9 @@ function Crumbs({ page, subject }: CrumbsProps) {
         <Step key={crumb.path ?? crumb.name} page={page} crumb={crumb} isLast={at === crumbs.length - 1} />
       ))}
       <span class="meta">
-        {page.past.value && <span class="chip past">as it was at {clockOf(page.past.value.at)}</span>}
+        {page.past.value && (
+          <span class="chip past">as it was at {momentText(page.past.value.at, page.present.value)}</span>
+        )}
         {subject.isGone ? <span class="chip done">gone</span> : <Status subject={subject} />}
         {subject.pod && <Counts pod={subject.pod} />}
       </span>
@@ -158,7 +160,7 @@ function Ring({ subject, countdown }: { readonly subject: Subject; readonly coun
 
 const LastMoment = ({ page, at }: { readonly page: Page; readonly at: number }) => (
   <button type="button" class="btn" onClick={() => goTo(page, at)}>
-    Its last moment, {clockOf(at)}
+    Its last moment, {momentText(at, page.present.value)}
   </button>
 );
 
@@ -199,6 +201,6 @@ function Nobody({ page }: { readonly page: Page }) {
 
 const NotThere = ({ page }: { readonly page: Page }) => (
   <>
-    <b>There is no such actor</b> {page.past.value ? `at ${clockOf(page.past.value.at)}` : 'now'}
+    <b>There is no such actor</b> {page.past.value ? `at ${momentText(page.past.value.at, page.present.value)}` : 'now'}
   </>
 );

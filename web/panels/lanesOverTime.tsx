@@ -123,9 +123,9 @@ function Axis({ scale, now, until }: AxisProps) {
   return (
     <svg class="tl axis" width={scale.right + RIGHT} height={AXIS} aria-hidden="true">
       {ticksOf(scale).map(
-        ({ x, text }) =>
+        ({ at, x, text }) =>
           isFree(x) && (
-            <text key={text} class="ax" x={x} y="12">
+            <text key={at} class="ax" x={x} y="12">
               {text}
             </text>
           ),
@@ -147,8 +147,8 @@ function Ground({ scale, edge, bottom }: { readonly scale: Scale; readonly edge:
       <pattern id="ahead" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
         <path class="hatch" d="M0 0V6" />
       </pattern>
-      {ticksOf(scale).map(({ x, text }) => (
-        <line key={text} class="g" x1={x} x2={x} y1="0" y2={bottom} />
+      {ticksOf(scale).map(({ at, x }) => (
+        <line key={at} class="g" x1={x} x2={x} y1="0" y2={bottom} />
       ))}
       {from < scale.right && <rect x={from} y="0" width={scale.right - from} height={bottom} fill="url(#ahead)" />}
     </>

@@ -159,7 +159,7 @@ interface LineProps extends StoryPanel {
 function Line({ row, number, shown, telling, page }: LineProps) {
   const isOpen = telling.opened.value === row.key;
   const isNow = number - 1 === shown.current;
-  const isLater = row.at > page.now.value;
+  const isLater = number > shown.later;
   const names = [
     row.isBad && 'bad',
     isNow && `now t-${row.state?.tag ?? 'none'}`,
@@ -209,7 +209,8 @@ function StateOf({ row: { state } }: { readonly row: Row }) {
 
 /** How long nothing has happened. */
 function Since({ shown, page }: StoryPanel & { readonly shown: ShownBurst }) {
+  if (shown.after || page.past.value) return null;
   const quiet = page.now.value - shown.burst.to;
-  if (shown.after || page.past.value || quiet < 5_000) return null;
+  if (quiet < 5_000) return null;
   return <li class="since dim">nothing more for {humanDuration(quiet)}</li>;
 }

@@ -1,7 +1,7 @@
 /** What has to be known of the picture as a whole: it is old, it is held, it is on its way. */
 import { humanDuration } from '../../pod/api/duration.ts';
 import { goLive, goTo, toggleHold } from '../model/actions.ts';
-import { clockOf } from '../model/time.ts';
+import { clockOf, momentText } from '../model/time.ts';
 import './notices.css';
 import type { Panel } from './panel.ts';
 
@@ -59,7 +59,7 @@ function Moment({ page }: Panel) {
   if (moment?.kind !== 'failed') return null;
   return (
     <p class="notice bad" role="alert">
-      {clockOf(moment.at)} could not be shown: {moment.message}
+      {momentText(moment.at, page.present.value)} could not be shown: {moment.message}
       <button type="button" class="btn" onClick={() => goTo(page, moment.at)}>
         Try again
       </button>

@@ -19,15 +19,12 @@ export function modeOf({ page }: Pick<StoryPanel, 'page'>): 'live' | 'past' | 'h
   return page.held.value ? 'held' : 'live';
 }
 
-/** What is now, whatever is shown: a node of which nothing is told goes on all the same. */
-export const presentOf = ({ page }: Pick<StoryPanel, 'page'>): number => Math.max(page.live.value.at, page.wall.value);
-
 /** The clock; a click lets a moment be typed. */
 export function Clock({ isTyping, ...panel }: ClockProps) {
   const { page } = panel;
   if (isTyping.value) return <MomentField {...panel} isTyping={isTyping} />;
   const at = shownMoment(panel);
-  const note = clockNote({ at, live: presentOf(panel), mode: modeOf(panel), since: page.sinceHeld.value });
+  const note = clockNote({ at, live: page.present.value, mode: modeOf(panel), since: page.sinceHeld.value });
   return (
     <button
       type="button"

@@ -6,7 +6,7 @@ import { type RailView, railTicks, railView, recordedText, spokenMoment } from '
 import { momentOf, type Scale, xOf } from '../model/storyPixels.ts';
 import { zoomed } from '../model/storyWindow.ts';
 import { useSize } from '../parts/useSize.tsx';
-import { modeOf, presentOf, shownMoment } from './railClock.tsx';
+import { modeOf, shownMoment } from './railClock.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
 /** The track; without a recording it says so. */
@@ -14,7 +14,7 @@ export function Track(panel: StoryPanel) {
   const { page, telling } = panel;
   const { box, size } = useSize<HTMLDivElement>();
   const rail = page.rail.value;
-  const to = page.mode === 'live' ? page.live.value.at : (page.recorded.value?.to ?? 0);
+  const to = page.mode === 'live' ? page.present.value : (page.recorded.value?.to ?? 0);
   const shown = rail && railView(rail, to, telling.window.value);
   return (
     <div class="track" ref={box}>
@@ -51,8 +51,8 @@ function Scene(props: SceneProps) {
         </span>
       ))}
       <span class="from">{recordedText(shown)}</span>
-      {railTicks(shown, width).map(({ x, text }) => (
-        <span key={text} class="tick" style={{ left: `${x}px` }}>
+      {railTicks(shown, width).map(({ at, x, text }) => (
+        <span key={at} class="tick" style={{ left: `${x}px` }}>
           {text}
         </span>
       ))}
@@ -95,7 +95,7 @@ const Bars = ({ shown: { bars } }: { readonly shown: RailView }) => (
 function Playhead({ page, shown, left, ...panel }: SceneProps & { readonly left: string }) {
   const at = shownMoment({ page });
   const { from, to } = shown;
-  const said = { at, live: presentOf({ page }), mode: modeOf({ page }), since: page.sinceHeld.value };
+  const said = { at, live: page.present.value, mode: modeOf({ page }), since: page.sinceHeld.value };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = keyStep(event.key, to - from);
     if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;

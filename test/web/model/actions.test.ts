@@ -113,3 +113,10 @@ test('a filter is part of the place, and an empty one is none', () => {
   filterBy(page, ' ');
   expect(written).toEqual(['replace /?q=is%3Aretrying', 'replace /']);
 });
+
+test('a moment that there is not is not gone to', () => {
+  const { page } = pageModel();
+  const { value: place } = page.place;
+  expect(() => goTo(page, 1e20)).toThrow(RangeError);
+  expect(page.place.value).toBe(place);
+});

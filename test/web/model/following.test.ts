@@ -2,13 +2,14 @@ import { expect, test } from '@jest/globals';
 import type { Frame, Snapshot } from '../../../inspect/protocol.ts';
 import { toggleHold } from '../../../web/model/actions.ts';
 import { follow, type Stream } from '../../../web/model/following.ts';
+import { takeHole, takeLines } from '../../../web/model/telling.ts';
+import { API, answer, state } from '../support/crashLoop.ts';
 import { designSnapshot, NOW } from '../support/nodeOnPage.ts';
 import { pageModel } from '../support/pageModel.ts';
+import { storyPage } from '../support/storyPage.ts';
 
-/** A connection whose ends a test has in its hands. */
-function followed() {
-  const { page } = pageModel();
-  const timers: (() => void)[] = [];
+/** Connections whose ends a test has in its hands. */
+function streamsOfTest() {
   const streams: { snapshot: (told: Snapshot) => void; frame: (told: Frame) => void; end: () => void }[] = [];
   const open = (): Stream => {
     const told = { snapshot: (_: Snapshot) => {}, frame: (_: Frame) => {}, end: () => {} };
@@ -20,10 +21,21 @@ function followed() {
       close: () => {},
     };
   };
+  return { open, streams };
+}
+
+function followed() {
+  const { page } = pageModel();
+  const { open, streams } = streamsOfTest();
+  const timers: (() => void)[] = [];
   const lines: number[] = [];
   const onLines = (told: Frame['lines'], unsaid: number) => void lines.push(told.length + unsaid);
-  const leave = follow(page, { open, setTimeout: (after) => timers.push(after), now: () => NOW, onLines });
-  return { page, streams, timers, lines, leave };
+  let snapshots = 0;
+  const onSnapshot = () => {
+    snapshots += 1;
+  };
+  const leave = follow(page, { open, setTimeout: (after) => timers.push(after), now: () => NOW, onSnapshot, onLines });
+  return { page, streams, timers, lines, leave, snapshots: () => snapshots };
 }
 
 const frame = (at: number, more: Partial<Frame> = {}): Frame => ({
@@ -31,24 +43,51 @@ const frame = (at: number, more: Partial<Frame> = {}): Frame => ({
 });
 
 test('a connection that is lost is tried again, and goes on from a new snapshot', () => {
-  const { page, streams, timers, leave } = followed();
+  const { page, streams, timers, leave, snapshots } = followed();
   streams[0]?.frame(frame(NOW + 100));
   streams[0]?.end();
   expect(page.connection.value).toEqual({ kind: 'lost', since: NOW, retryAt: NOW + 2_000 });
   timers[0]?.();
   streams[1]?.snapshot({ ...designSnapshot, at: NOW + 3_000 });
   expect([page.connection.value.kind, page.world.value.at]).toEqual(['live', NOW + 3_000]);
+  expect(snapshots()).toBe(1);
   leave();
   streams[1]?.end();
   timers[1]?.();
   expect(streams).toHaveLength(2);
 });
 
-test('what happens while the picture is held is counted, also what was left out', () => {
+const entered = answer(NOW + 150, `${API}/0.container.x`, 'findImage', 1);
+const moved = state(NOW + 150, API, 'pending.gettingImage', 'working');
+
+test('events while the picture is held are counted, also what was left out', () => {
   const { page, streams, lines } = followed();
-  const began = { kind: 'began', at: NOW } as const;
-  streams[0]?.frame(frame(NOW + 100, { lines: [began] }));
+  streams[0]?.frame(frame(NOW + 100, { lines: [entered] }));
   toggleHold(page);
-  streams[0]?.frame(frame(NOW + 200, { lines: [began, began], unsaid: 5 }));
-  expect([page.sinceHeld.value, page.world.value.at, lines]).toEqual([7, NOW + 100, [1, 7]]);
+  streams[0]?.frame(frame(NOW + 200, { lines: [entered, moved], unsaid: 5 }));
+  expect([page.sinceHeld.value, page.world.value.at, lines]).toEqual([6, NOW + 100, [1, 7]]);
+});
+
+test('and counted once where their story is followed too', async () => {
+  const { page, telling, settle } = storyPage();
+  await settle();
+  const { open, streams } = streamsOfTest();
+  const onLines = (told: Frame['lines'], unsaid: number) => takeLines(telling, told, unsaid);
+  const onSnapshot = () => takeHole(telling);
+  follow(page, { open, setTimeout: () => 0, now: () => NOW, onSnapshot, onLines });
+  toggleHold(page);
+  streams[0]?.frame(frame(NOW + 200, { lines: [entered, moved] }));
+  expect(page.sinceHeld.value).toBe(1);
+});
+
+test('the clock of the page is that of the node, once a second', () => {
+  const { page, streams } = followed();
+  const LATE = NOW - 60_000;
+  streams[0]?.snapshot({ ...designSnapshot, at: LATE });
+  expect([page.now.value, page.present.value]).toEqual([LATE, LATE]);
+  // The frames come when they come.
+  for (const ms of [100, 200, 300]) streams[0]?.frame(frame(LATE + ms));
+  expect(page.now.value).toBe(LATE);
+  page.wall.value += 1_000;
+  expect([page.now.value, page.present.value]).toEqual([LATE + 1_000, LATE + 1_000]);
 });

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { goTo } from '../../../web/model/actions.ts';
 import { press } from '../../../web/model/keys.ts';
@@ -5,7 +8,7 @@ import { createPlayer, momentIn, nearest, stepTo } from '../../../web/model/mome
 import { startStory } from '../../../web/model/startStory.ts';
 import { leavePast, storyKeys, turnSpeed } from '../../../web/model/storyKeys.ts';
 import { API, crashLoop, NOW, POD, PROXY, RUNS, UID } from '../support/crashLoop.ts';
-import { snapshotAt, storyPage } from '../support/storyPage.ts';
+import { snapshotAt, storyBetween, storyPage } from '../support/storyPage.ts';
 
 const { lines } = crashLoop();
 const run = (number: number) => RUNS[number - 1] ?? 0;
@@ -42,8 +45,45 @@ describe('stepping', () => {
     await settle();
     telling.known.value = undefined;
     await stepTo(page, telling, 'event', false);
-    expect(asked).toContainEqual({ uid: UID, from: NOW - 1_800_000, to: NOW });
+    expect(asked.at(-1)).toMatchObject({ uid: UID, to: NOW });
     expect(moments[0]).toBeGreaterThan(run(6));
+  });
+
+  test('asks for what lies around a moment of which the story at hand does not tell', async () => {
+    const { page, telling, moments, settle, stop } = storyPage();
+    await settle();
+    stop();
+    const known = telling.known.peek();
+    if (!known) throw new Error('there is no story');
+    // It ends long before, or its earliest lines were left out.
+    for (const story of [
+      { ...known.story, to: run(2), lines: lines.filter(({ at }) => at <= run(2)) },
+      { ...known.story, unsaid: 5, lines: lines.filter(({ at }) => at >= run(6)) },
+    ]) {
+      telling.known.value = { ...known, story, isOpen: false };
+      goTo(page, run(4) + 1);
+      await settle();
+      await stepTo(page, telling, 'event', true);
+      await settle();
+      expect(moments.at(-1)).toBe(nearest(lines, { at: run(4) + 1, by: 'event', actor: API, isForward: true }));
+    }
+  });
+
+  test('forward skips nothing of which too much is told', async () => {
+    const most = 12;
+    const { page, telling, moments, settle } = storyPage({
+      story: async (uid, from, to) => {
+        const story = storyBetween(uid, from, to);
+        const unsaid = Math.max(0, story.lines.length - most);
+        return { ...story, lines: story.lines.slice(-most), ...(unsaid > 0 ? { unsaid } : {}) };
+      },
+    });
+    await settle();
+    goTo(page, run(4) - 1_000);
+    await settle();
+    await stepTo(page, telling, 'event', true);
+    await settle();
+    expect(moments.at(-1)).toBe(nearest(lines, { at: run(4) - 1_000, by: 'event', actor: API, isForward: true }));
   });
 
   test('before all that is recorded leads nowhere', async () => {
@@ -115,13 +155,28 @@ describe('a text names a moment', () => {
     ['5m ago', now - 300_000],
     ['1h2m3s', now - 3_723_000],
     ['2026-01-02T07:00:00Z', Date.UTC(2026, 0, 2, 7)],
+    ['2026-01-02T07:00:00+01:00', Date.UTC(2026, 0, 2, 6)],
+    ['2026-01-02T07:00', Date.UTC(2026, 0, 2, 7)],
+    ['2026-01-02 07:00:00', Date.UTC(2026, 0, 2, 7)],
+    ['2026-01-01', Date.UTC(2026, 0, 1)],
   ])('%s', (text, at) => {
     expect(momentIn(text, now)).toBe(at);
   });
 
-  test.each(['', ' ', '25:00', 'soon', '7'])('%j names none', (text) => {
-    expect(momentIn(text, now)).toBeUndefined();
-  });
+  test.each(['', ' ', '25:00', 'soon', '7', `${'9'.repeat(12)}h`, `${'9'.repeat(400)}s ago`, '2026-13-01'])(
+    '%j names none',
+    (text) => {
+      expect(momentIn(text, now)).toBeUndefined();
+    },
+  );
+});
+
+test('a time without an offset is UTC, wherever the browser is', async () => {
+  const time = join(import.meta.dirname, '../../../web/model/time.ts');
+  const script = `import { utcMoment } from ${JSON.stringify(time)}; console.log(utcMoment('2026-01-02T07:00'))`;
+  const env = { ...process.env, TZ: 'America/New_York' };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
+  expect(Number(stdout)).toBe(Date.UTC(2026, 0, 2, 7));
 });
 
 describe('the keys of time', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Story } from '../../../inspect/protocol.ts';
-import { appended, isOfPod } from '../../../web/model/storyGrowth.ts';
+import { appended, isOfPod, rejoined } from '../../../web/model/storyGrowth.ts';
 import { API, answer, POD, state, UID } from '../support/crashLoop.ts';
 
 const empty: Story = { from: 0, to: 0, before: [], lines: [] };
@@ -38,6 +38,27 @@ describe('a story that goes on', () => {
 
   test('counts what the node itself left out', () => {
     expect(appended({ ...empty, unsaid: 3 }, [], 4).unsaid).toBe(7);
+  });
+});
+
+describe('a story of which something was missed', () => {
+  const story = { ...empty, to: 4, lines: moves(5) };
+
+  test('goes on with all there is from its end on', () => {
+    const told = { ...empty, from: 4, to: 9, lines: moves(4, 4) };
+    const joined = rejoined(story, told);
+    expect(joined).toMatchObject({ from: 0, to: 9 });
+    expect(joined.lines).toEqual(moves(8));
+  });
+
+  test('keeps what an agent told and did not come to write down', () => {
+    const began = { kind: 'began' as const, at: 6 };
+    expect(rejoined(story, { ...empty, from: 4, to: 9, lines: [began] }).lines).toEqual([...moves(5), began]);
+  });
+
+  test('gives way to what was missed where that is too much', () => {
+    const told = { ...empty, from: 4, to: 90, lines: moves(2, 50), unsaid: 7 };
+    expect(rejoined(story, told)).toEqual({ ...told, unsaid: 12 });
   });
 });
 

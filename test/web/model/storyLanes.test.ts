@@ -11,7 +11,7 @@ import { stepsOf } from '../../../web/model/storySteps.ts';
 import { API, crashLoop, NOW, POD, PROXY, READINESS, RUNS, state } from '../support/crashLoop.ts';
 
 const lanesIn = (story: Story, more: Partial<Parameters<typeof lanesOf>[0]> = {}) =>
-  lanesOf({ story, steps: stepsOf(story), now: NOW, actors: new Map(), selected: API, ...more });
+  lanesOf({ story, steps: stepsOf(story), now: NOW, selected: API, ...more });
 
 const laneOf = (lanes: readonly Lane[], label: string): Lane => {
   const lane = lanes.find((each) => each.label === label);
@@ -153,3 +153,17 @@ test('a probe that is not tried yet has no lane of nothing', () => {
 });
 
 const tryless = () => [state(1, READINESS, 'failing.waiting', 'waiting')];
+
+test('of what was before the window no more is made than which lanes there are', () => {
+  const all = lanesIn(crashLoop());
+  const from = NOW - 30_000;
+  const cut = lanesIn(crashLoop(), { from });
+  expect(cut.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+  cut.forEach(({ bars, marks }, index) => {
+    const whole = all[index];
+    expect(bars).toEqual(whole?.bars.slice(-Math.max(1, bars.length)));
+    expect(bars.filter(({ to }) => to < from).length).toBeLessThanOrEqual(1);
+    expect(marks.filter(({ at }) => at < from).length).toBeLessThanOrEqual(1);
+    expect(marks.filter(({ at }) => at >= from)).toEqual(whole?.marks.filter(({ at }) => at >= from));
+  });
+});

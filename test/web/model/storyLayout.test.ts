@@ -5,7 +5,7 @@ import { stepsOf } from '../../../web/model/storySteps.ts';
 import { API, crashLoop, NOW, POD } from '../support/crashLoop.ts';
 
 const story = crashLoop();
-const lanes = lanesOf({ story, steps: stepsOf(story), now: NOW, actors: new Map() });
+const lanes = lanesOf({ story, steps: stepsOf(story), now: NOW });
 
 test('lanes stand below each other, that of the selection higher and with room around it', () => {
   const { placed, height } = placedLanes(lanes, API, 400);

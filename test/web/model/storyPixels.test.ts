@@ -70,9 +70,16 @@ describe('a bar says', () => {
 describe('ticks', () => {
   test('are round moments with room between them', () => {
     expect(ticksOf(scale).map(({ text }) => text)).toEqual([
-      ...['00:00:00', '00:00:10', '00:00:20', '00:00:30', '00:00:40', '00:00:50', '00:01:00', '00:01:10', '00:01:20'],
+      ...['1970-01-01', '00:00:10', '00:00:20', '00:00:30', '00:00:40', '00:00:50', '00:01:00', '00:01:10', '00:01:20'],
       ...['00:01:30', '00:01:40'],
     ]);
+  });
+
+  test('say at midnight which day begins, and keep their moments', () => {
+    const day = Date.UTC(2026, 0, 2);
+    const ticks = ticksOf({ ...scale, from: day - 20_000, to: day + 20_000 });
+    expect(ticks.find(({ at }) => at === day)?.text).toBe('2026-01-02');
+    expect(ticks.map(({ text }) => text)).toContain('23:59:50');
   });
 
   test('are few, however long the scale is', () => {

@@ -1,11 +1,36 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { StoryLine } from '../../../inspect/protocol.ts';
-import { gateOf, type Step, stepsOf } from '../../../web/model/storySteps.ts';
+import type { Story, StoryLine } from '../../../inspect/protocol.ts';
+import { burstsOf, growingBursts } from '../../../web/model/storyBursts.ts';
+import { gateOf, growingSteps, type Step, stepsOf } from '../../../web/model/storySteps.ts';
 import { API, answer, BEGAN, burst, crashLoop, elapsed, POD, RUNS, state, UID } from '../support/crashLoop.ts';
 
 const stepsIn = (lines: readonly StoryLine[]) => stepsOf({ before: [], lines });
 const said = ({ who, event, moves }: Step) => `${who} ${event}: ${moves.map((move) => move.state).join(' ')}`;
+
+test('a story that goes on has the steps that it has when all of it is there', () => {
+  const { before, lines } = crashLoop();
+  // A frame does not part what has one moment.
+  const ends = lines.flatMap(({ at }, index) => (at > (lines[index - 1]?.at ?? at) + 100 ? [index] : []));
+  const stepsSoFar = growingSteps();
+  const burstsSoFar = growingBursts();
+  for (const end of [...ends, lines.length]) {
+    const story = { before, lines: lines.slice(0, end) };
+    const steps = stepsSoFar(story);
+    expect(steps).toEqual(stepsOf(story));
+    expect(burstsSoFar(steps, API)).toEqual(burstsOf(steps, API));
+  }
+  // Another story begins anew.
+  expect(stepsSoFar({ before, lines: lines.slice(3) })).toEqual(stepsOf({ before, lines: lines.slice(3) }));
+});
+
+test('a step that is not whole yet may come to concern whom it did not', () => {
+  const lines = [answer(BEGAN, `${POD}/0.pod.starting`, 'runSandbox', 5), state(BEGAN, API, 'checking', 'working')];
+  const [stepsSoFar, burstsSoFar] = [growingSteps(), growingBursts()];
+  const before: Story['before'] = [];
+  const counts = [1, 2].map((count) => burstsSoFar(stepsSoFar({ before, lines: lines.slice(0, count) }), API).length);
+  expect(counts).toEqual([0, 1]);
+});
 
 describe('a run of a container', () => {
   const steps = stepsOf(crashLoop()).filter(({ at }) => at >= (RUNS[5] ?? 0) && at < (RUNS[5] ?? 0) + 2_000);

@@ -12,7 +12,7 @@ import { objectLines } from '../../../web/model/objectLines.ts';
 import { createSpeaker } from '../../../web/model/reading.ts';
 import { createTree } from '../../../web/model/rows.ts';
 import { followSelection } from '../../../web/model/selection.ts';
-import { countdownOf } from '../../../web/model/time.ts';
+import { countdownOf, momentText } from '../../../web/model/time.ts';
 import { triedRuns } from '../../../web/model/tried.ts';
 import { worldOf } from '../../../web/model/world.ts';
 import { API, apiDetail, checkoutObject, designSnapshot, NOW } from '../support/nodeOnPage.ts';
@@ -24,6 +24,12 @@ const marked = (answer: string) =>
   answerParts(answer)
     .map(({ text, weight }) => (weight === 'plain' ? text : weight === 'bad' ? `!${text}!` : `*${text}*`))
     .join('');
+
+test('a moment of another day has its date', () => {
+  const now = Date.UTC(2026, 0, 2, 7);
+  expect(momentText(now - 60_000, now)).toBe('06:59:00');
+  expect(momentText(now - 8 * 3_600_000, now)).toBe('2026-01-01 23:00:00');
+});
 
 test('each tag of a state has a mark of its own, and a colour', () => {
   const shapes = STATE_TAGS.map((tag) => `${MARKS.get(tag)?.fill} ${MARKS.get(tag)?.line}`);

@@ -9,7 +9,7 @@ import { API, BEGAN, crashLoop, NOW, POD, UID } from './crashLoop.ts';
 const RECORDED = { from: NOW - 1_800_000, to: NOW };
 
 /** What of an actor matters here. */
-const actorAt = (path: string, more: Partial<ShownActor> = {}): ShownActor => ({
+export const actorAt = (path: string, more: Partial<ShownActor> = {}): ShownActor => ({
   ...{ path, id: path, machine: 'container', kind: 'container', name: path, state: 'running', tags: ['steady'] },
   ...{ since: BEGAN, facts: [], order: 0, ...more },
 });

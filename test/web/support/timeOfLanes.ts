@@ -13,7 +13,7 @@ const steps = stepsOf(story);
 
 function tookMs(): number {
   const began = performance.now();
-  for (const { bars } of lanesOf({ story, steps, now: NOW, actors: new Map(), selected: API }))
+  for (const { bars } of lanesOf({ story, steps, now: NOW, selected: API }))
     placedBars(bars, { from: BEGAN, to: NOW, left: 140, right: 716 });
   return performance.now() - began;
 }
