@@ -5,12 +5,19 @@ import { messageOf } from '../pod/failure.ts';
 import { playTo } from '../recording/play.ts';
 import { readLine } from '../recording/readLine.ts';
 import { RecordingError } from '../recording/recordingError.ts';
-import { RecordingFile } from '../recording/recordingFile.ts';
-import { beginningBefore, linesFrom, linesIn, type Stretch, stretchesOf } from '../recording/stretches.ts';
+import { type Expand, RecordingFile } from '../recording/recordingFile.ts';
+import {
+  beginningBefore,
+  linesFrom,
+  linesIn,
+  partsBetween,
+  type Stretch,
+  stretchesOf,
+} from '../recording/stretches.ts';
 import { NotInspected } from './inspected.ts';
 import { pastStory } from './pastStory.ts';
 import type { Rail, Snapshot, Story } from './protocol.ts';
-import { railOf } from './rail.ts';
+import { railOf, spanOf } from './rail.ts';
 import type { ShownMoment } from './reel.ts';
 import { Reels } from './reels.ts';
 
@@ -19,6 +26,8 @@ interface HistoryParts {
   readonly path: string;
   /** The digest of the machines that are to play it. */
   readonly machines: string;
+  /** Absent: as the threads of Node.js do it, which others may need. */
+  readonly expand?: Expand;
 }
 
 interface Opened {
@@ -58,8 +67,8 @@ export class History {
   /** What can be gone back to; undefined where that is nothing. */
   async recorded(): Promise<Snapshot['recorded']> {
     const { file, stretches } = await this.#open();
-    const from = stretches[0]?.beginnings[0]?.at;
-    return from === undefined ? undefined : { from, to: await endOf(file) };
+    const span = spanOf(file.members, stretches);
+    return span && { from: span.from, to: Math.max(span.to, await endOf(file)) };
   }
 
   /**
@@ -108,19 +117,15 @@ export class History {
   /** Tells of a pod's statuses up to a moment, the earliest first. */
   async statuses(uid: string, to: number, learn: (status: PodStatus | undefined) => void): Promise<void> {
     const { file, stretches } = await this.#open();
-    const first = beginningBefore(stretches, to - STATUSES_MS);
-    for (const stretch of stretches.slice(first ? stretches.indexOf(first.stretch) : 0)) {
-      const beginning = stretch === first?.stretch ? first.beginning : stretch.beginnings[0];
-      if (beginning === undefined) continue;
-      for await (const line of linesFrom(file, stretch, beginning)) {
-        if (line.at > to) return;
-        if (line.kind === 'status' && line.uid === uid) learn(line.status);
-      }
+    for (const { stretch, beginning } of partsBetween(file, stretches, { from: to - STATUSES_MS, to })) {
+      for await (const line of linesFrom(file, stretch, beginning, to))
+        if (line.kind === 'status' && line.uid === uid && line.at <= to) learn(line.status);
     }
   }
 
   async #open(): Promise<Opened> {
-    const file = await RecordingFile.open(this.#parts.path, this.#file).catch(notRead);
+    const { path, expand } = this.#parts;
+    const file = await RecordingFile.open(path, { before: this.#file, expand }).catch(notRead);
     this.#file = file;
     return { file, stretches: await stretchesOf(file) };
   }

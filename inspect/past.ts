@@ -1,4 +1,5 @@
 /** The past of a node as the page asks about it. */
+import { isMissing } from '../host/files/fileErrors.ts';
 import { ActorPast, type ToldPast } from './actorPast.ts';
 import { detailOf } from './detail.ts';
 import type { History, PlayedMoment } from './history.ts';
@@ -26,20 +27,34 @@ const EVENTS_MS = 3_600_000;
 /** `mode` is what its moments are: those of a node that goes on, or of a file. */
 export function pastOf(history: History, mode: 'past' | 'file'): Past {
   return {
-    recorded: () => history.recorded(),
-    moment: async (at) => {
-      const recorded = await history.recorded();
+    recorded: orAgain(() => history.recorded()),
+    moment: orAgain(async (at) => {
       const moment = await history.moment(at);
+      const recorded = await history.recorded();
       const shown = recorded ? Math.min(Math.max(at, recorded.from), recorded.to) : at;
       return { at: shown, mode, ...moment, ...(recorded === undefined ? {} : { recorded }) };
-    },
-    story: (uid, from, to) => history.story(uid, from, to),
-    rail: (now) => history.rail(now),
-    object: (uid, at) => history.at(at, ({ agent }) => objectOf(agent.pods(), uid)),
-    detail: (path, at) => pastDetail(history, path, at),
-    actorPast: async (path, at) => (await seenTo(history, path, at, () => undefined)).told,
+    }),
+    story: orAgain((uid, from, to) => history.story(uid, from, to)),
+    rail: orAgain((now) => history.rail(now)),
+    object: orAgain((uid, at) => history.at(at, ({ agent }) => objectOf(agent.pods(), uid))),
+    detail: orAgain((path, at) => pastDetail(history, path, at)),
+    actorPast: orAgain(async (path, at) => (await seenTo(history, path, at, () => undefined)).told),
   };
 }
+
+/** A recorder removes its oldest file whoever reads it: what is still there is found when it is asked for once more. */
+const orAgain =
+  <A extends readonly unknown[], T>(ask: (...args: A) => Promise<T>) =>
+  async (...args: A): Promise<T> => {
+    try {
+      return await ask(...args);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    return ask(...args).catch((cause: unknown) => {
+      throw isMissing(cause) ? new NotInspected('it is no longer recorded', { cause }) : cause;
+    });
+  };
 
 async function pastDetail(history: History, path: string, at: number): Promise<Detail> {
   const [uid, container] = [uidIn(path), containerIn(path)];

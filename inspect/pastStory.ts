@@ -1,41 +1,42 @@
 /** The story of one pod, or of the node itself, out of a recording. */
 import { machineAt, tagOf } from '../machines/drawing/stateTags.ts';
-import type { Line } from '../recording/lines.ts';
 import type { RecordingFile } from '../recording/recordingFile.ts';
-import { beganAt, beginningBefore, linesFrom, type Stretch } from '../recording/stretches.ts';
+import { beganAt, linesFrom, type Part, partsBetween, type Stretch } from '../recording/stretches.ts';
 import type { Story, StoryLine } from './protocol.ts';
 import { StoryTeller } from './storyLines.ts';
 
 /** More is too much to read: the latest are kept. */
 const MOST_LINES = 20_000;
+/** So much of a recording is expanded for a story, in bytes: some seconds of work. */
+const MOST_BYTES = 2 ** 24;
 
 interface Asked {
   /** Empty: the node itself. */
   readonly uid: string;
   readonly from: number;
   readonly to: number;
+  /** Absent: 16 MiB. */
+  readonly mostBytes?: number;
 }
 
 type State = Story['before'][number];
 
-/** What happened between two moments, both included. */
+/** What happened between two moments, both included; of more than can be read the latest. */
 export async function pastStory(file: RecordingFile, stretches: readonly Stretch[], asked: Asked): Promise<Story> {
   const states = new Map<string, State>();
   const lines: StoryLine[] = [];
-  const teller = new StoryTeller();
-  let said = 0;
-  for await (const line of linesUpTo(file, stretches, asked, states)) {
-    for (const told of teller.tell(line)) {
-      if (!isAbout(told, asked.uid)) continue;
-      if (told.at < asked.from) {
-        if (told.kind === 'state') states.set(told.actor, stateOf(told.actor, told.state, told.at));
-        continue;
-      }
-      said += 1;
-      lines.push(told);
-      // Now and then, not at each: what is thrown away is moved.
-      if (lines.length > 2 * MOST_LINES) lines.splice(0, lines.length - MOST_LINES);
+  const { parts, unread } = latestOf(file, partsBetween(file, stretches, asked), asked);
+  let said = unread;
+  for await (const told of toldOf(file, parts, asked, states)) {
+    if (told.at > asked.to || !isAbout(told, asked.uid)) continue;
+    if (told.at < asked.from) {
+      if (told.kind === 'state') states.set(told.actor, stateOf(told.actor, told.state, told.at));
+      continue;
     }
+    said += 1;
+    lines.push(told);
+    // Now and then, not at each: what is thrown away is moved.
+    if (lines.length > 2 * MOST_LINES) lines.splice(0, lines.length - MOST_LINES);
   }
   const kept = lines.slice(-MOST_LINES);
   return {
@@ -44,27 +45,47 @@ export async function pastStory(file: RecordingFile, stretches: readonly Stretch
   };
 }
 
-/** The lines of all lives from the beginning before a moment on; `states` is filled with what the actors were in there. */
-async function* linesUpTo(
+/** The latest of it that is not too much to read; `unread` is how much entered in the rest, whomever it is about. */
+function latestOf(file: RecordingFile, all: readonly Part[], { from, to, mostBytes: most = MOST_BYTES }: Asked) {
+  const parts: Part[] = [];
+  let [left, unread] = [most, 0];
+  for (const { stretch, beginning } of all.toReversed()) {
+    const begins = new Map(stretch.beginnings.map((each) => [each.member, each]));
+    let [first, isAny, skipped]: [Part['beginning'] | undefined, boolean, number] = [undefined, false, 0];
+    for (let index = stretch.end - 1; index >= beginning.member; index -= 1) {
+      const { at = 0, size = 0, entries = 0 } = file.members[index] ?? {};
+      if (at <= to) {
+        isAny = true;
+        left -= size;
+        if (at >= from) skipped += entries;
+      }
+      const begun = isAny ? begins.get(index) : undefined;
+      // Something of the end is read in any case.
+      if (begun && (left >= 0 || (parts.length === 0 && first === undefined))) [first, skipped] = [begun, 0];
+    }
+    unread += skipped;
+    if (first) parts.unshift({ stretch, beginning: first });
+  }
+  return { parts, unread };
+}
+
+/** What is told of each part; `states` is filled with what the actors were in where the first one begins. */
+async function* toldOf(
   file: RecordingFile,
-  stretches: readonly Stretch[],
-  { uid, from, to }: Asked,
+  parts: readonly Part[],
+  { uid, to }: Asked,
   states: Map<string, State>,
-): AsyncGenerator<Line> {
-  const found = beginningBefore(stretches, from);
-  if (found === undefined) return;
-  for (const stretch of stretches.slice(stretches.indexOf(found.stretch))) {
-    const beginning = stretch === found.stretch ? found.beginning : stretch.beginnings[0];
-    if (beginning === undefined || beginning.at > to) return;
+): AsyncGenerator<StoryLine> {
+  const teller = new StoryTeller();
+  for (const [index, { stretch, beginning }] of parts.entries()) {
+    // Of what this version cannot read it is known that it is there.
+    if (stretch.foreign) yield { kind: 'began', at: beginning.at };
+    if (stretch.foreign) continue;
     const began = await beganAt(file, beginning);
     for (const [actor, { state, since }] of Object.entries(began.from?.since ?? {}))
-      if (isOf(actor, uid) && state !== '' && stretch === found.stretch)
-        states.set(actor, stateOf(actor, state, since));
-    yield began;
-    for await (const line of linesFrom(file, stretch, beginning)) {
-      if (line.at > to) return;
-      yield line;
-    }
+      if (isOf(actor, uid) && state !== '' && index === 0) states.set(actor, stateOf(actor, state, since));
+    yield* teller.tell(began);
+    for await (const line of linesFrom(file, stretch, beginning, to)) yield* teller.tell(line);
   }
 }
 

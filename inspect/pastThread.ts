@@ -20,20 +20,24 @@ const THREAD_MEGABYTES = 512;
 const CLOSED = 'the page has been closed';
 
 /** More at a time than a page asks for. */
-const MOST_ASKED = 64;
+const MOST_ASKED = 8;
 
 interface Asked {
-  readonly timer: unknown;
+  readonly task: PastTask;
   readonly resolve: (json: string) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Asks the thread, which it starts when it is needed. */
+/** Asks the thread, which it starts when it is needed, one question after the other. */
 export class PastThread implements Past {
   readonly #parts: PastThreadParts;
-  readonly #asked = new Map<number, Asked>();
+  readonly #waiting: Asked[] = [];
+  /** What the thread works on, and what ends that. */
+  #running: (Asked & { readonly timer: unknown }) | undefined;
   #worker: Worker | undefined;
   #number = 0;
+  /** How many wait for an answer, whatever for. */
+  #count = 0;
   #idle: unknown;
   #isClosed = false;
 
@@ -52,37 +56,66 @@ export class PastThread implements Past {
   /** Whoever waits for an answer gets none, and nobody gets one from now on. */
   end(): void {
     this.#isClosed = true;
-    this.#stop(CLOSED);
-  }
-
-  #stop(why: string): void {
-    const { clock } = this.#parts;
-    clock.clearTimeout(this.#idle);
-    this.#worker?.terminate().catch(() => {});
-    this.#worker = undefined;
-    for (const { reject, timer } of this.#asked.values()) {
-      clock.clearTimeout(timer);
-      reject(new Error(why));
-    }
-    this.#asked.clear();
+    this.#endThread();
+    for (const { reject } of [this.#taken(), ...this.#waiting.splice(0)].flatMap((asked) => asked ?? []))
+      reject(new Error(CLOSED));
   }
 
   async #ask<K extends keyof Past>(ask: K, ...args: Parameters<Past[K]>): Promise<Awaited<ReturnType<Past[K]>>> {
-    await this.#parts.before?.();
     if (this.#isClosed) throw new Error(CLOSED);
-    if (this.#asked.size >= MOST_ASKED) throw new Error('too much is asked of the recording at a time');
-    const worker = this.#thread();
-    this.#number += 1;
-    const task: PastTask = { id: this.#number, ask, args };
+    if (this.#count >= MOST_ASKED) throw new Error('too much is asked of the recording at a time');
+    this.#count += 1;
+    try {
+      await this.#parts.before?.();
+      if (this.#isClosed) throw new Error(CLOSED);
+      const json: unknown = JSON.parse(await this.#answer(ask, args));
+      // The thread is of the same program; what is nothing there is nothing here.
+      return (json ?? undefined) as Awaited<ReturnType<Past[K]>>;
+    } finally {
+      this.#count -= 1;
+    }
+  }
+
+  #answer(ask: keyof Past, args: readonly unknown[]): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
+    this.#number += 1;
+    this.#waiting.push({ task: { id: this.#number, ask, args }, resolve, reject });
+    this.#goOn();
+    return promise;
+  }
+
+  /** Asks the next question, where none is worked on. */
+  #goOn(): void {
+    if (this.#running) return;
     const { clock } = this.#parts;
     clock.clearTimeout(this.#idle);
-    const timer = clock.setTimeout(() => this.#stop(`no answer within ${ANSWER_MS / 1_000} s`), ANSWER_MS);
-    this.#asked.set(task.id, { timer, resolve, reject });
-    worker.postMessage(task);
-    const json: unknown = JSON.parse(await promise);
-    // The thread is of the same program; what is nothing there is nothing here.
-    return (json ?? undefined) as Awaited<ReturnType<Past[K]>>;
+    const next = this.#waiting.shift();
+    if (next) {
+      const timer = clock.setTimeout(() => this.#fail(`no answer within ${ANSWER_MS / 1_000} s`), ANSWER_MS);
+      this.#running = { ...next, timer };
+      this.#thread().postMessage(next.task);
+    } else if (this.#worker) this.#idle = clock.setTimeout(() => this.#endThread(), IDLE_MS);
+  }
+
+  /** Ends the thread with the question that it works on; the others are asked of another one. */
+  #fail(why: string): void {
+    this.#endThread();
+    this.#taken()?.reject(new Error(why));
+    this.#goOn();
+  }
+
+  #endThread(): void {
+    this.#parts.clock.clearTimeout(this.#idle);
+    this.#worker?.terminate().catch(() => {});
+    this.#worker = undefined;
+  }
+
+  /** The question that is worked on, which is so no more. */
+  #taken(): Asked | undefined {
+    const running = this.#running;
+    this.#parts.clock.clearTimeout(running?.timer);
+    this.#running = undefined;
+    return running;
   }
 
   #thread(): Worker {
@@ -102,18 +135,15 @@ export class PastThread implements Past {
   }
 
   #hear(news: PastNews): void {
-    const asked = this.#asked.get(news.id);
     // It was asked of a thread that has been ended.
-    if (asked === undefined) return;
-    const { clock } = this.#parts;
-    this.#asked.delete(news.id);
-    clock.clearTimeout(asked.timer);
-    if (this.#asked.size === 0) this.#idle = clock.setTimeout(() => this.#stop('it was idle'), IDLE_MS);
-    if ('json' in news) asked.resolve(news.json);
-    else asked.reject(news.isMissing ? new NotInspected(news.failed) : new Error(news.failed));
+    if (news.id !== this.#running?.task.id) return;
+    const asked = this.#taken();
+    if ('json' in news) asked?.resolve(news.json);
+    else asked?.reject(news.isMissing ? new NotInspected(news.failed) : new Error(news.failed));
+    this.#goOn();
   }
 
   #lose(worker: Worker, why: string): void {
-    if (worker === this.#worker) this.#stop(why);
+    if (worker === this.#worker) this.#fail(why);
   }
 }

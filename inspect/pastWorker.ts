@@ -1,5 +1,6 @@
 /** The thread that reads and plays the past of a node: the node itself is not held up by whoever looks at it. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { gunzipSync } from 'node:zlib';
 import { messageOf } from '../pod/failure.ts';
 import { History } from './history.ts';
 import { NotInspected } from './inspected.ts';
@@ -8,7 +9,8 @@ import type { PastData, PastNews, PastTask } from './pastTask.ts';
 
 // Nobody else starts this thread.
 const { path, machines, mode } = workerData as PastData;
-const past = pastOf(new History({ path, machines }), mode);
+// In this thread: those that Node.js has for all of the process, four, are the node's.
+const past = pastOf(new History({ path, machines, expand: gunzipSync }), mode);
 
 parentPort?.on('message', async ({ id, ask, args }: PastTask) => {
   parentPort?.postMessage(await answer(id, past[ask], args));

@@ -47,19 +47,28 @@ export class Reels {
     this.#playing.delete(key);
     this.#playing.set(key, known);
     await this.#forgetOthers();
-    const { reel, player } = await known.catch((error: unknown) => {
+    try {
+      const { reel, player } = await known;
+      await player.playTo(moment, file, found.stretch, (at) => reel.note(player.agent, at));
+      return reel.at(moment);
+    } catch (error) {
+      // Nobody knows how far it has come.
       this.#playing.delete(key);
+      await stopped(known);
       throw error;
-    });
-    await player.playTo(moment, file, found.stretch, (at) => reel.note(player.agent, at));
-    return reel.at(moment);
+    }
   }
 
   async #begin(file: RecordingFile, found: NonNullable<ReturnType<typeof beginningBefore>>): Promise<Playing> {
     const { stretch, beginning } = found;
     const player = await PartPlayer.begin(file, stretch, beginning, this.#machines);
     const reel = new Reel(stretch.versions.statelet);
-    reel.note(player.agent, beginning.at);
+    try {
+      reel.note(player.agent, beginning.at);
+    } catch (error) {
+      await player.agent.stop();
+      throw error;
+    }
     return { reel, player };
   }
 
@@ -68,9 +77,12 @@ export class Reels {
     if (this.#playing.size <= MOST || oldest === undefined) return;
     const [key, playing] = oldest;
     this.#playing.delete(key);
-    await playing.then(
-      ({ player }) => player.agent.stop(),
-      () => {},
-    );
+    await stopped(playing);
   }
 }
+
+const stopped = (playing: Promise<Playing>): Promise<void> =>
+  playing.then(
+    ({ player }) => player.agent.stop(),
+    () => {},
+  );

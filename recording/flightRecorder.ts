@@ -39,6 +39,11 @@ export interface FlightRecorder {
   begin(agent: RecordedAgent): void;
   /** Writes what has not been written yet; resolves when that is done, or has failed. */
   flush(): Promise<void>;
+  /**
+   * For whoever is about to read it, however often: resolves when what has happened is written, at once where that was done
+   * within the last second or cannot be.
+   */
+  written(): Promise<void>;
   /** To be called when the agent has been stopped. */
   end(): Promise<void>;
 }
@@ -73,6 +78,8 @@ class Recorder implements FlightRecorder {
   /** Whether what is written now could not be read without another beginning. */
   #isCut = false;
   #isBroken = false;
+  /** When what had happened by then was taken to be written, and was. */
+  #writtenAt = Number.NEGATIVE_INFINITY;
   /** A write that has not ended, also where nobody waits for it any more. */
   #appending: Promise<void> | undefined;
   #timer: { readonly id: unknown; readonly ms: number } | undefined;
@@ -109,6 +116,13 @@ class Recorder implements FlightRecorder {
       if (!this.#pending.isEmpty) this.#schedule();
     });
     return this.#writing;
+  };
+
+  written = async (): Promise<void> => {
+    if (this.#isBroken || this.#options.clock.monotonic() - this.#writtenAt < FLUSH_MS) return;
+    // What has been added since it began is not in it.
+    await this.#writing;
+    if (!this.#isBroken && !this.#pending.isEmpty) await this.flush();
   };
 
   async end(): Promise<void> {
@@ -192,6 +206,7 @@ class Recorder implements FlightRecorder {
     let unwritten: readonly PendingText[] = [];
     try {
       if (this.#appending !== undefined) throw new Error(`${this.#options.directory}: a write has not ended yet`);
+      const began = this.#options.clock.monotonic();
       const inNew = this.#isCut || this.#ring.isFull;
       unwritten = this.#due(inNew);
       for (const text of unwritten) {
@@ -203,6 +218,7 @@ class Recorder implements FlightRecorder {
         unwritten = unwritten.slice(1);
       }
       this.#isBroken = false;
+      this.#writtenAt = began;
     } catch (error) {
       this.#missed += unwritten.reduce((sum, { count }) => sum + count, 0);
       this.#isCut = true;

@@ -55,11 +55,16 @@ export async function playTo(
     ...(inspect ? { inspect: (event) => inspect(event, at) } : {}),
   });
   agent.start();
-  for await (const line of linesFrom(file, stretch, beginning)) {
-    // Before all that was recorded there is nothing to see.
-    at = Math.max(beginning.at, Math.min(line.at, until));
-    if (line.at > until) break;
-    if (isEntry(line)) await entered(enter, line);
+  try {
+    for await (const line of linesFrom(file, stretch, beginning)) {
+      // Before all that was recorded there is nothing to see.
+      at = Math.max(beginning.at, Math.min(line.at, until));
+      if (line.at > until) break;
+      if (isEntry(line)) await entered(enter, line);
+    }
+  } catch (error) {
+    await agent.stop();
+    throw error;
   }
   passTo(at);
   return { agent, at };
@@ -95,7 +100,10 @@ export class PartPlayer {
     return this.#replay.agent;
   }
 
-  /** Plays on to the first member that begins after a moment; `onMoment` is called after all that entered at one. */
+  /**
+   * Plays on to the first member that begins after a moment; `onMoment` is called after all that entered at one. Where it
+   * rejects it has come to nowhere, and is of no use any more.
+   */
   async playTo(until: number, file: RecordingFile, stretch: Stretch, onMoment: (at: number) => void): Promise<void> {
     const following = stretch.beginnings.find(({ member }) => member > this.#beginning.member);
     const end = following?.member ?? stretch.end;

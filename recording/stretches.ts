@@ -29,19 +29,22 @@ interface Known extends Pick<Began, 'life' | 'machines' | 'versions' | 'missed' 
 
 /** All stretches of a recording, the earliest first. What comes before any beginning belongs to none. */
 export async function stretchesOf(file: RecordingFile): Promise<readonly Stretch[]> {
-  const stretches: { known: Known; beginnings: Beginning[] }[] = [];
+  const stretches: { known: Known; beginnings: Beginning[]; end?: number }[] = [];
   for (const [index, member] of file.members.entries()) {
     if (member.begins === 'no') continue;
     const beginning = { member: index, at: member.at };
-    const last = stretches.at(-1);
+    const present = stretches.at(-1);
+    const last = present?.end === undefined ? present : undefined;
     // In the midst of a file it goes on with what comes before.
     const known = last && member.begins === 'again' ? last.known : await knownOf(file, index);
-    if (known === undefined) continue;
-    if (last !== undefined && (known === last.known || goesOn(last.known, known))) last.beginnings.push(beginning);
+    if (known === undefined) {
+      // What follows does not belong to what comes before.
+      if (last) last.end = index;
+    } else if (last && (known === last.known || goesOn(last.known, known))) last.beginnings.push(beginning);
     else stretches.push({ known, beginnings: [beginning] });
   }
-  return stretches.map(({ known: { life, machines, versions, foreign }, beginnings }, index) => {
-    const end = stretches[index + 1]?.beginnings[0]?.member ?? file.members.length;
+  return stretches.map(({ known: { life, machines, versions, foreign }, beginnings, end: cut }, index) => {
+    const end = cut ?? stretches[index + 1]?.beginnings[0]?.member ?? file.members.length;
     return { ...{ life, machines, versions }, ...(foreign ? { foreign } : {}), beginnings, end };
   });
 }
@@ -62,12 +65,16 @@ async function knownOf(file: RecordingFile, index: number): Promise<Known | unde
   if (member === undefined) return undefined;
   const reading = read.get(member) ?? readKnown(file, member);
   read.set(member, reading);
-  const known = await reading;
+  const known = await reading.catch((error: unknown) => {
+    // A disk that failed may not fail again.
+    read.delete(member);
+    throw error;
+  });
   return known && { ...known, member: index };
 }
 
 async function readKnown(file: RecordingFile, member: Member): Promise<Omit<Known, 'member'> | undefined> {
-  const [first = ''] = (await linesIn(file, member)) ?? [];
+  const [first = ''] = await file.lines(member).catch(noneOfDamaged);
   const line = readLine(first);
   const foreign = line === undefined ? readForeignBegan(first) : undefined;
   if (foreign) return { life: foreign.life, machines: '', versions: { statelet: foreign.statelet, node: '' }, foreign };
@@ -75,6 +82,11 @@ async function readKnown(file: RecordingFile, member: Member): Promise<Omit<Know
   const { life, machines, versions, missed, before } = line;
   const counts = { ...(missed === undefined ? {} : { missed }), ...(before === undefined ? {} : { before }) };
   return { ...{ life, machines, versions }, ...counts };
+}
+
+function noneOfDamaged(error: unknown): readonly string[] {
+  if (error instanceof RecordingError) return [];
+  throw error;
 }
 
 /** What a replay begins with. */
@@ -103,12 +115,20 @@ export async function linesIn(file: RecordingFile, member: Member): Promise<read
   }
 }
 
-/** The lines of a stretch from one of its beginnings on, those of the beginnings left out. */
-export async function* linesFrom(file: RecordingFile, stretch: Stretch, { member }: Beginning): AsyncGenerator<Line> {
-  for (const [index, each] of file.members.entries()) {
-    if (index < member || index >= stretch.end) continue;
+/**
+ * The lines of a stretch from one of its beginnings on, those of the beginnings left out. Of members that begin after
+ * `until` nothing is read: others may follow, where a clock was set back.
+ */
+export async function* linesFrom(
+  file: RecordingFile,
+  stretch: Stretch,
+  { member }: Beginning,
+  until = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Line> {
+  for (const [offset, each] of file.members.slice(member, stretch.end).entries()) {
+    if (each.at > until) continue;
     // In the midst of it nothing may be missing.
-    const lines = index === stretch.end - 1 ? await linesIn(file, each) : await file.lines(each);
+    const lines = member + offset === stretch.end - 1 ? await linesIn(file, each) : await file.lines(each);
     for (const json of lines ?? []) {
       const line = readLine(json);
       if (line !== undefined && line.kind !== 'began') yield line;
@@ -116,11 +136,30 @@ export async function* linesFrom(file: RecordingFile, stretch: Stretch, { member
   }
 }
 
-/** Where a replay up to a moment begins: with the last beginning before it, or the very first one. */
-export function beginningBefore(
+/** Where in a stretch something is to be read. */
+export interface Part {
+  readonly stretch: Stretch;
+  readonly beginning: Beginning;
+}
+
+/** Where all is that happened between two moments. A clock may have been set back: any stretch can have some of it. */
+export function partsBetween(
+  file: RecordingFile,
   stretches: readonly Stretch[],
-  until: number,
-): { readonly stretch: Stretch; readonly beginning: Beginning } | undefined {
+  { from, to }: { readonly from: number; readonly to: number },
+): readonly Part[] {
+  const found = beginningBefore(stretches, from)?.stretch;
+  return stretches.flatMap((stretch) => {
+    const beginning = stretch.beginnings.findLast(({ at }) => at <= from) ?? stretch.beginnings[0];
+    if (beginning === undefined) return [];
+    const members = file.members.slice(beginning.member, stretch.end);
+    const isOfThen = stretch === found || members.some(({ at }) => at >= from && at <= to);
+    return isOfThen ? [{ stretch, beginning }] : [];
+  });
+}
+
+/** Where a replay up to a moment begins: with the last beginning before it, or the very first one. */
+export function beginningBefore(stretches: readonly Stretch[], until: number): Part | undefined {
   const all = stretches.flatMap((stretch) => stretch.beginnings.map((beginning) => ({ stretch, beginning })));
   return all.findLast(({ beginning }) => beginning.at <= until) ?? all[0];
 }

@@ -124,11 +124,11 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   // The recording of a node.
   'test/recording/flightRecorder.test.ts': { recording: 'deflate pending ring', actors: 'asked' },
-  'test/recording/play.test.ts': { recording: 'comparison lines readLine recordingError recordingFile stretches' },
+  'test/recording/play.test.ts': { recording: 'comparison lines readLine recordingError' },
   // The page.
   'test/inspect/server.test.ts': { inspect: 'access inspected routes' },
   'test/inspect/past.test.ts': {
-    inspect: 'actorPast detail followedActors history nodeBar reel reels takenWays',
+    inspect: 'actorPast detail followedActors history nodeBar reel takenWays',
   },
   'test/inspect/liveView.test.ts': { inspect: 'liveNode protocol' },
   'test/inspect/stately.test.ts': { inspect: 'statelySockets' },

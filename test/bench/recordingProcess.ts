@@ -56,6 +56,7 @@ function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(val
   const { record, calls, moves, events } = recorder.onlookers;
   return {
     flush: () => recorder.flush(),
+    written: () => recorder.written(),
     end: () => recorder.end(),
     begin: ({ keyframe, subscribe, ...agent }) =>
       recorder.begin({

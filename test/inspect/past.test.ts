@@ -1,6 +1,8 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { History } from '../../inspect/history.ts';
 import { NotInspected } from '../../inspect/inspected.ts';
@@ -204,6 +206,43 @@ describe('what cannot be read', () => {
     await expect(of(empty).rail()).rejects.toThrow(NotInspected);
     expect((await of(empty).story('', 0, 1)).lines).toEqual([]);
     await rm(empty, { recursive: true });
+  });
+
+  test('is looked for once more where a recorder has removed it meanwhile, and then told of', async () => {
+    const missing = Object.assign(new Error('gone'), { code: 'ENOENT' });
+    const failures: Error[] = [missing];
+    const story = async () => {
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return { from: 0, to: 0, before: [], lines: [] };
+    };
+    // Nothing else is asked of it.
+    const past = pastOf({ story } as unknown as History, 'past');
+    expect((await past.story('', 0, 1)).lines).toEqual([]);
+    failures.push(missing, missing);
+    await expect(past.story('', 0, 1)).rejects.toMatchObject({
+      ...{ constructor: NotInspected, message: 'it is no longer recorded' },
+    });
+    failures.push(missing, new Error('EIO'));
+    await expect(past.story('', 0, 1)).rejects.toThrow('EIO');
+  });
+
+  test('as a file of a ring that goes while it is read costs what is in it alone', async () => {
+    const [, second] = (await node.past.rail()).restarts;
+    const [first = '', ...others] = (await readdir(node.directory)).toSorted();
+    expect(others).toHaveLength(1);
+    let isThere = true;
+    const history = new History({
+      ...{ path: node.directory, machines: MACHINES },
+      expand: (bytes, options) => {
+        // What is read after this.
+        if (isThere) rmSync(join(node.directory, first));
+        isThere = false;
+        return gunzipSync(bytes, options);
+      },
+    });
+    const moment = await pastOf(history, 'past').moment(0);
+    expect([isThere, moment.at, moment.recorded?.from]).toEqual([false, second, second]);
   });
 
   test('changes nothing of what was recorded', async () => {

@@ -37,6 +37,20 @@ test('it ends now where the node goes on, and has its failures and the beginning
   });
 });
 
+test('of what failed one mark is in each bar, however much it was', () => {
+  const members = Array.from({ length: 300_000 }, (_, index) => member(index * 100, 1, 1));
+  const { failures, counts, bucketMs } = railOf(members, [stretch('a', 0)]) ?? {};
+  expect(counts?.length).toBe(240);
+  expect(failures).toEqual(counts?.map((_, index) => index * (bucketMs ?? 0)));
+});
+
+test('it has all that was recorded where a clock was set back', () => {
+  const members = [member(50_000, 1), member(51_000, 2, 1), member(10_000, 4, 1), member(11_000, 8)];
+  const rail = railOf(members, [stretch('a', 50_000), stretch('b', 10_000)]);
+  expect([rail?.from, rail?.to, sum(rail?.counts ?? [])]).toEqual([10_000, 51_000, 15]);
+  expect(rail?.failures).toEqual([10_000, 51_000]);
+});
+
 test('where nothing can be gone back to there is none', () => {
   expect(railOf([member(1, 1)], [])).toBeUndefined();
 });

@@ -1,0 +1,86 @@
+import { copyFile, open, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { beforeEach, expect, jest, test } from '@jest/globals';
+import { deflate } from '../../recording/deflate.ts';
+import { memberOf } from '../../recording/member.ts';
+import { RecordingFile } from '../../recording/recordingFile.ts';
+import { recordedNode } from './recorded.ts';
+
+let directory: string;
+
+beforeEach(async () => {
+  ({ directory } = await recordedNode());
+});
+
+/** So many members of one line each, which say their number. */
+async function written(name: string, count: number, first = 0): Promise<string> {
+  const path = join(directory, '..', name);
+  const members = Array.from({ length: count }, (_, index) =>
+    memberOf({ at: first + index, begins: 'no', entries: 1, failures: 0, text: `${first + index}\n` }, deflate),
+  );
+  await writeFile(path, Buffer.concat(await Promise.all(members)));
+  return path;
+}
+
+const textsOf = async (file: RecordingFile) =>
+  (await Promise.all(file.members.map((member) => file.lines(member)))).flat().map(Number);
+
+test('the heads of many members are read at once', async () => {
+  const path = await written('many', 2_000);
+  const handle = await open(path);
+  const read = jest.spyOn(Object.getPrototypeOf(handle), 'read');
+  try {
+    expect((await RecordingFile.open(path)).members).toHaveLength(2_000);
+    expect(read.mock.calls.length).toBe(1);
+  } finally {
+    read.mockRestore();
+    await handle.close();
+  }
+});
+
+test('a header across the end of what is read at a time is found', async () => {
+  const path = join(directory, '..', 'large');
+  // As large as what cannot be compressed is.
+  const sizes = [2 ** 20 - 100, 10, 2 ** 20 - 20, 10, 2 ** 21, 10];
+  const members = sizes.map((size, at) =>
+    memberOf({ at, begins: 'no', entries: 0, failures: 0, text: 'x'.repeat(size) }, async (bytes) => bytes),
+  );
+  await writeFile(path, Buffer.concat(await Promise.all(members)));
+  expect((await RecordingFile.open(path)).members.map(({ at }) => at)).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('what is known of a file is kept while it grows, and dropped where it is another one', async () => {
+  const path = await written('one', 3);
+  const first = await RecordingFile.open(path);
+  const grown = await written('grown', 5);
+  const [longer, shorter] = [await RecordingFile.open(grown), await written('shorter', 2, 100)];
+  await truncate(path, 0);
+  await copyFile(grown, path);
+  const second = await RecordingFile.open(path, { before: first });
+  expect(second.members.slice(0, 3)).toEqual(longer.members.slice(0, 3).map((member) => ({ ...member, file: path })));
+  expect(second.members[0]).toBe(first.members[0]);
+  expect(await textsOf(second)).toEqual([0, 1, 2, 3, 4]);
+  // In its place.
+  await copyFile(shorter, path);
+  const third = await RecordingFile.open(path, { before: second });
+  expect(await textsOf(third)).toEqual([100, 101]);
+  // Of the same length.
+  const other = await written('other', 2, 200);
+  await rm(path);
+  await rename(other, path);
+  const fourth = await RecordingFile.open(path, { before: third });
+  expect(fourth.members.map(({ at }) => at)).toEqual([200, 201]);
+});
+
+test('whoever opens it says who expands it', async () => {
+  const sizes: number[] = [];
+  const file = await RecordingFile.open(await written('one', 3), {
+    expand: (bytes, options) => {
+      sizes.push(bytes.length);
+      return gunzipSync(bytes, options);
+    },
+  });
+  expect(await textsOf(file)).toEqual([0, 1, 2]);
+  expect(sizes).toEqual(file.members.map(({ size }) => size));
+});

@@ -1,0 +1,91 @@
+/** What a recorder writes for those that are about to read it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { hostFiles } from '../../host/files/fileSystem.ts';
+import { deflate } from '../../recording/deflate.ts';
+import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
+import { RecordingFile } from '../../recording/recordingFile.ts';
+
+let directory: string;
+let recorder: FlightRecorder;
+let now = 0;
+/** What a write waits for, or fails with. */
+let disk: () => Promise<void>;
+let attempts = 0;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-written-'));
+  [now, attempts, disk] = [0, 0, async () => {}];
+  recorder = createFlightRecorder({
+    ...{ directory, sizeBytes: 2 ** 26, deflate, redact: (value) => value },
+    files: {
+      ...hostFiles,
+      open: async (...given) => {
+        attempts += 1;
+        await disk();
+        return hostFiles.open(...given);
+      },
+    },
+    // Its own timers never elapse.
+    clock: { now: () => now, monotonic: () => now, setTimeout: () => 0, clearTimeout: () => {} },
+    program: { machines: '', versions: { statelet: '', node: '' }, life: '' },
+    onError: () => {},
+  });
+  const keyframe = () => ({ at: now, actors: {}, since: {}, statuses: {} });
+  recorder.begin({ input: {} as never, keyframe, now: () => now, subscribe: () => () => {}, untold: () => [] });
+});
+
+afterEach(() => rm(directory, { recursive: true }));
+
+const happens = (state: string) => recorder.onlookers.moves({ at: now, actor: 'node', state });
+
+async function states(): Promise<string> {
+  const file = await RecordingFile.open(directory);
+  const texts = (await Promise.all(file.members.map((member) => file.lines(member)))).flat();
+  return texts.flatMap((text) => JSON.parse(text).state ?? []).join('');
+}
+
+test('what has happened, once in a second however often they ask', async () => {
+  happens('a');
+  await Promise.all([recorder.written(), recorder.written(), recorder.written()]);
+  expect([await states(), attempts]).toEqual(['a', 1]);
+  now += 999;
+  happens('b');
+  await recorder.written();
+  expect([await states(), attempts]).toEqual(['a', 1]);
+  now += 1;
+  await recorder.written();
+  expect([await states(), attempts]).toEqual(['ab', 2]);
+});
+
+test('what has happened while something is written, too', async () => {
+  const { promise, resolve: go } = Promise.withResolvers<void>();
+  disk = () => promise;
+  happens('a');
+  const first = recorder.written();
+  happens('b');
+  const second = recorder.written();
+  go();
+  await first;
+  await second;
+  expect(await states()).toBe('ab');
+});
+
+test('nothing while nothing can be written', async () => {
+  disk = () => Promise.reject(new Error('ENOSPC'));
+  happens('a');
+  await recorder.written();
+  expect(attempts).toBe(1);
+  now += 5_000;
+  happens('b');
+  await recorder.written();
+  expect(attempts).toBe(1);
+  disk = async () => {};
+  await recorder.flush();
+  now += 1_000;
+  happens('c');
+  await recorder.written();
+  expect(await states()).toMatch(/c$/);
+});
