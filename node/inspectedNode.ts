@@ -35,7 +35,7 @@ export async function inspectedNode({ agent, audience, flight, config, redaction
   const path = recordingDirectory(config.rootDirectory);
   const past =
     flight &&
-    new PastThread({ path, machines: machinesDigest(), mode: 'past', before: flight.flush, clock: systemClock });
+    new PastThread({ path, machines: machinesDigest(), mode: 'past', before: flight.written, clock: systemClock });
   const began = await past?.recorded().catch(() => undefined);
   const recorded = () => began && { from: began.from, to: now() };
   const followed = new FollowedActors({ agent, audience, past, now });
