@@ -35,37 +35,53 @@ export interface Refusal {
 export function refusalOf(request: IncomingMessage, guarded: Guarded): Refusal | undefined {
   const { method = '', headers } = request;
   if (method !== 'GET') return { code: 405, message: `${method} is not supported: nothing can be changed here` };
-  // A name that somebody else's DNS gives this address is not ours. Where all addresses are, the token alone tells.
-  if (!isWildcard(guarded.address) && !hostsOf(guarded.address).includes(headers.host ?? ''))
+  const own = pageOf(headers.host ?? '', guarded);
+  // A name that somebody else's DNS gives this address is not ours. Where a token is asked for, that alone tells: others
+  // know this host by names that only they and its certificate know.
+  if (!hasManyNames(guarded) && (own === undefined || !pagesOf(guarded).includes(own)))
     return { code: 403, message: `Host ${quoted(headers.host)} is not the address of this page` };
-  if (headers.origin !== undefined && headers.origin !== `${guarded.scheme}://${headers.host}`)
+  if (headers.origin !== undefined && headers.origin !== own)
     return { code: 403, message: `Origin ${quoted(headers.origin)} is not this page` };
   if (headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate')
     return { code: 403, message: 'another site asked for it' };
-  if (guarded.token !== undefined && !isToken(tokenIn(request), guarded.token))
-    return { code: 401, message: 'open the link that the agent printed: it holds the token for this page' };
+  if (guarded.token !== undefined && !isToken(tokenIn(request, guarded.address), guarded.token))
+    return {
+      code: 401,
+      message: 'open the link that the agent has told of where it runs: it holds the token for this page',
+    };
   return undefined;
 }
 
 const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
 
-/** The names by which a browser may call an address. */
-function hostsOf(address: InspectAddress): string[] {
-  const [own, { port }] = [authorityOf(address), address];
-  return isLoopback(address) ? [own, `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`] : [own];
+const hasManyNames = ({ token, address }: Guarded): boolean => token !== undefined || isWildcard(address);
+
+/** What a browser makes of a host: without the scheme's own port, and an IPv6 address in its shortest form. */
+function pageOf(host: string, { scheme }: Pick<Guarded, 'scheme'>): string | undefined {
+  return /^[\w.:[\]-]+$/.test(host) ? URL.parse(`${scheme}://${host}`)?.origin : undefined;
 }
 
-const COOKIE = 'statelet-token';
+/** As a browser may call an address. */
+function pagesOf({ address, scheme }: Guarded): (string | undefined)[] {
+  const { port } = address;
+  const local = isLoopback(address) ? [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`] : [];
+  return [authorityOf(address), ...local].map((host) => pageOf(host, { scheme }));
+}
+
+/** A browser gives the cookies of one port to all others of the host: each agent there has its own. */
+const cookieName = ({ port }: InspectAddress): string => `statelet-token-${port}`;
 
 /** The cookie that keeps the token once the link was opened. */
-export const tokenCookie = (token: string): string => `${COOKIE}=${token}; HttpOnly; Secure; SameSite=Strict; Path=/`;
+export const tokenCookie = (token: string, address: InspectAddress): string =>
+  `${cookieName(address)}=${token}; HttpOnly; Secure; SameSite=Strict; Path=/`;
 
 /** The one in the link, or else in the cookie. */
-function tokenIn({ url = '', headers: { cookie = '' } }: IncomingMessage): string {
+function tokenIn({ url = '', headers: { cookie = '' } }: IncomingMessage, address: InspectAddress): string {
   const given = URL.parse(url, 'http://page')?.searchParams.get('token');
   if (given) return given;
   const cookies = cookie.split(';').map((each) => each.trim());
-  return cookies.find((each) => each.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1) ?? '';
+  const own = `${cookieName(address)}=`;
+  return cookies.find((each) => each.startsWith(own))?.slice(own.length) ?? '';
 }
 
 /** In the same time wherever they differ. */

@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
-import type { Snapshot } from './protocol.ts';
 
 /** A file of the page. */
 export interface Asset {
@@ -34,10 +33,10 @@ export async function assetAt(directory: string, name: string): Promise<Asset | 
   }
 }
 
-/** The page with the snapshot that it begins with; undefined where it was not built. */
-export async function pageWith(directory: string, snapshot: Snapshot): Promise<Buffer | undefined> {
+/** The page with the snapshot that it begins with, as JSON; undefined where it was not built. */
+export async function pageWith(directory: string, snapshot: string): Promise<Buffer | undefined> {
   const page = await assetAt(directory, 'page.html');
   // In JSON a `<` can only be in a text, where this is the same; in HTML it cannot end the element then.
-  const json = JSON.stringify(snapshot).replaceAll('<', '\\u003c');
+  const json = snapshot.replaceAll('<', '\\u003c');
   return page && Buffer.from(page.bytes.toString('utf8').replace('<!--snapshot-->', () => json));
 }

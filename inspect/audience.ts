@@ -26,7 +26,7 @@ export function createAudience(redact: Redaction['redact']): Audience {
   const tell = (line: () => Line) => {
     if (onlookers.size === 0) return;
     const told = line();
-    for (const onlooker of onlookers) onlooker.line?.(told);
+    toEach(onlookers, (onlooker) => onlooker.line?.(told));
   };
   return {
     add: (onlooker) => {
@@ -38,9 +38,20 @@ export function createAudience(redact: Redaction['redact']): Audience {
       calls: (call) => tell(() => ({ kind: 'asked', ...call })),
       moves: (move) => tell(() => ({ kind: 'state', ...move })),
       events: ({ type: _, ...event }) => tell(() => ({ kind: 'event', ...redact(event) })),
-      inspect: (event) => {
-        for (const onlooker of onlookers) onlooker.inspect?.(event);
-      },
+      inspect: (event) => toEach(onlookers, (onlooker) => onlooker.inspect?.(event)),
     },
   };
+}
+
+/** What one throws keeps nothing from the others; the first of it is thrown once all have been told. */
+function toEach(onlookers: ReadonlySet<Onlooker>, tell: (onlooker: Onlooker) => void): void {
+  let thrown: { readonly error: unknown } | undefined;
+  for (const onlooker of onlookers) {
+    try {
+      tell(onlooker);
+    } catch (error) {
+      thrown ??= { error };
+    }
+  }
+  if (thrown) throw thrown.error;
 }

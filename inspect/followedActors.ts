@@ -1,5 +1,6 @@
 /** How the actors that somebody looks at came to be where they are: out of the recording once, and then as they go on. */
 import type { InspectionEvent } from 'xstate';
+import type { Clock } from '../actors/clock.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { ActorPast, type ToldPast } from './actorPast.ts';
 import type { Audience } from './audience.ts';
@@ -12,7 +13,9 @@ interface FollowedParts {
   readonly audience: Audience;
   /** Absent where nothing is recorded. */
   readonly past: Pick<Past, 'actorPast'> | undefined;
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now' | 'setTimeout' | 'clearTimeout'>;
+  /** Whether somebody looks on: whoever does may ask again at any time. */
+  readonly isWatched: () => boolean;
 }
 
 interface Followed {
@@ -22,32 +25,43 @@ interface Followed {
 
 /** Those that were looked at last; of others it is read again. */
 const MOST = 16;
+/** Those who ask without looking on do not say when they go. */
+const ALONE_MS = 30_000;
 
-/** Follows until it is told that nobody looks any more. */
+/** Follows until it is told that nobody looks any more, or nobody does and nobody asks. */
 export class FollowedActors {
   readonly #parts: FollowedParts;
   readonly #followed = new Map<string, Followed>();
   #leave: (() => void) | undefined;
+  #timer: unknown;
 
   constructor(parts: FollowedParts) {
     this.#parts = parts;
   }
 
   async of(path: string): Promise<ToldPast> {
+    this.#waitForQuestions();
     const followed = this.#followed.get(path) ?? this.#follow(path);
     await followed.isKnown;
     return followed.past.told();
   }
 
   forget(): void {
+    this.#parts.clock.clearTimeout(this.#timer);
     this.#leave?.();
     this.#leave = undefined;
     this.#followed.clear();
   }
 
+  #waitForQuestions(): void {
+    const { clock, isWatched } = this.#parts;
+    clock.clearTimeout(this.#timer);
+    this.#timer = clock.setTimeout(() => (isWatched() ? this.#waitForQuestions() : this.forget()), ALONE_MS);
+  }
+
   #follow(path: string): Followed {
-    const { agent, past: recorded, now } = this.#parts;
-    const from = now();
+    const { agent, past: recorded, clock } = this.#parts;
+    const from = clock.now();
     const past = new ActorPast(path, from);
     const actor = actorIn(agent.trees().get(uidIn(path)) ?? agent.explainNode().node, path);
     if (actor) past.begin(actor);
@@ -62,7 +76,7 @@ export class FollowedActors {
   }
 
   #watch(): () => void {
-    const { agent, audience, now } = this.#parts;
+    const { agent, audience, clock } = this.#parts;
     const each = (tell: (past: ActorPast) => void) => {
       for (const { past } of this.#followed.values()) tell(past);
     };
@@ -73,7 +87,7 @@ export class FollowedActors {
       line: (line) => {
         if (line.kind === 'state') each((past) => past.move(line));
       },
-      inspect: (event: InspectionEvent) => each((past) => past.inspect(event, now())),
+      inspect: (event: InspectionEvent) => each((past) => past.inspect(event, clock.now())),
     });
     return () => {
       unsubscribe();

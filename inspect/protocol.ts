@@ -82,6 +82,8 @@ export interface Frame {
   readonly lines: readonly StoryLine[];
   /** So many lines were left out, because there were too many. */
   readonly unsaid?: number;
+  /** What can be gone back to, where its beginning has changed or was not known before. */
+  readonly recorded?: Snapshot['recorded'];
 }
 
 /** One thing that happened. Payloads stay behind. */

@@ -3,6 +3,7 @@ import { messageOf } from '../pod/failure.ts';
 import { failure } from '../server/status.ts';
 import { assetAt, pageWith } from './assets.ts';
 import { type Inspected, NotInspected } from './inspected.ts';
+import type { LiveText } from './liveText.ts';
 
 /** An answer, whole. */
 export interface PageAnswer {
@@ -13,6 +14,8 @@ export interface PageAnswer {
 
 interface Answering {
   readonly inspected: Inspected;
+  /** What goes on; absent of a recording. */
+  readonly live: LiveText | undefined;
   /** Where the build has left the page. */
   readonly directory: string;
 }
@@ -21,12 +24,14 @@ interface Answering {
 class BadQuestion extends Error {}
 
 /** Answers a path, of which nothing is refused any more. */
-export async function pageAnswer({ inspected, directory }: Answering, url: URL): Promise<PageAnswer> {
+export async function pageAnswer(answering: Answering, url: URL): Promise<PageAnswer> {
   const { pathname } = url;
   try {
-    if (pathname.startsWith('/api/')) return await apiAnswer(inspected, url);
-    if (pathname.startsWith('/assets/')) return await fileAnswer(directory, pathname.slice('/assets/'.length));
-    return await htmlAnswer(inspected, directory, url);
+    if (pathname.startsWith('/api/')) return await apiAnswer(answering, url);
+    if (pathname.startsWith('/assets/'))
+      return await fileAnswer(answering.directory, pathname.slice('/assets/'.length));
+    if (isOtherFile(pathname)) throw new NotInspected(`nothing found at ${pathname}`);
+    return await htmlAnswer(answering, url);
   } catch (error) {
     if (error instanceof BadQuestion) return json(400, failure(400, 'BadRequest', error.message));
     if (error instanceof NotInspected) return json(404, failure(404, 'NotFound', error.message));
@@ -34,12 +39,15 @@ export async function pageAnswer({ inspected, directory }: Answering, url: URL):
   }
 }
 
-async function apiAnswer(inspected: Inspected, { pathname, searchParams }: URL): Promise<PageAnswer> {
+/** What browsers and robots ask for by themselves, as `/favicon.ico`. Names of pods may have dots, too. */
+const isOtherFile = (pathname: string): boolean => /\.\w+$/.test(pathname) && !/^\/(?:pod|node)\//.test(pathname);
+
+async function apiAnswer({ inspected, live }: Answering, { pathname, searchParams }: URL): Promise<PageAnswer> {
   const [uid, path] = [searchParams.get('uid') ?? '', searchParams.get('path') ?? ''];
   const at = momentIn(searchParams, 'at');
   switch (pathname) {
     case '/api/snapshot':
-      return json(200, inspected.live && at === undefined ? inspected.live.snapshot() : await inspected.moment(at));
+      return live && at === undefined ? jsonText(200, live.snapshot()) : json(200, await inspected.moment(at));
     case '/api/story': {
       const [from, to] = [momentIn(searchParams, 'from'), momentIn(searchParams, 'to')];
       return json(200, await inspected.story(uid, from ?? 0, to ?? LATEST));
@@ -67,9 +75,9 @@ function momentIn(search: URLSearchParams, name: string): number | undefined {
   return at;
 }
 
-const json = (code: number, body: unknown): PageAnswer => ({
-  ...{ code, type: 'application/json', body: JSON.stringify(body) },
-});
+const json = (code: number, body: unknown): PageAnswer => jsonText(code, JSON.stringify(body));
+
+const jsonText = (code: number, body: string): PageAnswer => ({ code, type: 'application/json', body });
 
 async function fileAnswer(directory: string, name: string): Promise<PageAnswer> {
   const asset = await assetAt(directory, name);
@@ -78,9 +86,9 @@ async function fileAnswer(directory: string, name: string): Promise<PageAnswer> 
 }
 
 /** Every path that is no other is a place on the page. */
-async function htmlAnswer(inspected: Inspected, directory: string, { searchParams }: URL): Promise<PageAnswer> {
+async function htmlAnswer({ inspected, live, directory }: Answering, { searchParams }: URL): Promise<PageAnswer> {
   // What its URL says of another moment the page asks for itself: this one is there at once.
-  const snapshot = inspected.live?.snapshot() ?? (await inspected.moment(momentIn(searchParams, 'at')));
+  const snapshot = live?.snapshot() ?? JSON.stringify(await inspected.moment(momentIn(searchParams, 'at')));
   const page = await pageWith(directory, snapshot);
   if (page === undefined) throw new NotInspected('the page was not built: run "npm run build"');
   return { code: 200, type: 'text/html; charset=utf-8', body: page };

@@ -4,15 +4,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { startLimit } from '../host/limit.ts';
+import { type Clock, systemClock } from '../actors/clock.ts';
+import { startLimit, unlessAborted } from '../host/limit.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../pod/failure.ts';
 import { failure } from '../server/status.ts';
 import { refusalOf, SECURITY_HEADERS, tokenCookie } from './access.ts';
 import { authorityOf, type InspectAddress } from './address.ts';
-import type { Inspected, Live } from './inspected.ts';
-import type { Frame } from './protocol.ts';
+import type { Inspected } from './inspected.ts';
+import { LiveText } from './liveText.ts';
 import { pageAnswer } from './routes.ts';
-import { eventText, Viewer } from './viewer.ts';
+import { Viewers } from './viewers.ts';
 
 interface Options {
   readonly address: InspectAddress;
@@ -24,47 +25,50 @@ interface Options {
   readonly token?: string | undefined;
   /** A certificate with its key, as PEM; absent: without TLS. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  /** What others call this host by; absent: by the address. */
+  readonly name?: string | undefined;
+  /** Told of what nobody else hears of: one of those who look goes without an answer. */
+  readonly onError?: (error: unknown) => void;
+  readonly clock?: Clock;
 }
 
 /** The page's server, until it is closed. */
 export interface PageServer {
-  /** Where to look. */
+  /** Where to look: whoever has it may, as the token is in it. */
   readonly url: string;
   close(): Promise<void>;
 }
 
 /** Where other inspectors find the actors, in Stately's protocol. */
 const STATELY_PATH = '/stately';
-/** So many may look at a time. */
-const MOST_VIEWERS = 16;
+/** More than all who may look at a time need. */
+const MOST_CONNECTIONS = 64;
+/** How long a request may take to come, in milliseconds: it is a line and some headers. */
+const REQUEST_MS = 10_000;
+/** How long an answer may take to be read, in milliseconds. */
+const ANSWER_MS = 30_000;
 /** How long answers that are on their way may take once the server closes, in milliseconds. */
 const LAST_ANSWER_MS = 200;
+/** How long what is shown may take to be closed, in milliseconds. */
+const LAST_WORK_MS = 1_000;
 
 /** Begins to serve; rejects with a reason where the address cannot be had. */
 export async function servePage(options: Options): Promise<PageServer> {
-  const { address, tls, token } = options;
-  const server = tls ? createTlsServer(tls) : createServer();
+  const { address, tls, token, name = address.host } = options;
+  const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS };
+  const server = tls ? createTlsServer({ ...tls, ...limits }) : createServer(limits);
+  server.maxConnections = MOST_CONNECTIONS;
   await listen(server, address);
   // One that listens on a port has an address.
   const { port } = server.address() as AddressInfo;
-  const served = new Served({ ...options, address: { host: address.host, port }, scheme: tls ? 'https' : 'http' });
-  const upgraded = new Set<Duplex>();
-  // A connection that cannot be accepted is no reason for the node to end.
-  server.on('error', () => {});
-  server.on('request', (request, response) => {
-    served.handle(request, response).catch(() => response.destroy());
-  });
-  server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
-    upgraded.add(connection);
-    connection.on('close', () => upgraded.delete(connection));
-    served.upgrade(request, connection, head).catch(() => connection.destroy());
-  });
+  const scheme = tls ? 'https' : 'http';
+  const served = new Served({ ...options, address: { host: address.host, port }, scheme });
+  const upgraded = attach(server, served);
   return {
-    url: `${tls ? 'https' : 'http'}://${authorityOf({ host: address.host, port })}/${token === undefined ? '' : `?token=${token}`}`,
+    url: `${scheme}://${authorityOf({ host: name, port })}/${token === undefined ? '' : `?token=${token}`}`,
     close: async () => {
       served.end();
-      const closed = once(server, 'close');
-      server.close();
+      const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       const patience = startLimit(LAST_ANSWER_MS);
       patience.signal.addEventListener('abort', () => {
@@ -76,6 +80,22 @@ export async function servePage(options: Options): Promise<PageServer> {
       patience.end();
     },
   };
+}
+
+/** Gives what comes in to what is served, and the connections that it has given away. */
+function attach(server: Server, served: Served): ReadonlySet<Duplex> {
+  const upgraded = new Set<Duplex>();
+  // A connection that cannot be accepted is no reason for the node to end.
+  server.on('error', () => {});
+  server.on('request', (request, response) => {
+    served.handle(request, response).catch(() => response.destroy());
+  });
+  server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
+    upgraded.add(connection);
+    connection.on('close', () => upgraded.delete(connection));
+    served.upgrade(request, connection, head).catch(() => connection.destroy());
+  });
+  return upgraded;
 }
 
 async function listen(server: Server, { host, port }: InspectAddress): Promise<void> {
@@ -98,69 +118,119 @@ interface ServedParts extends Options {
 /** What is served, which nobody has made before somebody looks. */
 class Served {
   readonly #parts: ServedParts;
-  #inspected: Promise<Inspected> | undefined;
+  readonly #clock: Clock;
+  #inspected: Promise<Shown> | undefined;
   #viewers: Viewers | undefined;
+  /** The timers of those who are to read their answers. */
+  readonly #patience = new Set<unknown>();
 
   constructor(parts: ServedParts) {
     this.#parts = parts;
+    this.#clock = parts.clock ?? systemClock;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => {});
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    const { token } = this.#parts;
-    const refused = refusalOf(request, this.#parts);
-    const url = urlOf(request);
-    if (refused) return refuse(response, refused.code, refused.message);
-    if (url === null) return refuse(response, 400, 'the request names no path');
-    if (token !== undefined && url.searchParams.has('token')) return keepToken(response, url, token);
-    try {
-      await this.#answer(url, response);
-    } catch (error) {
-      refuse(response, 500, messageOf(error));
-    }
+    await this.#respond(request, response);
+    if (response.writableEnded && !response.writableFinished) this.#expectRead(request, response);
   }
 
   /** Other inspectors follow the actors over a WebSocket. */
   async upgrade(request: IncomingMessage, connection: Duplex, head: Buffer): Promise<void> {
     connection.on('error', () => {});
     const refused = refusalOf(request, this.#parts);
-    const { stately } = refused || urlOf(request)?.pathname !== STATELY_PATH ? {} : await this.#seen();
+    const isAsked = !refused && urlOf(request)?.pathname === STATELY_PATH;
+    const stately = isAsked ? (await this.#seen()).inspected.stately : undefined;
     if (stately === undefined) {
       const headers = Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
-      connection.end(`HTTP/1.1 ${refused?.code ?? 404} Refused\r\n${headers.join('')}connection: close\r\n\r\n`);
+      const text = `HTTP/1.1 ${refused?.code ?? 404} Refused\r\n${headers.join('')}connection: close\r\n\r\n`;
+      // The other side may keep its half open.
+      connection.end(text, () => connection.destroy());
     } else stately(request, connection, head);
   }
 
   /** Ends what goes on by itself. */
   end(): void {
     this.#viewers?.close();
+    for (const patience of this.#patience) this.#clock.clearTimeout(patience);
   }
 
+  /** What takes too long, or is not even made, is left to itself: the end of the agent waits for nobody who looks. */
   async close(): Promise<void> {
-    await (await this.#inspected?.catch(() => undefined))?.close();
+    const patience = startLimit(LAST_WORK_MS);
+    const ended = this.#inspected?.then(({ inspected }) => inspected.close());
+    await unlessAborted(Promise.resolve(ended), patience.signal).catch(() => {});
+    patience.end();
   }
 
-  #seen(): Promise<Inspected> {
-    this.#inspected ??= this.#parts.inspected().catch((error: unknown) => {
-      // Whoever looks next may have more luck.
-      this.#inspected = undefined;
-      throw error;
-    });
+  #seen(): Promise<Shown> {
+    const { inspected } = this.#parts;
+    this.#inspected ??= inspected().then(
+      (made) => ({ inspected: made, live: made.live && new LiveText(made.live, this.#clock) }),
+      (error: unknown) => {
+        // Whoever looks next may have more luck.
+        this.#inspected = undefined;
+        throw error;
+      },
+    );
     return this.#inspected;
   }
 
-  async #answer(url: URL, response: ServerResponse): Promise<void> {
-    const { directory } = this.#parts;
-    const inspected = await this.#seen();
-    if (url.pathname === '/api/stream') {
-      this.#viewers ??= new Viewers(inspected.live);
-      return this.#viewers.add(response);
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { token, address } = this.#parts;
+    const refused = refusalOf(request, this.#parts);
+    const url = urlOf(request);
+    if (refused) return refuse(response, refused.code, refused.message);
+    if (url === null) return refuse(response, 400, 'the request names no path');
+    if (token !== undefined && url.searchParams.has('token'))
+      return keepToken(response, url, tokenCookie(token, address));
+    try {
+      await this.#answer(url, request, response);
+    } catch (error) {
+      refuse(response, 500, messageOf(error));
     }
-    const { code, type, body } = await pageAnswer({ inspected, directory }, url);
+  }
+
+  async #answer(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { directory } = this.#parts;
+    const { inspected, live } = await this.#seen();
+    if (url.pathname === '/api/stream') return this.#stream(live, request, response);
+    const { code, type, body } = await pageAnswer({ inspected, live, directory }, url);
     response.writeHead(code, { 'content-type': type });
     response.end(body);
   }
+
+  #stream(live: LiveText | undefined, request: IncomingMessage, response: ServerResponse): void {
+    if (live === undefined) {
+      refuse(response, 400, 'a recording does not go on');
+      return;
+    }
+    const { onError = () => {} } = this.#parts;
+    this.#viewers ??= new Viewers({ live, clock: this.#clock, onError });
+    const why = this.#viewers.add(request, response);
+    if (why !== undefined) refuse(response, 403, why);
+  }
+
+  /** Whoever does not read what was asked for holds a connection that others could have. */
+  #expectRead({ socket }: IncomingMessage, response: ServerResponse): void {
+    const patience = this.#clock.setTimeout(() => {
+      this.#patience.delete(patience);
+      // An answer that waits for another one is not told of its end.
+      socket.destroy();
+    }, ANSWER_MS);
+    this.#patience.add(patience);
+    response.once('close', () => {
+      this.#patience.delete(patience);
+      this.#clock.clearTimeout(patience);
+    });
+  }
+}
+
+/** What is shown, and what of it goes on as text. */
+interface Shown {
+  readonly inspected: Inspected;
+  readonly live: LiveText | undefined;
 }
 
 /** As a path on this server: `//name/path` is one too. */
@@ -180,60 +250,10 @@ function refuse(response: ServerResponse, code: number, message: string): void {
 }
 
 /** From now on the browser has it: it is not to stay in the URL. */
-function keepToken(response: ServerResponse, url: URL, token: string): void {
-  response.setHeader('set-cookie', tokenCookie(token));
+function keepToken(response: ServerResponse, url: URL, cookie: string): void {
+  response.setHeader('set-cookie', cookie);
   url.searchParams.delete('token');
   // What begins with two slashes would lead to another host.
   response.writeHead(303, { location: `${url.pathname.replace(/^\/+/, '/')}${url.search}` });
   response.end();
-}
-
-/** All who look at what goes on. */
-class Viewers {
-  readonly #live: Live | undefined;
-  readonly #viewers = new Map<Viewer, ServerResponse>();
-  #leave: (() => void) | undefined;
-
-  constructor(live: Live | undefined) {
-    this.#live = live;
-  }
-
-  add(response: ServerResponse): void {
-    const live = this.#live;
-    if (live === undefined) {
-      refuse(response, 400, 'a recording does not go on');
-      return;
-    }
-    // Whoever has gone while the answer was made is not told so again.
-    if (response.closed) return;
-    if (this.#viewers.size >= MOST_VIEWERS) {
-      refuse(response, 403, `${MOST_VIEWERS} are looking already`);
-      return;
-    }
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
-    this.#leave ??= live.follow((frame) => this.#tell(frame));
-    const viewer = new Viewer(response, () => live.snapshot());
-    this.#viewers.set(viewer, response);
-    response.on('close', () => this.#remove(viewer));
-  }
-
-  close(): void {
-    for (const [viewer, response] of this.#viewers) {
-      response.end();
-      this.#remove(viewer);
-    }
-  }
-
-  /** Written out once, for all. */
-  #tell(frame: Frame): void {
-    const text = eventText('frame', JSON.stringify(frame));
-    for (const viewer of this.#viewers.keys()) viewer.send(text);
-  }
-
-  #remove(viewer: Viewer): void {
-    this.#viewers.delete(viewer);
-    if (this.#viewers.size > 0) return;
-    this.#leave?.();
-    this.#leave = undefined;
-  }
 }

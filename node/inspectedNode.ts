@@ -4,10 +4,11 @@ import { systemClock } from '../actors/clock.ts';
 import type { Redaction } from '../actors/redaction.ts';
 import type { Audience } from '../inspect/audience.ts';
 import { FollowedActors } from '../inspect/followedActors.ts';
-import type { Inspected } from '../inspect/inspected.ts';
+import type { Inspected, Live } from '../inspect/inspected.ts';
 import { liveNode } from '../inspect/liveNode.ts';
 import { LiveView } from '../inspect/liveView.ts';
 import { PastThread } from '../inspect/pastThread.ts';
+import { RecordedSpan } from '../inspect/recordedSpan.ts';
 import { treesOf } from '../inspect/shown.ts';
 import { StatelySockets } from '../inspect/statelySockets.ts';
 import { messageOf } from '../pod/failure.ts';
@@ -29,31 +30,52 @@ interface Parts {
 }
 
 /** Made when somebody looks for the first time. */
-export async function inspectedNode({ agent, audience, flight, config, redaction, logger }: Parts): Promise<Inspected> {
+export function inspectedNode({ agent, audience, flight, config, redaction, logger }: Parts): Inspected {
   const { now } = systemClock;
   const seen = { ...agent, redact: redaction.redact };
-  const path = recordingDirectory(config.rootDirectory);
-  const past =
-    flight &&
-    new PastThread({ path, machines: machinesDigest(), mode: 'past', before: flight.written, clock: systemClock });
-  const began = await past?.recorded().catch(() => undefined);
-  const recorded = () => began && { from: began.from, to: now() };
-  const followed = new FollowedActors({ agent, audience, past, now });
+  const past = flight && pastThread(flight, config);
+  const span = past && new RecordedSpan({ past, clock: systemClock });
+  let viewers = 0;
+  const followed = new FollowedActors({ agent, audience, past, clock: systemClock, isWatched: () => viewers > 0 });
   const view = new LiveView({
-    ...{ agent: seen, audience, clock: systemClock, version: packageVersion(), recorded },
+    ...{ agent: seen, audience, clock: systemClock, version: packageVersion() },
+    recorded: () => span?.now(),
     onAlone: () => followed.forget(),
     onError: (error) => logger.error({ err: error }, `a frame for the page cannot be made: ${messageOf(error)}`),
   });
   const sockets = new StatelySockets({
-    ...{ audience, now },
+    ...{ audience, clock: systemClock },
     trees: () => treesOf(agent.explainNode().node, agent.trees()).values(),
   });
-  return liveNode({
+  const node = liveNode({
     ...{ agent: seen, view, followed, past, now },
     stately: (request, connection, head) => sockets.add(request, connection, head),
     close: async () => {
       sockets.close();
+      followed.forget();
       past?.end();
     },
   });
+  const live = counted(view, (change) => {
+    viewers += change;
+  });
+  return { ...node, live: span?.toldBy(live) ?? live };
 }
+
+function pastThread(flight: FlightRecorder, { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>): PastThread {
+  const path = recordingDirectory(rootDirectory);
+  return new PastThread({ path, machines: machinesDigest(), mode: 'past', before: flight.written, clock: systemClock });
+}
+
+/** The same, of which it is known how many follow it. */
+const counted = (live: Live, onChange: (change: 1 | -1) => void): Live => ({
+  snapshot: () => live.snapshot(),
+  follow: (viewer) => {
+    const leave = live.follow(viewer);
+    onChange(1);
+    return () => {
+      onChange(-1);
+      leave();
+    };
+  },
+});

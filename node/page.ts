@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../actors/clock.ts';
-import { authorityOf, isLoopback, isWildcard } from '../inspect/address.ts';
+import { isLoopback, isWildcard } from '../inspect/address.ts';
 import type { Inspected } from '../inspect/inspected.ts';
 import type { PageServer } from '../inspect/server.ts';
 import { messageOf } from '../pod/failure.ts';
@@ -17,10 +17,10 @@ const TOKEN_BYTES = 24;
 
 interface PageOptions {
   readonly config: Pick<NodeConfig, 'inspect' | 'nodeIps'>;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Made when somebody looks for the first time. */
   readonly inspected: () => Promise<Inspected>;
-  /** Told where to look. */
+  /** Told where to look: whoever has it may, as the token is in it. */
   readonly onServed?: (url: string) => void;
   readonly clock?: Clock;
 }
@@ -36,16 +36,19 @@ export function startPage(options: PageOptions): { close(): Promise<void> } {
   let served: Promise<PageServer | undefined> = Promise.resolve(undefined);
   let timer: unknown;
   let isClosed = false;
-  let isTold = false;
+  let told = '';
   const attempt = async (): Promise<PageServer | undefined> => {
     try {
       const server = await serve(options, inspect);
-      logger.info({ url: server.url }, `the page is at ${server.url}`);
+      // The token is for nobody who reads the log.
+      const url = `${new URL(server.url).origin}/`;
+      logger.info({ url }, `the page is at ${url}`);
       onServed?.(server.url);
       return server;
     } catch (error) {
-      if (!isTold) logger.warn(`no page, retrying every ${RETRY_MS / 1_000} s: ${messageOf(error)}`);
-      isTold = true;
+      const why = messageOf(error);
+      if (why !== told) logger.warn(`no page, retrying every ${RETRY_MS / 1_000} s: ${why}`);
+      told = why;
       if (!isClosed) timer = clock.setTimeout(begin, RETRY_MS);
       return undefined;
     }
@@ -64,22 +67,15 @@ export function startPage(options: PageOptions): { close(): Promise<void> } {
 }
 
 async function serve(
-  { config, inspected }: PageOptions,
+  { config, inspected, logger }: PageOptions,
   { address, tls }: NonNullable<NodeConfig['inspect']>,
 ): Promise<PageServer> {
   const { servePage } = await import('../inspect/server.ts');
   const files = tls && { cert: await readFile(tls.certFile), key: await readFile(tls.keyFile) };
   const token = isLoopback(address) ? undefined : randomBytes(TOKEN_BYTES).toString('base64url');
-  const server = await servePage({ address, inspected, directory: pageDirectory(), tls: files, token });
-  const [own] = config.nodeIps;
-  if (!isWildcard(address) || own === undefined) return server;
-  return {
-    ...server,
-    url: server.url.replace(
-      authorityOf({ ...address, port: portOf(server) }),
-      authorityOf({ host: own, port: portOf(server) }),
-    ),
-  };
+  return servePage({
+    ...{ address, inspected, directory: pageDirectory(), tls: files, token },
+    name: isWildcard(address) ? config.nodeIps[0] : undefined,
+    onError: (error) => logger.error({ err: error }, `the page cannot be told how it goes on: ${messageOf(error)}`),
+  });
 }
-
-const portOf = ({ url }: PageServer): number => Number(new URL(url).port);

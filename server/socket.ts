@@ -73,7 +73,13 @@ async function respondStream(agent: AgentPort, path: string, request: IncomingMe
 function handle(served: Served, request: IncomingMessage, response: ServerResponse): void {
   const url = URL.parse(request.url ?? '/', 'http://agent');
   if (request.method === 'POST' && url !== null && STREAM_PATHS.includes(url.pathname)) {
-    void respondStream(served.agent, url.pathname, request, response);
+    const fail = (error: unknown) => {
+      send(response, 500, failure(500, 'InternalError', messageOf(error)));
+    };
+    // What cannot be sent after its head was is nobody's answer.
+    respondStream(served.agent, url.pathname, request, response)
+      .catch(fail)
+      .catch(() => response.destroy());
   } else if (request.method !== 'GET') {
     const message = `${request.method} is not supported: only ${STREAM_PATHS.join(' and ')} take a POST`;
     send(response, 405, failure(405, 'MethodNotAllowed', message));
@@ -131,8 +137,7 @@ export async function serveSocket(options: {
     path,
     close: async () => {
       for (const watch of Object.values(watches)) watch.close();
-      const closed = once(server, 'close');
-      server.close();
+      const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       const patience = startLimit(LAST_ANSWER_MS);
       patience.signal.addEventListener('abort', () => server.closeAllConnections());

@@ -126,9 +126,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/recording/flightRecorder.test.ts': { recording: 'deflate pending ring', actors: 'asked' },
   'test/recording/play.test.ts': { recording: 'comparison lines readLine recordingError' },
   // The page.
-  'test/inspect/server.test.ts': { inspect: 'access inspected routes' },
+  'test/inspect/server.test.ts': { inspect: 'inspected routes' },
   'test/inspect/past.test.ts': {
-    inspect: 'actorPast detail followedActors history nodeBar reel takenWays',
+    inspect: 'actorPast detail history nodeBar reel takenWays',
   },
   'test/inspect/liveView.test.ts': { inspect: 'liveNode protocol' },
   'test/inspect/stately.test.ts': { inspect: 'statelySockets' },
@@ -171,7 +171,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // Commands, run as processes or over a real socket.
   'test/cli/process.test.ts': {
     cli: 'agent asYaml describe get getEvents leftPods readEvents readExplanation readNodes readPods record resource run signals standardOutput',
-    node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory serveNode settings startNode',
+    node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory settings startNode',
   },
   'test/cli/logs.test.ts': { cli: 'askPod delete' },
   'test/cli/program.test.ts': { cli: 'getCommand podCommands streamCommands' },

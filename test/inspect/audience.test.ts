@@ -61,3 +61,22 @@ test('each hears what it wants to hear, without secrets, until it leaves', () =>
   tell();
   expect(inspected).toHaveLength(2);
 });
+
+test('what one throws keeps nothing from the others', () => {
+  const audience = createAudience((value) => value);
+  const heard: string[] = [];
+  for (const name of ['first', 'second'])
+    audience.add({
+      line: () => {
+        throw new Error(`line of the ${name}`);
+      },
+      inspect: () => {
+        throw new Error(`inspected by the ${name}`);
+      },
+    });
+  audience.add({ line: ({ kind }) => heard.push(kind), inspect: ({ type }) => heard.push(type) });
+  // Whoever tells reports it.
+  expect(() => audience.parts.moves({ at: 3, actor: 'a', state: 'running' })).toThrow('line of the first');
+  expect(() => audience.parts.inspect({ type: '@xstate.snapshot' } as never)).toThrow('inspected by the first');
+  expect(heard).toEqual(['state', '@xstate.snapshot']);
+});

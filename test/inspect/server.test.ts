@@ -120,7 +120,8 @@ describe('a token', () => {
       '/api/rail',
     ])
       expect([path, (await get(path)).code]).toEqual([path, 401]);
-    for (const cookie of ['', 'statelet-token=', `statelet-token=${token.slice(1)}`, `other=${token}`])
+    const own = `statelet-token-${port}`;
+    for (const cookie of ['', `${own}=`, `${own}=${token.slice(1)}`, `other=${token}`])
       expect((await get('/', { headers: { cookie } })).code).toBe(401);
     expect(await sendBytes(port, upgradeOf(port, '/stately'))).toMatch(/^HTTP\/1\.1 401 /);
     // The first one counts, as everywhere.
@@ -128,11 +129,11 @@ describe('a token', () => {
   });
 
   test('moves from the link into a cookie that no script reads', async () => {
-    const { get } = await servedPage({ token });
+    const { get, port } = await servedPage({ token });
     const { code, headers, body } = await get(`/pod/default/web?view=pod&token=${token}&token=again&at=5`);
     expect([code, headers.location, body]).toEqual([303, '/pod/default/web?view=pod&at=5', '']);
     const [cookie = ''] = headers['set-cookie'] ?? [];
-    expect(cookie).toBe(`statelet-token=${token}; HttpOnly; Secure; SameSite=Strict; Path=/`);
+    expect(cookie).toBe(`statelet-token-${port}=${token}; HttpOnly; Secure; SameSite=Strict; Path=/`);
     const [own = ''] = cookie.split(';');
     expect((await get('/api/rail', { headers: { cookie: `a=b; ${own}; c=d` } })).code).toBe(200);
     // An empty one takes nothing away from whoever has it.
@@ -164,6 +165,9 @@ describe('odd requests', () => {
     ['/%', 200],
     ['/%zz?%=%', 200],
     ['//evil.example/api/rail', 200],
+    ['/favicon.ico', 404],
+    ['/robots.txt', 404],
+    ['/pod/default/web.v1', 200],
     ['/api', 200],
     ['/api/', 404],
     ['/api//rail', 404],

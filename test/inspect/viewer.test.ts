@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { eventText, Viewer } from '../../inspect/viewer.ts';
 import { emptySnapshot, until } from './support/served.ts';
 
@@ -35,9 +36,21 @@ const snapshotOf = (at: number, size: number) => ({
 
 const MIB = 2 ** 20;
 
+/** One whose clock stands still. */
+function viewerOf(
+  of: ServerResponse,
+  snapshot: () => unknown,
+  {
+    clock = new SimulatedClock(),
+    onError = () => {},
+  }: { clock?: SimulatedClock; onError?: (error: unknown) => void } = {},
+): Viewer {
+  return new Viewer({ response: of, snapshot: () => JSON.stringify(snapshot()), clock, onError });
+}
+
 test('one that does not read has a bounded queue, and a new snapshot once it reads again', async () => {
   let at = 0;
-  const viewer = new Viewer(response, () => snapshotOf(at, 10));
+  const viewer = viewerOf(response, () => snapshotOf(at, 10));
   const frame = eventText('frame', JSON.stringify({ at: 1, filler: 'a'.repeat(2 ** 16) }));
   let most = 0;
   for (let count = 0; count < 2_000; count += 1) {
@@ -61,7 +74,7 @@ test('one that does not read has a bounded queue, and a new snapshot once it rea
 
 test('a snapshot that is larger than all that may wait is followed by frames all the same', async () => {
   let snapshots = 0;
-  const viewer = new Viewer(response, () => {
+  const viewer = viewerOf(response, () => {
     snapshots += 1;
     return snapshotOf(0, 4 * MIB);
   });
@@ -84,7 +97,7 @@ test('one that has missed something hears nothing until it has read what waits, 
     write: (text: string) => written.push(text.split('\n')[0] ?? ''),
   });
   // It is asked for nothing else.
-  const viewer = new Viewer(connection as unknown as ServerResponse, () => emptySnapshot);
+  const viewer = viewerOf(connection as unknown as ServerResponse, () => emptySnapshot);
   const frame = eventText('frame', '{}');
   viewer.send(frame);
   connection.writableLength = 2 * MIB;
@@ -97,4 +110,35 @@ test('one that has missed something hears nothing until it has read what waits, 
   viewer.send(frame);
   connection.emit('drain');
   expect(written.slice(2)).toEqual(['event: snapshot', 'event: frame']);
+});
+
+test('one whose new snapshot cannot be made is ended, and the node is not', async () => {
+  const errors: unknown[] = [];
+  let isBroken = false;
+  const snapshot = () => {
+    if (isBroken) throw new Error('broken');
+    return emptySnapshot;
+  };
+  const viewer = viewerOf(response, snapshot, { onError: (error) => errors.push(error) });
+  for (let count = 0; count < 200; count += 1) viewer.send(eventText('frame', `"${'a'.repeat(2 ** 16)}"`));
+  isBroken = true;
+  reader.resume();
+  await once(reader, 'close');
+  expect(errors).toEqual([new Error('broken')]);
+});
+
+test('one that does not read for 30 s is ended, one that does is not', async () => {
+  const clock = new SimulatedClock();
+  const viewer = viewerOf(response, () => snapshotOf(0, 8 * MIB), { clock });
+  expect(clock.pending).toBe(1);
+  await clock.advance(29_999);
+  expect(response.destroyed).toBe(false);
+  reader.resume();
+  await until(() => clock.pending === 0);
+  await clock.advance(60_000);
+  expect(response.destroyed).toBe(false);
+  reader.pause();
+  for (let count = 0; count < 200; count += 1) viewer.send(eventText('frame', `"${'a'.repeat(2 ** 16)}"`));
+  await clock.advance(30_000);
+  expect(response.destroyed).toBe(true);
 });

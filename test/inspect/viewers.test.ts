@@ -67,4 +67,35 @@ describe('viewers', () => {
     other.destroy();
     await until(() => live.followers.size === 0);
   });
+
+  test('that ask behind another request on one connection are told to wait, and hold no place', async () => {
+    const live = fakeLive();
+    const { port } = await servedPage({ inspected: fakeInspected(live) });
+    const connection = connect({ host: '127.0.0.1', port });
+    let heard = '';
+    connection.on('data', (part: Buffer) => {
+      heard += part.toString();
+    });
+    connection.write(stream(port).repeat(40));
+    await until(() => heard.includes('event: snapshot'));
+    const others = Array.from({ length: 15 }, () => connect({ host: '127.0.0.1', port }));
+    for (const other of others) other.write(stream(port));
+    const answers = await Promise.all(others.map((other) => once(other, 'data')));
+    for (const [answer] of answers) expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+    for (const each of [connection, ...others]) each.destroy();
+    await until(() => live.followers.size === 0);
+  });
+
+  test('whose snapshot cannot be made hear why, and nobody follows the node for them', async () => {
+    const live = fakeLive();
+    const broken = {
+      ...live,
+      snapshot: () => {
+        throw new Error('broken');
+      },
+    };
+    const { get } = await servedPage({ inspected: fakeInspected(broken) });
+    expect(await get('/api/stream')).toMatchObject({ code: 500, body: expect.stringContaining('broken') });
+    expect(live.followers.size).toBe(0);
+  });
 });

@@ -25,7 +25,7 @@ async function inspected(rootDirectory: string, flush?: () => Promise<void>) {
   const flight = flush && ({ flush } as Parameters<typeof inspectedNode>[0]['flight']);
   return {
     agent,
-    node: await inspectedNode({ agent, audience, flight, config, redaction, logger: { error: () => {} } }),
+    node: inspectedNode({ agent, audience, flight, config, redaction, logger: { error: () => {} } }),
   };
 }
 
@@ -54,11 +54,21 @@ test('what goes on is written down before anybody asks about it', async () => {
   const { node } = await inspected(directory, async () => {
     written += 1;
   });
-  // It has looked what there is to go back to.
+  // It looks what there is to go back to.
   expect(written).toBe(1);
   await expect(node.rail()).rejects.toThrow(/^no recording can be read: .*ENOENT/);
   expect(written).toBe(2);
   await node.close();
   await expect(node.rail()).rejects.toThrow('the page has been closed');
   await rm(directory, { recursive: true });
+});
+
+test('it waits for no recording: what is, is shown, and it is closed at once', async () => {
+  const { node, agent } = await inspected('/nothing/here', () => new Promise(() => {}));
+  const { recorded } = node.live?.snapshot() ?? {};
+  expect(recorded?.from).toBeLessThanOrEqual(recorded?.to ?? 0);
+  const leave = node.live?.follow(() => {});
+  leave?.();
+  await node.close();
+  expect(agent.subscribers()).toBe(0);
 });

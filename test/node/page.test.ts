@@ -28,6 +28,7 @@ function started(inspect: PageOptions['config']['inspect'], nodeIps: readonly st
     config: { nodeIps, ...(inspect ? { inspect } : {}) },
     logger: {
       warn: (...words: readonly unknown[]) => void warnings.push(String(words.at(-1))),
+      error: () => {},
       info: (...words: readonly unknown[]) => void told.push(String(words.at(-1))),
     },
     inspected: async () => {
@@ -106,7 +107,15 @@ test('one that other hosts reach has TLS, a token that is another one each time,
   const address = { host: '0.0.0.0', port: 0 };
   const early = started({ address, tls });
   await until(() => early.clock.pending === 1);
+  await early.clock.advance(5_000);
+  await until(() => early.clock.pending === 1);
   expect(early.warnings).toEqual([expect.stringContaining(tls.keyFile)]);
+  // Another reason is told of, too.
+  await writeFile(tls.keyFile, 'no key');
+  await early.clock.advance(5_000);
+  await until(() => early.warnings.length === 2);
+  expect(early.warnings[1]).not.toContain(tls.keyFile);
+  await until(() => early.clock.pending === 1);
   await writeFile(tls.keyFile, key);
   await early.clock.advance(5_000);
   const other = started({ address, tls }, ['2001:db8::1']);
@@ -116,6 +125,8 @@ test('one that other hosts reach has TLS, a token that is another one each time,
   const [token, otherToken] = [url, otherUrl].map(({ searchParams }) => searchParams.get('token') ?? '');
   expect(token).toMatch(/^[\w-]{32}$/);
   expect(token).not.toBe(otherToken);
+  // Whoever reads the log is not to look.
+  expect(early.told).toEqual([`the page is at ${url.origin}/`]);
   const codeOf = async (path: string) => {
     const asked = request({ host: '127.0.0.1', port: url.port, path, rejectUnauthorized: false, agent: false });
     asked.end();

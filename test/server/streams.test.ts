@@ -51,6 +51,16 @@ test('what the agent refuses is told by its reason', async () => {
   });
 });
 
+test('what cannot be answered at all is an internal error', async () => {
+  const place: { url: string; self?: unknown } & typeof streams = { url: 'http://127.0.0.1:1/x', ...streams };
+  place.self = place;
+  served.agent.stream = async () => place;
+  await expect(post('/exec', exec)).rejects.toMatchObject({
+    reason: 'InternalError',
+    message: expect.stringContaining('circular'),
+  });
+});
+
 test('nothing else takes a POST', async () => {
   await expect(post('/api/v1/pods', {})).rejects.toMatchObject({
     reason: 'MethodNotAllowed',

@@ -69,7 +69,8 @@ function takeFrame(page: Page, frame: Frame): void {
     page.live.value = withFrame(page.live.value, frame);
     page.tellTime(frame.at);
     if (page.held.peek()) page.sinceHeld.value += eventsIn(frame);
-    if (recorded.value) recorded.value = { ...recorded.value, to: Math.max(recorded.value.to, frame.at) };
+    const there = frame.recorded ?? recorded.peek();
+    if (there) recorded.value = { ...there, to: Math.max(there.to, frame.at) };
   });
 }
 

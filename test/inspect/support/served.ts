@@ -68,7 +68,7 @@ export function fakeInspected(live?: Live): Inspected {
   };
 }
 
-interface ServeOptions extends Partial<Pick<Parameters<typeof servePage>[0], 'address' | 'token' | 'tls'>> {
+interface ServeOptions extends Partial<Pick<Parameters<typeof servePage>[0], 'address' | 'token' | 'tls' | 'clock'>> {
   readonly inspected?: Inspected | (() => Promise<Inspected>);
   /** Whether the build has left a page. */
   readonly isBuilt?: boolean;

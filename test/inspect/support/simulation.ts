@@ -100,7 +100,7 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, pa
     }),
     redact: redaction.redact,
   };
-  const followed = new FollowedActors({ agent, audience, past, now });
+  const followed = new FollowedActors({ agent, audience, past, clock: node.clock, isWatched: () => true });
   const view = new LiveView({
     ...{ agent, audience, clock: node.clock, version: '0.1.0', recorded: () => undefined },
     onAlone: () => followed.forget(),
@@ -109,7 +109,7 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, pa
     },
   });
   const sockets = new StatelySockets({
-    ...{ audience, now },
+    ...{ audience, clock: node.clock },
     trees: () => treesOf(agent.explainNode().node, agent.trees()).values(),
   });
   const inspected = liveNode({

@@ -18,8 +18,8 @@ import { shortStories } from '../../../simulation/stories/shortStories.ts';
 import type { Story } from '../../../simulation/stories/story.ts';
 import type { Told, ToldOfStory } from './everyFault.ts';
 
-const PAIRS = 10;
-const DEEDS = 20;
+const PAIRS = 15;
+const DEEDS = 30;
 /** What all stories begin with meets its faults in each of so many of them. */
 const ALIKE_EVERY = 3;
 

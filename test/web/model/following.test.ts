@@ -91,3 +91,12 @@ test('the clock of the page is that of the node, once a second', () => {
   page.wall.value += 1_000;
   expect([page.now.value, page.present.value]).toEqual([LATE + 1_000, LATE + 1_000]);
 });
+
+test('from when on there is a recording may become known later', () => {
+  const { page, streams } = followed();
+  const { recorded: _, ...unknown } = designSnapshot;
+  streams[0]?.snapshot(unknown);
+  streams[0]?.frame(frame(NOW + 100, { recorded: { from: 5, to: NOW } }));
+  streams[0]?.frame(frame(NOW + 200));
+  expect(page.recorded.value).toEqual({ from: 5, to: NOW + 200 });
+});

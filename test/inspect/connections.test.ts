@@ -1,0 +1,96 @@
+/** What the page's server gives to those who only take its connections. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { servePage } from '../../inspect/server.ts';
+import { emptySnapshot, fakeInspected, fakeLive, sendBytes, servedPage, until, upgradeOf } from './support/served.ts';
+
+const connections: Socket[] = [];
+
+afterEach(() => {
+  for (const connection of connections.splice(0)) connection.destroy();
+});
+
+async function connected(port: number, allowHalfOpen = false): Promise<Socket> {
+  const connection = connect({ host: '127.0.0.1', port, allowHalfOpen });
+  // It may be ended by the other side at any time.
+  connection.on('error', () => {});
+  connections.push(connection);
+  await once(connection, 'connect');
+  return connection;
+}
+
+const asked = (port: number, path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
+
+test('64 connections at a time are all that it has', async () => {
+  const { port, get } = await servedPage();
+  const all = await Promise.all(Array.from({ length: 64 }, () => connected(port)));
+  const [first, last] = [all[0], all.at(-1)];
+  last?.write(asked(port, '/api/rail'));
+  if (last) await once(last, 'data');
+  const more = await connected(port);
+  await once(more, 'close');
+  first?.destroy();
+  let code = 0;
+  await until(() => {
+    if (code === 0)
+      get('/api/rail')
+        .then((answer) => (code = answer.code))
+        .catch(() => {});
+    return code === 200;
+  });
+});
+
+test('an answer that nobody reads ends its connection after 30 s, a stream goes on', async () => {
+  const clock = new SimulatedClock();
+  const live = fakeLive();
+  live.shown = { ...emptySnapshot, node: { ...emptySnapshot.node, name: 'a'.repeat(16 * 2 ** 20) } };
+  const { port } = await servedPage({ inspected: fakeInspected(live), clock });
+  const [unread, read] = await Promise.all([connected(port), connected(port)]);
+  unread?.write(asked(port, '/api/snapshot'));
+  await until(() => clock.pending === 1);
+  live.shown = emptySnapshot;
+  await clock.advance(1_000);
+  read?.write(asked(port, '/api/stream'));
+  await once(read ?? unread, 'data');
+  const ended = once(unread ?? read, 'close');
+  await clock.advance(29_000);
+  unread?.resume();
+  await ended;
+  expect(unread?.bytesRead).toBeLessThan(16 * 2 ** 20);
+  expect([clock.pending, live.followers.size, read?.closed]).toEqual([0, 1, false]);
+});
+
+test('an upgrade that is refused ends its connection, even where the other side goes on', async () => {
+  const { port } = await servedPage();
+  const connection = await connected(port, true);
+  connection.write(upgradeOf(port, '/nothing'));
+  connection.resume();
+  await once(connection, 'end');
+  let error: unknown;
+  connection.on('error', (thrown) => {
+    error = thrown;
+  });
+  await until(() => {
+    connection.write('x');
+    return error !== undefined;
+  });
+});
+
+test('it is closed at once whatever is still to be made, also for the second time', async () => {
+  let isAsked = false;
+  const page = await servePage({
+    ...{ address: { host: '127.0.0.1', port: 0 }, directory: '/' },
+    inspected: () => {
+      isAsked = true;
+      return new Promise(() => {});
+    },
+  });
+  const port = Number(new URL(page.url).port);
+  const answer = sendBytes(port, asked(port, '/'));
+  await until(() => isAsked);
+  await page.close();
+  expect(await answer).toBe('');
+  await page.close();
+});
