@@ -152,6 +152,8 @@ test('a command has the terminal of the user: its size, its Ctrl-C; afterwards t
   const command = [...packageNode, 'exec', '-it', 'pod/web', '-c', 'main', '--root-dir', node.rootDir, '--'].join(' ');
   const line = `stty cols 80 rows 24; tty > ${ttyFile}; ${command} sh -c '${sizes}'; echo "ended with $?"; stty -a`;
   const script = spawn('script', ['-qec', line, '/dev/null']);
+  // It may have ended before anybody waits for that.
+  const closed = once(script, 'close');
   const { says, type, text } = seen(script);
   await says('size 24 80.');
   const tty = (await readFile(ttyFile, 'utf8')).trim();
@@ -159,7 +161,7 @@ test('a command has the terminal of the user: its size, its Ctrl-C; afterwards t
   await says('size 40 132.');
   type('\x03');
   await says('command terminated with exit code 130');
-  await once(script, 'close');
+  await closed;
   expect(text()).toContain('ended with 130');
   expect(text()).toMatch(/[^-]icanon/);
   expect(text()).toMatch(/[^-]echo\b/);
@@ -181,11 +183,13 @@ test('a container is read and written by attach until it ends', async () => {
 test('attach gives the keys of a terminal to a shell, and has its screen drawn again by another size', async () => {
   const command = [...packageNode, 'attach', '-it', 'pod/seen', '--root-dir', node.rootDir].join(' ');
   const script = spawn('script', ['-qec', `stty cols 80 rows 24; ${command}; echo "ended with $?"`, '/dev/null']);
+  // It may have ended before anybody waits for that.
+  const closed = once(script, 'close');
   const { says, type } = seen(script);
   await says('try pressing enter.');
   type('stty size\r');
   await says('24 80');
   type('exit\r');
   await says("Session ended, resume using 'statelet attach pod/seen-node -c main -n default -i -t' command");
-  await once(script, 'close');
+  await closed;
 });
