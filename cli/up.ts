@@ -92,7 +92,7 @@ async function runNode(node: {
   });
   // Whoever waits for it hears of it.
   failed.catch(() => {});
-  const onPage = (url: string) => view.print(`look at it on ${url}`);
+  const onPage = (url: string) => view.print(`look at ${simulated ? 'the simulated node' : 'it'} on ${url}`);
   const socket = await serveNode(
     { agent, stop, ...(inspected ? { inspected } : {}) },
     { config, logger: log.logger, onPage },

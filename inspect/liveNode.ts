@@ -1,4 +1,7 @@
 /** A node that runs, as the page asks about it: what is now comes from the agent, what was from its recording. */
+import type { Explanation } from '../pod/show/explain.ts';
+import type { LogTails } from '../pod/show/logTail.ts';
+import { problemsOf } from '../server/manifestProblems.ts';
 import { detailOf, shownEvent } from './detail.ts';
 import type { FollowedActors } from './followedActors.ts';
 import { type Inspected, NotInspected } from './inspected.ts';
@@ -27,11 +30,11 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
   const detailNow = async (path: string): Promise<Detail> => {
     const [uid, container] = [uidIn(path), containerIn(path)];
     const told = await followed.of(path);
-    const explanation = uid === '' ? undefined : agent.explain(uid, await agent.logTails(uid));
+    const explanation = uid === '' ? undefined : explained(agent, uid, await agent.logTails(uid));
     if (uid !== '' && explanation === undefined) throw new NotInspected(`there is no pod of UID ${uid}`);
     return detailOf({
       ...{ path, at: now(), ...told, explanation, node: agent.explainNode() },
-      ...{ tree: agent.trees().get(uid), events: agent.redact(eventsAbout(agent, uid, container)) },
+      ...{ tree: agent.redact(agent.trees().get(uid)), events: agent.redact(eventsAbout(agent, uid, container)) },
     });
   };
   return {
@@ -41,8 +44,21 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
     story: async (uid, from, to) => there().story(uid, from, to),
     rail: async () => there().rail(now()),
     detail: async (path, at) => (at === undefined ? detailNow(path) : there().detail(path, at)),
-    object: async (uid, at) => (at === undefined ? objectOf(agent.redact(agent.pods()), uid) : there().object(uid, at)),
+    object: async (uid, at) => (at === undefined ? agent.redact(objectOf(agent.pods(), uid)) : there().object(uid, at)),
     close,
+  };
+}
+
+/** Why a pod is where it is, with what is wrong or odd with its manifest as it is now. */
+function explained(agent: InspectedAgent, uid: string, logs: LogTails): Explanation | undefined {
+  const explanation = agent.explain(uid, logs);
+  if (explanation === undefined) return undefined;
+  const { name: node, problems, warnings } = agent.node();
+  const place = { node, namespace: explanation.namespace };
+  return {
+    ...explanation,
+    manifestProblems: problemsOf(explanation.name, place, problems),
+    manifestWarnings: problemsOf(explanation.name, place, warnings),
   };
 }
 

@@ -1,6 +1,6 @@
 /** A running node as the page follows it: a snapshot, then what changes, in frames. It watches only while somebody looks. */
 import { isDeepStrictEqual } from 'node:util';
-import type { InspectionEvent } from 'xstate';
+import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { Clock } from '../actors/clock.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { ActorNode, LimiterView } from '../pod/show/actorNode.ts';
@@ -10,7 +10,7 @@ import type { Audience } from './audience.ts';
 import { type LoopMonitor, monitorLoop } from './loopMonitor.ts';
 import { shownNode } from './nodeBar.ts';
 import type { Frame, ShownNode, ShownPod, Snapshot, StoryLine } from './protocol.ts';
-import { flattened, NODE, ShownActors, type ShownTree, shownGate, shownPod, treesOf } from './shown.ts';
+import { flattened, ShownActors, type ShownTree, shownGate, shownPod, treesOf } from './shown.ts';
 import { StoryTeller } from './storyLines.ts';
 
 /** What of an agent the page shows. */
@@ -37,6 +37,16 @@ const FRAME_MS = 100;
 /** So many lines in a frame at most: what is too much to read is not sent. */
 const MOST_LINES = 200;
 
+/** What is of the node itself is looked at again after so long, also where none of its actors has moved: not all of it are actors. */
+const NODE_MS = 1_000;
+
+/** The node without its pods. */
+interface SeenNode {
+  readonly at: number;
+  readonly tree: ActorNode;
+  readonly node: ShownNode;
+}
+
 /** The whole node at one moment. */
 interface Seen extends Pick<Snapshot, 'at' | 'node'> {
   readonly trees: ReadonlyMap<string, ShownTree>;
@@ -50,6 +60,7 @@ export class LiveView {
   readonly #shown = new ShownActors();
   readonly #shownPods = new WeakMap<Pod, ShownPod>();
   #watching: Watching | undefined;
+  #node: SeenNode | undefined;
   /** What the viewers have been told of. */
   #told: Seen | undefined;
 
@@ -89,6 +100,7 @@ export class LiveView {
     this.#watching = undefined;
     this.#shown.changes(new Map());
     this.#told = undefined;
+    this.#node = undefined;
     this.#parts.onAlone?.();
   }
 
@@ -121,9 +133,21 @@ export class LiveView {
   #look(): Seen {
     const { agent, clock } = this.#parts;
     const at = clock.now();
-    const trees = treesOf(agent.explainNode().node, agent.trees());
+    this.#node = this.#isSameNode(at) ? this.#node : this.#nodeAt(at);
+    const { tree, node } = this.#node ?? this.#nodeAt(at);
     const pods = new Map(agent.pods().map((pod) => [pod.metadata.uid, this.#podNow(pod, at)]));
-    return { at, trees, pods, node: this.#nodeNow(trees.get(NODE)?.tree) };
+    return { at, trees: treesOf(tree, agent.trees()), pods, node };
+  }
+
+  /** Most frames are of pods alone: what explains the node is not made anew for them. */
+  #isSameNode(at: number): boolean {
+    const hasMoved = this.#watching?.takeNodeMoved() ?? true;
+    return !hasMoved && this.#node !== undefined && at - this.#node.at < NODE_MS;
+  }
+
+  #nodeAt(at: number): SeenNode {
+    const tree = this.#parts.agent.explainNode().node;
+    return { at, tree, node: this.#nodeNow(tree) };
   }
 
   /** Of a pod that is the same object nothing has changed but its age, which is not told. */
@@ -133,7 +157,7 @@ export class LiveView {
     return known;
   }
 
-  #nodeNow(tree: ActorNode | undefined): ShownNode {
+  #nodeNow(tree: ActorNode): ShownNode {
     const { agent, version } = this.#parts;
     const { name, simulated, state, tags, runtime, trouble, limiters } = agent.node();
     // NodeSummary calls them plain data to show as it is; they are those of NodeOverview.
@@ -146,7 +170,7 @@ export class LiveView {
         ...(message === undefined ? {} : { message }),
       },
       gates: { start: shownGate(start), pull: shownGate(pull) },
-      children: tree?.children ?? [],
+      children: tree.children,
       loop: this.#watching?.loop(),
     });
   }
@@ -176,6 +200,7 @@ class Watching {
   readonly #leave: () => void;
   #lines: StoryLine[] = [];
   #unsaid = 0;
+  #hasNodeMoved = true;
   #timer: unknown;
 
   constructor({ agent, audience, clock, onDue }: WatchingParts) {
@@ -200,6 +225,13 @@ class Watching {
     return taken;
   }
 
+  /** Whether an actor of the node itself has moved since this was asked last. */
+  takeNodeMoved(): boolean {
+    const hasMoved = this.#hasNodeMoved;
+    this.#hasNodeMoved = false;
+    return hasMoved;
+  }
+
   stop(): void {
     this.#leave();
     this.#loop.stop();
@@ -215,8 +247,11 @@ class Watching {
     this.#note();
   }
 
-  #look({ type }: InspectionEvent): void {
-    if (type === '@xstate.snapshot') this.#note();
+  #look({ type, actorRef }: InspectionEvent): void {
+    if (type !== '@xstate.snapshot') return;
+    // Every actor here is one of xstate's own.
+    if (!isOfPod(actorRef as AnyActorRef)) this.#hasNodeMoved = true;
+    this.#note();
   }
 
   #note(): void {
@@ -225,4 +260,11 @@ class Watching {
       this.#onDue();
     }, FRAME_MS);
   }
+}
+
+/** Whether an actor is that of a pod, or below it. */
+function isOfPod(ref: AnyActorRef): boolean {
+  let actor = ref;
+  while (actor._parent?._parent !== undefined) actor = actor._parent;
+  return actor.id.startsWith('pod/');
 }

@@ -33,14 +33,16 @@ export interface ShownTree {
 }
 
 /** The key of the node's own tree among those of the pods, whose keys are their UIDs. */
-export const NODE = '';
+const NODE = '';
+
+/** The node's own actors come and go without moving its pods: there are never so many of them. */
+const AFTER_OWN = 1_000;
 
 /** The node's own tree, and below its root those of the pods. */
 export function treesOf(node: ActorNode, pods: ReadonlyMap<string, ActorNode>): ReadonlyMap<string, ShownTree> {
-  const order = node.children.length;
   const below = [...pods].map(([uid, tree], index): [string, ShownTree] => [
     uid,
-    { tree, parent: node.path, order: order + index },
+    { tree, parent: node.path, order: AFTER_OWN + index },
   ]);
   return new Map([[NODE, { tree: node, order: 0 }], ...below]);
 }

@@ -43,6 +43,7 @@ export class StoryTeller {
       this.#askedAt.delete(actor);
       return [];
     }
+    if (this.#askedAt.size > MOST_SEEN) this.#askedAt.clear();
     this.#askedAt.set(actor, at);
     return [{ kind: 'asked', at, actor, port, about }];
   }

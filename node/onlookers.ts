@@ -44,12 +44,12 @@ function told<K extends string, T>(
 
 /**
  * The recorder of a node, if it has one, and its audience. Where nothing is recorded nobody is told of entries either: to
- * keep secrets out of them has its price.
+ * keep secrets out of them has its price. Nor then of calls, for nobody would hear of their answers.
  */
 export function watchersOf(
   flight: Pick<FlightRecorder, 'onlookers'> | undefined,
   { parts }: Pick<Audience, 'parts'>,
 ): readonly Onlookers[] {
-  const { record: _, ...silent } = parts;
+  const { record: _, calls: __, ...silent } = parts;
   return flight ? [flight.onlookers, parts] : [silent];
 }

@@ -143,3 +143,27 @@ test('nobody looks on, and no timer waits, before the first viewer and after the
   expect(node.node.clock.pending).toBe(pending);
   expect(node.page().view.snapshot().node).not.toHaveProperty('loop');
 });
+
+test('frames of pods alone do not explain the node again, but for once a second', async () => {
+  const node = await simulation({ pods: [podWith('web')] });
+  await node.node.advance('1m');
+  const { view, agent, audience } = node.page();
+  let times = 0;
+  const { explainNode } = agent;
+  agent.explainNode = () => {
+    times += 1;
+    return explainNode();
+  };
+  const frames: Frame[] = [];
+  const leave = view.follow((frame) => frames.push(frame));
+  times = 0;
+  const { moves } = audience.parts;
+  for (let count = 0; count < 20; count += 1) {
+    moves({ at: node.node.clock.now(), actor: 'pod/x', state: 'running' });
+    await node.node.advance('100ms');
+  }
+  leave();
+  expect(frames.length).toBeGreaterThanOrEqual(20);
+  expect(times).toBeGreaterThanOrEqual(1);
+  expect(times).toBeLessThan(6);
+});
