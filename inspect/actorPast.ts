@@ -3,9 +3,10 @@ import type { InspectionEvent } from 'xstate';
 import type { Move } from '../actors/status/since.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
 import type { ActorView } from '../pod/show/actorNode.ts';
+import { containerIn } from '../pod/show/actorPath.ts';
 import type { Detail } from './protocol.ts';
 import { Runs } from './runs.ts';
-import { containerIn, uidIn } from './shown.ts';
+import { uidIn } from './shown.ts';
 import { TakenWays } from './takenWays.ts';
 
 /** What a detail has of it. */

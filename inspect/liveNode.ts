@@ -1,4 +1,6 @@
 /** A node that runs, as the page asks about it: what is now comes from the agent, what was from its recording. */
+
+import { containerIn } from '../pod/show/actorPath.ts';
 import type { Explanation } from '../pod/show/explain.ts';
 import type { LogTails } from '../pod/show/logTail.ts';
 import { problemsOf } from '../server/manifestProblems.ts';
@@ -8,7 +10,7 @@ import { type Inspected, NotInspected } from './inspected.ts';
 import type { InspectedAgent, LiveView } from './liveView.ts';
 import { objectOf, type Past } from './past.ts';
 import type { Detail } from './protocol.ts';
-import { containerIn, uidIn } from './shown.ts';
+import { uidIn } from './shown.ts';
 
 interface LiveNodeParts {
   readonly agent: InspectedAgent;

@@ -2,15 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { Clock } from '../actors/clock.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
 import type { ActorNode, LimiterView } from '../pod/show/actorNode.ts';
 import type { Line } from '../recording/lines.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { Audience } from './audience.ts';
 import { type LoopMonitor, monitorLoop } from './loopMonitor.ts';
-import { shownNode } from './nodeBar.ts';
+import { shownNode, shownRuntime } from './nodeBar.ts';
 import type { Frame, ShownNode, ShownPod, Snapshot, StoryLine } from './protocol.ts';
-import { flattened, ShownActors, type ShownTree, shownGate, shownPod, treesOf } from './shown.ts';
+import { flattened, ShownActors, ShownPods, type ShownTree, shownGate, treesOf } from './shown.ts';
 import { StoryTeller } from './storyLines.ts';
 
 /** What of an agent the page shows. */
@@ -58,7 +57,7 @@ export class LiveView {
   readonly #parts: LiveParts;
   readonly #viewers = new Set<(frame: Frame) => void>();
   readonly #shown = new ShownActors();
-  readonly #shownPods = new WeakMap<Pod, ShownPod>();
+  readonly #shownPods = new ShownPods();
   #watching: Watching | undefined;
   #node: SeenNode | undefined;
   /** What the viewers have been told of. */
@@ -78,6 +77,11 @@ export class LiveView {
       actors: agent.redact([...trees.values()].flatMap(flattened)),
       ...(there === undefined ? {} : { recorded: there }),
     };
+  }
+
+  /** Whether there is a viewer. */
+  get isFollowed(): boolean {
+    return this.#viewers.size > 0;
   }
 
   /** Tells a viewer of every frame until the function that it gives is called: they go on from a snapshot of this moment. */
@@ -135,7 +139,7 @@ export class LiveView {
     const at = clock.now();
     this.#node = this.#isSameNode(at) ? this.#node : this.#nodeAt(at);
     const { tree, node } = this.#node ?? this.#nodeAt(at);
-    const pods = new Map(agent.pods().map((pod) => [pod.metadata.uid, this.#podNow(pod, at)]));
+    const pods = new Map(agent.pods().map((pod) => [pod.metadata.uid, this.#shownPods.of(pod, at)]));
     return { at, trees: treesOf(tree, agent.trees()), pods, node };
   }
 
@@ -150,25 +154,14 @@ export class LiveView {
     return { at, tree, node: this.#nodeNow(tree) };
   }
 
-  /** Of a pod that is the same object nothing has changed but its age, which is not told. */
-  #podNow(pod: Pod, now: number): ShownPod {
-    const known = this.#shownPods.get(pod) ?? shownPod(pod, now);
-    this.#shownPods.set(pod, known);
-    return known;
-  }
-
   #nodeNow(tree: ActorNode): ShownNode {
     const { agent, version } = this.#parts;
     const { name, simulated, state, tags, runtime, trouble, limiters } = agent.node();
     // NodeSummary calls them plain data to show as it is; they are those of NodeOverview.
     const { start, pull } = limiters as { readonly start: LimiterView; readonly pull: LimiterView };
-    const { name: runtimeName, version: runtimeVersion, message } = runtime;
     return shownNode({
       ...{ name, version, simulated, state, tags, trouble },
-      runtime: {
-        ...{ name: runtimeName, version: runtimeVersion, ready: runtime.state === 'ready' },
-        ...(message === undefined ? {} : { message }),
-      },
+      runtime: shownRuntime(runtime, runtime.state === 'ready'),
       gates: { start: shownGate(start), pull: shownGate(pull) },
       children: tree.children,
       loop: this.#watching?.loop(),

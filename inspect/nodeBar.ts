@@ -1,6 +1,6 @@
 /** The node itself as the page shows it above everything else. */
 import type { NodeAgent } from '../actors/nodeAgent.ts';
-import type { ActorNode } from '../pod/show/actorNode.ts';
+import type { ActorNode, RuntimeView } from '../pod/show/actorNode.ts';
 import type { ShownGate, ShownNode } from './protocol.ts';
 import { shownGate } from './shown.ts';
 
@@ -37,17 +37,19 @@ function shownSource({ name, lastFailure }: ActorNode): ShownNode['sources'][num
 const troubleOf = ({ runtime }: Pick<SeenNode, 'runtime'>): string | undefined =>
   runtime.ready ? undefined : `the container runtime is not ready: ${runtime.message ?? 'no reason given'}`;
 
+/** The runtime as its answers show it. */
+export const shownRuntime = (
+  { name, version, message }: Pick<RuntimeView, 'name' | 'version' | 'message'>,
+  ready: boolean,
+): ShownNode['runtime'] => ({ name, version, ready, ...(message === undefined ? {} : { message }) });
+
 /** The node as an agent that is played shows it; `version` is that of the program that recorded it. */
 export function shownNodeOf(agent: NodeAgent, version: string): ShownNode {
   const { node, name } = agent.explainNode();
   const { state, tags, runtime, limiters } = agent.overview();
-  const { name: runtimeName, version: runtimeVersion, ready, message } = runtime;
   return shownNode({
     ...{ name, version, simulated: false, state, tags, children: node.children },
-    runtime: {
-      ...{ name: runtimeName, version: runtimeVersion, ready },
-      ...(message === undefined ? {} : { message }),
-    },
+    runtime: shownRuntime(runtime, runtime.ready),
     gates: { start: shownGate(limiters.start), pull: shownGate(limiters.pull) },
   });
 }

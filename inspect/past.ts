@@ -1,11 +1,12 @@
 /** The past of a node as the page asks about it. */
 import { isMissing } from '../host/files/fileErrors.ts';
+import { containerIn } from '../pod/show/actorPath.ts';
 import { ActorPast, type ToldPast } from './actorPast.ts';
 import { detailOf } from './detail.ts';
 import type { History, PlayedMoment } from './history.ts';
 import { NotInspected } from './inspected.ts';
 import type { Detail, Rail, ShownEvent, ShownObject, Snapshot, Story } from './protocol.ts';
-import { containerIn, uidIn } from './shown.ts';
+import { uidIn } from './shown.ts';
 
 /** What can be asked about it; each question rejects with a `NotInspected` where there is nothing of it. */
 export interface Past {

@@ -1,9 +1,8 @@
 /** A part of a recording as it is played for the first time: any moment that was played is there at once from then on. */
 import type { NodeAgent } from '../actors/nodeAgent.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
 import { shownNodeOf } from './nodeBar.ts';
 import type { ShownActor, ShownNode, ShownPod, Snapshot } from './protocol.ts';
-import { ShownActors, shownPod, treesOf } from './shown.ts';
+import { ShownActors, ShownPods, treesOf } from './shown.ts';
 
 /** What became another at a moment. */
 interface Change {
@@ -23,7 +22,7 @@ export class Reel {
   readonly #version: string;
   readonly #shown = new ShownActors();
   readonly #changes: Change[] = [];
-  readonly #pods = new WeakMap<Pod, ShownPod>();
+  readonly #pods = new ShownPods();
   #last: { readonly pods: readonly ShownPod[]; readonly node: string } | undefined;
 
   /** `version` is that of the program that recorded it. */
@@ -35,7 +34,7 @@ export class Reel {
   note(agent: NodeAgent, at: number): void {
     const { node: tree } = agent.explainNode();
     const { actors, gone } = this.#shown.changes(treesOf(tree, agent.trees()));
-    const pods = agent.pods().map((pod) => this.#shownPod(pod, at));
+    const pods = agent.pods().map((pod) => this.#pods.of(pod, at));
     const node = shownNodeOf(agent, this.#version);
     const text = JSON.stringify(node);
     const isSameNode = text === this.#last?.node;
@@ -58,12 +57,5 @@ export class Reel {
       node = change.node ?? node;
     }
     return node && { node, pods, actors: [...actors.values()] };
-  }
-
-  /** Of a pod that is the same object nothing has changed but its age, which is not told. */
-  #shownPod(pod: Pod, at: number): ShownPod {
-    const known = this.#pods.get(pod) ?? shownPod(pod, at);
-    this.#pods.set(pod, known);
-    return known;
   }
 }

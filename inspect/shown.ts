@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { ActorNode, LimiterView } from '../pod/show/actorNode.ts';
+import { podUidIn } from '../pod/show/actorPath.ts';
 import { podRow } from '../pod/show/table.ts';
 import type { ShownActor, ShownGate, ShownPod } from './protocol.ts';
 
@@ -18,6 +19,17 @@ export function shownPod(pod: Pod, now: number): ShownPod {
     isStatic: source !== undefined && source !== 'api',
     phase: pod.status?.phase ?? 'Unknown',
   };
+}
+
+/** Pods as a table shows them: of one that is the same object nothing has changed but its age, which is not told. */
+export class ShownPods {
+  readonly #known = new WeakMap<Pod, ShownPod>();
+
+  of(pod: Pod, now: number): ShownPod {
+    const known = this.#known.get(pod) ?? shownPod(pod, now);
+    this.#known.set(pod, known);
+    return known;
+  }
 }
 
 /** A limiter in numbers. */
@@ -101,8 +113,5 @@ function shownActor({ tree: { children: _, ...own }, parent, order }: ShownTree)
   return { ...own, ...(parent === undefined ? {} : { parent }), order };
 }
 
-/** The name of the container that an actor is, or is part of. */
-export const containerIn = (path: string): string | undefined => /^pod\/[^/]+\/container\/([^/]+)/.exec(path)?.[1];
-
 /** The UID of the pod that an actor is part of; empty of the node's own. */
-export const uidIn = (path: string): string => /^pod\/([^/]+)/.exec(path)?.[1] ?? '';
+export const uidIn = (path: string): string => podUidIn(path) ?? '';

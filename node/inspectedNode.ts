@@ -4,7 +4,7 @@ import { systemClock } from '../actors/clock.ts';
 import type { Redaction } from '../actors/redaction.ts';
 import type { Audience } from '../inspect/audience.ts';
 import { FollowedActors } from '../inspect/followedActors.ts';
-import type { Inspected, Live } from '../inspect/inspected.ts';
+import type { Inspected } from '../inspect/inspected.ts';
 import { liveNode } from '../inspect/liveNode.ts';
 import { LiveView } from '../inspect/liveView.ts';
 import { PastThread } from '../inspect/pastThread.ts';
@@ -35,9 +35,11 @@ export function inspectedNode({ agent, audience, flight, config, redaction, logg
   const seen = { ...agent, redact: redaction.redact };
   const past = flight && pastThread(flight, config);
   const span = past && new RecordedSpan({ past, clock: systemClock });
-  let viewers = 0;
-  const followed = new FollowedActors({ agent, audience, past, clock: systemClock, isWatched: () => viewers > 0 });
-  const view = new LiveView({
+  const followed = new FollowedActors({
+    ...{ agent, audience, past, clock: systemClock },
+    isWatched: () => view.isFollowed,
+  });
+  const view: LiveView = new LiveView({
     ...{ agent: seen, audience, clock: systemClock, version: packageVersion() },
     recorded: () => span?.now(),
     onAlone: () => followed.forget(),
@@ -56,26 +58,10 @@ export function inspectedNode({ agent, audience, flight, config, redaction, logg
       past?.end();
     },
   });
-  const live = counted(view, (change) => {
-    viewers += change;
-  });
-  return { ...node, live: span?.toldBy(live) ?? live };
+  return { ...node, live: span?.toldBy(view) ?? view };
 }
 
 function pastThread(flight: FlightRecorder, { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>): PastThread {
   const path = recordingDirectory(rootDirectory);
   return new PastThread({ path, machines: machinesDigest(), mode: 'past', before: flight.written, clock: systemClock });
 }
-
-/** The same, of which it is known how many follow it. */
-const counted = (live: Live, onChange: (change: 1 | -1) => void): Live => ({
-  snapshot: () => live.snapshot(),
-  follow: (viewer) => {
-    const leave = live.follow(viewer);
-    onChange(1);
-    return () => {
-      onChange(-1);
-      leave();
-    };
-  },
-});

@@ -1,7 +1,7 @@
 /** Which machine an actor runs, and how its states are told: found from names alone, for actors that are no more. */
 import type { AnyStateMachine } from 'xstate';
 import { actorSteps } from '../../pod/show/actorPath.ts';
-import { STATE_TAGS, type StateTag } from '../shared/stateMeta.ts';
+import { type Category, categoryIn } from '../../pod/show/category.ts';
 import { machines } from './charts.ts';
 
 const byId: ReadonlyMap<string, AnyStateMachine> = new Map(machines.map((machine) => [machine.id, machine]));
@@ -17,24 +17,22 @@ export function machineAt(path: string): string | undefined {
 }
 
 /** The tag of a state, by its dotted path; of regions in parallel, parted by blanks, the worst. */
-export function tagOf(machine: string | undefined, state: string): StateTag | undefined {
+export function tagOf(machine: string | undefined, state: string): Category | undefined {
   const found = byId.get(machine ?? '');
   if (found === undefined) return undefined;
   const tags = state.split(' ').flatMap((path) => tagsOf(found, path.split('.')));
-  return WORST_FIRST.find((tag) => tags.includes(tag));
+  return categoryIn(tags);
 }
 
-const WORST_FIRST: readonly StateTag[] = ['broken', 'retrying', 'failed', 'waiting', 'working', 'steady', 'done'];
-
 /** Those of all states on the way to it. */
-function tagsOf(machine: AnyStateMachine, steps: readonly string[]): StateTag[] {
+function tagsOf(machine: AnyStateMachine, steps: readonly string[]): string[] {
   let node = machine.root;
-  const tags = [...node.tags];
+  const tags: string[] = [...node.tags];
   for (const step of steps) {
     const next = Object.entries(node.states).find(([key]) => key === step)?.[1];
     if (next === undefined) return [];
     node = next;
     tags.push(...node.tags);
   }
-  return STATE_TAGS.filter((tag) => tags.includes(tag));
+  return tags;
 }

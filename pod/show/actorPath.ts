@@ -1,5 +1,11 @@
 /** The path of an actor, step by step: which one of what it names. */
 
+/** The UID of the pod that an actor is, or is part of; undefined of the node's own. */
+export const podUidIn = (path: string): string | undefined => /^pod\/([^/]+)/.exec(path)?.[1];
+
+/** The name of the container that an actor is, or is part of. */
+export const containerIn = (path: string): string | undefined => /^pod\/[^/]+\/container\/([^/]+)/.exec(path)?.[1];
+
 /** One step: `container/web` has a kind and a name, `image` a name only. */
 export interface ActorStep {
   /** Absent of an actor that there is only one of below its parent. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { InspectionEvent } from 'xstate';
 import type { Frame } from '../../inspect/protocol.ts';
 import { type World, withFrame, worldOf } from '../../web/model/world.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
@@ -157,9 +158,12 @@ test('frames of pods alone do not explain the node again, but for once a second'
   const frames: Frame[] = [];
   const leave = view.follow((frame) => frames.push(frame));
   times = 0;
-  const { moves } = audience.parts;
+  const { moves, inspect } = audience.parts;
+  // What is asked of an actor that has moved is only where it is.
+  const container = { id: 'container/web', _parent: { id: 'pod/x', _parent: { id: 'nodeAgent' } } };
   for (let count = 0; count < 20; count += 1) {
     moves({ at: node.node.clock.now(), actor: 'pod/x', state: 'running' });
+    inspect({ type: '@xstate.snapshot', actorRef: container } as unknown as InspectionEvent);
     await node.node.advance('100ms');
   }
   leave();

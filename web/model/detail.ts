@@ -1,10 +1,11 @@
 /** What is shown of one actor only while it is selected: asked for anew when something of it has changed. */
+
 import { batch } from '@preact/signals';
 import type { Detail, ShownActor } from '../../inspect/protocol.ts';
+import { podUidIn } from '../../pod/show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import { isSameList, keepAsking } from './keepAsking.ts';
 import type { Page } from './page.ts';
-import { uidOf } from './selection.ts';
 import type { World } from './world.ts';
 
 /** Logs and events go on while no actor moves: so often they are asked for while they are seen. */
@@ -12,7 +13,7 @@ const AGAIN_MS = 5_000;
 
 /** The actors of a pod, or the node's own: while they are the same objects, nothing has changed. */
 export function familyOf(world: World, uid: string | undefined): readonly ShownActor[] {
-  return [...world.actors.values()].filter((actor) => uidOf(actor.path) === uid);
+  return [...world.actors.values()].filter((actor) => podUidIn(actor.path) === uid);
 }
 
 /** Which question was asked last. */
@@ -46,7 +47,7 @@ function questionOf(page: Page, isSeen: boolean): Asked | undefined {
   if (path === undefined || isStill || !world.actors.has(path)) return undefined;
   const at = page.past.value || page.held.value ? world.at : undefined;
   const again = isSeen && at === undefined ? Math.floor(page.wall.value / AGAIN_MS) : 0;
-  return { path, at, of: [tries, again, ...familyOf(world, uidOf(path))] };
+  return { path, at, of: [tries, again, ...familyOf(world, podUidIn(path))] };
 }
 
 async function ask(page: Page, { path, at }: Asked): Promise<void> {

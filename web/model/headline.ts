@@ -1,11 +1,13 @@
 /** What the headline says of the selected actor: where it is, how it is, and how long still. */
+
 import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import { podUidIn } from '../../pod/show/actorPath.ts';
 import { type Category, categoryOf } from '../../pod/show/category.ts';
 import { KIND_NAMES } from '../../pod/show/explainText.ts';
 import { worstOf } from '../../pod/show/treeRows.ts';
 import type { Page } from './page.ts';
-import { podOf, uidOf } from './selection.ts';
+import { podOf } from './selection.ts';
 import { nodeAt, ROOT } from './tree.ts';
 import type { World } from './world.ts';
 
@@ -50,7 +52,7 @@ export function crumbsOf(world: World, { actor, pod }: Subject): Crumb[] {
     each && each.path !== ROOT;
     each = world.actors.get(each.parent ?? ROOT)
   ) {
-    const isPod = each.path === `pod/${uidOf(each.path)}`;
+    const isPod = each.path === `pod/${podUidIn(each.path)}`;
     above.unshift({ name: isPod && pod ? pod.name : each.name, path: each.path });
   }
   const place: Crumb = pod ? { name: pod.namespace } : { name: world.node.name, path: ROOT };

@@ -1,11 +1,12 @@
 /** What the reading panels ask for beside: a pod's object, when it is looked at; and what the page says aloud. */
+
 import { signal } from '@preact/signals';
 import type { ShownObject } from '../../inspect/protocol.ts';
+import { podUidIn } from '../../pod/show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import { familyOf } from './detail.ts';
 import { isSameList, keepAsking } from './keepAsking.ts';
 import type { Page } from './page.ts';
-import { uidOf } from './selection.ts';
 
 /** The panels that one may look at where not all of them have room. */
 export const NARROW_TABS = ['why', 'story', 'chart', 'actors'] as const;
@@ -70,7 +71,7 @@ export const followObject = (
 
 /** Nothing while the hand is on the rail or the connection is lost; of a pod that is gone what was last. */
 function questionOf(page: Page, { object, objectTries }: Reading): ObjectQuestion | undefined {
-  const uid = uidOf(page.selected.value ?? '');
+  const uid = podUidIn(page.selected.value ?? '');
   const world = page.world.value;
   const tries = objectTries.value;
   if (uid === undefined || page.isMoving.value || page.connection.value.kind === 'lost') return undefined;
@@ -85,7 +86,7 @@ function questionOf(page: Page, { object, objectTries }: Reading): ObjectQuestio
 async function readObject(page: Page, { object }: Reading, { uid, at }: ObjectQuestion): Promise<void> {
   const known = object.peek()?.uid === uid ? object.peek() : undefined;
   object.value = { ...known, uid };
-  const isWanted = () => uidOf(page.selected.peek() ?? '') === uid;
+  const isWanted = () => podUidIn(page.selected.peek() ?? '') === uid;
   try {
     const shown = await page.asking.object(uid, at);
     if (isWanted()) object.value = { uid, shown };

@@ -1,6 +1,8 @@
 /** Which actor a place names, and which place names an actor. */
+
 import { batch, effect } from '@preact/signals';
 import type { ShownPod } from '../../inspect/protocol.ts';
+import { podUidIn } from '../../pod/show/actorPath.ts';
 import { withoutNode } from '../../pod/show/shownName.ts';
 import { go } from './go.ts';
 import type { LastSeen, Page } from './page.ts';
@@ -11,12 +13,9 @@ import type { World } from './world.ts';
 export const podName = ({ name, isStatic }: ShownPod, { node }: World): string =>
   isStatic ? withoutNode(name, node.name) : name;
 
-/** The uid of the pod that an actor belongs to; undefined: the node's own. */
-export const uidOf = (path: string): string | undefined => /^pod\/([^/]+)/.exec(path)?.[1];
-
 /** The pod that an actor belongs to. */
 export const podOf = (world: World, path: string): ShownPod | undefined => {
-  const uid = uidOf(path);
+  const uid = podUidIn(path);
   return uid === undefined ? undefined : world.pods.get(uid);
 };
 
@@ -50,7 +49,7 @@ export function stepsOf(
   world: World,
   path: string,
 ): { readonly steps: readonly string[]; readonly uid: string | undefined } {
-  const uid = uidOf(path);
+  const uid = podUidIn(path);
   const below = path.split('/').filter(Boolean);
   const pod = uid === undefined ? undefined : world.pods.get(uid);
   if (!pod) return { steps: ['node', ...below], uid: undefined };

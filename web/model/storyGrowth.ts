@@ -1,7 +1,8 @@
 /** How a story goes on: lines come to it at its end, and the oldest leave it when there are too many. */
+
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
+import { podUidIn } from '../../pod/show/actorPath.ts';
 import { categoryIn } from '../../pod/show/category.ts';
-import { uidOf } from './selection.ts';
 import type { World } from './world.ts';
 
 /** More are not kept. */
@@ -12,7 +13,7 @@ export function isOfPod(line: StoryLine, uid: string): boolean {
   if (line.kind === 'began' || line.kind === 'ended') return true;
   if (line.kind === 'event') return line.uid === uid;
   if (line.kind === 'entered' && line.uid !== undefined) return line.uid === uid;
-  return (uidOf(line.actor) ?? '') === uid;
+  return (podUidIn(line.actor) ?? '') === uid;
 }
 
 /** A story with what came after it; `unsaid`: so much was left out. What it has too much of is counted as that. */
@@ -70,7 +71,7 @@ export function withoutKnown(lines: readonly StoryLine[], { lines: told }: Pick<
 
 /** A story that begins now, with what its actors are in. */
 export function storyOfNow({ at, actors }: World, uid: string): Story {
-  const own = [...actors.values()].filter(({ path }) => (uidOf(path) ?? '') === uid);
+  const own = [...actors.values()].filter(({ path }) => (podUidIn(path) ?? '') === uid);
   return {
     ...{ from: at, to: at, lines: [] },
     before: own.map(({ path, state, since, tags }) => {

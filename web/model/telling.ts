@@ -1,9 +1,10 @@
 /** The story of the selected pod as the page has it: asked for as far as it is looked at, and gone on with by what comes live. */
+
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
+import { podUidIn } from '../../pod/show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import type { Page } from './page.ts';
-import { uidOf } from './selection.ts';
 import { appended, isOfPod, rejoined, storyOfNow, toldFrom, withoutKnown } from './storyGrowth.ts';
 import type { Row } from './storyRows.ts';
 import { growingSteps, type Step } from './storySteps.ts';
@@ -129,7 +130,7 @@ function wantedOf(page: Page, telling: Telling): Wanted | undefined {
   // What came last may be ahead of a clock of seconds.
   const isOpen = page.mode === 'live' && window.to >= Math.min(end, lastOf(page));
   const to = isOpen ? end : Math.min(window.to, end);
-  return { uid: uidOf(selected) ?? '', from, to, isOpen, tries, holes };
+  return { uid: podUidIn(selected) ?? '', from, to, isOpen, tries, holes };
 }
 
 function isKnown(wanted: Wanted, known: Known | undefined): boolean {

@@ -6,7 +6,7 @@ import { registerKeys } from '../model/keys.ts';
 import { stepTo } from '../model/moments.ts';
 import { holdOrPlay, leavePast, storyKeys, turnSpeed } from '../model/storyKeys.ts';
 import { nameOf } from '../model/storyWho.ts';
-import { Transport } from '../parts/transport.tsx';
+import { Glyph } from '../parts/glyph.tsx';
 import { Clock } from './railClock.tsx';
 import { Track } from './railTrack.tsx';
 import type { StoryPanel } from './storyPanel.ts';
@@ -49,9 +49,9 @@ function Buttons(panel: StoryPanel) {
   return (
     <>
       <Tool label={`Previous change of ${name}`} hint="[" of="firstBack" onClick={step('change', false)} />
-      <Tool label="One event back" hint="," of="back" onClick={step('event', false)} />
+      <Tool label="One event back" hint="," of="earlier" onClick={step('event', false)} />
       <HoldOrPlay {...panel} />
-      <Tool label="One event on" hint="." of="on" onClick={step('event', true)} />
+      <Tool label="One event on" hint="." of="later" onClick={step('event', true)} />
       <Tool label={`Next change of ${name}`} hint="]" of="lastOn" onClick={step('change', true)} />
       {(page.past.value || player.speed.value) && (
         <button type="button" class="tool speed" title="How fast it is played" onClick={() => turnSpeed(page, player)}>
@@ -74,13 +74,13 @@ function HoldOrPlay({ page, player }: StoryPanel) {
 interface ToolProps {
   readonly label: string;
   readonly hint: string;
-  readonly of: Parameters<typeof Transport>[0]['of'];
+  readonly of: Parameters<typeof Glyph>[0]['of'];
   readonly onClick: () => void;
 }
 
 const Tool = ({ label, hint, of, onClick }: ToolProps) => (
   <button type="button" class="tool" aria-label={label} title={`${label} (${hint})`} onClick={onClick}>
-    <Transport of={of} />
+    <Glyph of={of} />
   </button>
 );
 

@@ -12,6 +12,10 @@ const GLYPHS = {
   open: 'M4 3 6.5 5.5 4 8',
   minus: 'M4 8h8',
   plus: 'M4 8h8M8 4v8',
+  firstBack: 'M12 3.5 6.5 8l5.5 4.5zM4 3.5v9',
+  pause: 'M6 4v8M10 4v8',
+  play: 'M5.5 3.5 12 8l-6.5 4.5z',
+  lastOn: 'M4 3.5 9.5 8 4 12.5zM12 3.5v9',
   fit: 'M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3',
 } as const;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { machineAt } from '../../../machines/drawing/stateTags.ts';
-import { actorSteps } from '../../../pod/show/actorPath.ts';
+import { actorSteps, containerIn, podUidIn } from '../../../pod/show/actorPath.ts';
 import { foldedOf } from '../../../web/model/storyRows.ts';
 import { kindOf } from '../../../web/model/storyWho.ts';
 
@@ -41,3 +41,16 @@ describe.each(['image', 'pod', 'probe', 'volume', 'container', 'garbage', 'admis
     });
   },
 );
+
+test.each([
+  ['', undefined, undefined],
+  ['sources/file', undefined, undefined],
+  ['statusSink/pod', undefined, undefined],
+  ['pod/constructor', 'constructor', undefined],
+  ['pod/u/volume/container', 'u', undefined],
+  ['pod/u/container/image/image', 'u', 'image'],
+  ['pod/u/container/web/probe/readiness', 'u', 'web'],
+])('of "%s" the pod is %s, the container %s', (path, uid, container) => {
+  expect(podUidIn(path)).toBe(uid);
+  expect(containerIn(path)).toBe(container);
+});
