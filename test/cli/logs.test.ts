@@ -110,7 +110,9 @@ describe('logs', () => {
     await serve({ main: { app: running() } });
     await logged('app', 0, lines('\x1b[31mred\x1b[0m \x1b[2J'));
     expect((await printed(['web'])).out).toBe('\x1b[31mred\x1b[0m \x1b[2J\n');
-    expect((await printed(['web'], {}, true)).out).toBe('\x1b[31mred\x1b[0m ^[[2J\n\x1b[0m');
+    expect((await printed(['web'], {}, true)).out).toBe('\x1b[31mred\x1b[0m ^[[2J\n');
+    await logged('app', 0, lines('\x1b[31mred'));
+    expect((await printed(['web'], {}, true)).out).toBe('\x1b[31mred\n\x1b[0m');
   });
 
   test('mistakes and what is not there are told in the words of kubectl and the kubelet', async () => {

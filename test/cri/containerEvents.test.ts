@@ -19,9 +19,9 @@ let aborter: AbortController;
 let heard: ('open' | RuntimeEvent)[];
 let wake: () => void;
 
-async function serve(served: Served): Promise<void> {
+async function serve(served: Served, requestTimeoutMs = 20_000): Promise<void> {
   server = await runtimeServer(served);
-  cri = connectCri({ runtimeEndpoint: server.endpoint, requestTimeoutMs: 200 });
+  cri = connectCri({ runtimeEndpoint: server.endpoint, requestTimeoutMs });
 }
 
 function listen(): Promise<void> {
@@ -145,7 +145,8 @@ describe('the event stream of the CRI', () => {
 });
 
 test('a runtime that hangs never opens: the subscription fails when the time for an answer is over', async () => {
-  await serve([[wire.RuntimeServiceService, { version: () => undefined, getContainerEvents: () => undefined }]]);
+  const hanging = { version: () => undefined, getContainerEvents: () => undefined };
+  await serve([[wire.RuntimeServiceService, hanging]], 200);
   await expect(listen()).rejects.toMatchObject({
     reason: 'RuntimeUnavailable',
     message: expect.stringContaining('200'),
