@@ -214,8 +214,15 @@ async function start(
     if (shown && MAY_RUN.has(shown.state)) return shown.id;
     if (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError')) return shown.id;
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
-    throw new NodeFailure(shown === null ? 'NotFound' : 'RunContainerError', message, { cause: error });
+    throw new NodeFailure(refusalOf(shown), message, { cause: error });
   }
+}
+
+/** What the failure of a start means for a container that the runtime shows so. */
+function refusalOf(shown: ObservedContainer | null): FailureReason {
+  if (shown === null) return 'NotFound';
+  // The call was lost on its way: nothing of the container has ended.
+  return shown.state === 'created' ? 'RuntimeError' : 'RunContainerError';
 }
 
 /** Under the id that is known and, where the runtime has it under another, under that within what is left. */

@@ -112,6 +112,18 @@ describe('restarts', () => {
     expect(node.container('bad').ready).toBe(true);
   });
 
+  test('C5: a container whose start has not reached the runtime is started again, although it runs only once', async () => {
+    const node = await simulatedNode({ pods: [podWith('once', { restartPolicy: 'Never' })] });
+    const error = { code: 'INTERNAL', message: 'stream terminated by RST_STREAM' } as const;
+    node.runtime.faults.add({ call: 'startContainer', error });
+    await node.advance('5s');
+    expect(node.container('once').state?.waiting).toEqual({ reason: 'RunContainerError', message: error.message });
+    expect(node.pod('once').phase).toBe('Pending');
+    await node.advance('10s');
+    expect(node.container('once')).toMatchObject({ ready: true, restartCount: 0 });
+    expect(node.calls('createContainer')).toHaveLength(1);
+  });
+
   test('C2: a terminal phase stays, and dead containers are kept for their logs until the pod is removed', async () => {
     const node = await simulatedNode({ pods: [podRunning('job', 'exit 0', { restartPolicy: 'Never' })] });
     await node.advance('2s');

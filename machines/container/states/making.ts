@@ -23,6 +23,7 @@ const whatStarted = ({ id, createdAt, startedAt, made }: ObservedContainer) => (
 
 const guards = {
   isStartRefused: ({ event }: ContainerArgs) => failureOf(event).reason === 'RunContainerError',
+  isStillCreated: ({ event }: ContainerArgs) => failureOf(event).reason === 'RuntimeError',
   isGoneBeforeStart: ({ event }: ContainerArgs) => failureOf(event).reason === 'NotFound',
 };
 
@@ -50,7 +51,7 @@ const actions = {
     const failure = failureOf(event);
     return { failure, run: failedStart(context.id, failure), waitingReason: refusedStart(failure) };
   }),
-  recordMissing: containerSetup.assign(({ event }) => {
+  recordNotStarted: containerSetup.assign(({ event }) => {
     const failure = failureOf(event);
     return { ...retryAfter(failure), waitingReason: refusedStart(failure) };
   }),
@@ -201,10 +202,19 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             guard: 'isGoneBeforeStart',
             target: '#container.launching.awaitingRetry',
             actions: [
-              'recordMissing',
+              'recordNotStarted',
               { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
               'forgetIt',
               'tellNotFound',
+            ],
+          },
+          // As above, and the runtime has it: the same attempt is launched again.
+          {
+            guard: 'isStillCreated',
+            target: '#container.launching.awaitingRetry',
+            actions: [
+              'recordNotStarted',
+              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
             ],
           },
           // It may run all the same: the same attempt is launched again, and finds it.

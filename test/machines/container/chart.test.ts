@@ -125,6 +125,20 @@ describe('start', () => {
     expect(story.ports.asked('createContainer')).toHaveLength(2);
   });
 
+  test('C5: one that is still only created after its start failed is started again, although it runs only once', () => {
+    const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
+    story.ports.failNext('startContainer', 'RuntimeError');
+    story.begin();
+    expect(story.state()).toBe('launching.awaitingRetry');
+    expect(story.view()).toMatchObject({ now: { kind: 'waiting', reason: 'RunContainerError' }, restartCount: 0 });
+    expect(story.context().run).toBeUndefined();
+    expect(queueOf(story.startLimiter)).toEqual(empty);
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({ attempt: 0, waitingReason: undefined });
+    expect(story.ports.asked('createContainer')).toHaveLength(1);
+  });
+
   test('C7: a start that the runtime refuses backs off like a crash', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RunContainerError');
