@@ -138,7 +138,8 @@ async function partsOn(line: Line, ask: AskPods, kind: 'containers' | 'volumes')
 }
 
 async function valuesOf(option: Option, line: Line, ask: AskPods): Promise<readonly string[]> {
-  if (option.argChoices) return option.argChoices;
+  // Behind what goes on after `=` a shell would set a space.
+  if (option.argChoices) return option.argChoices.filter((each) => !each.endsWith('='));
   if (option.long === '--types') return ['Normal', 'Warning'];
   if (option.long === '--namespace') return (await podsOn(line, ask)).map(({ namespace }) => namespace);
   if (option.long === '--container') return partsOn(line, ask, 'containers');

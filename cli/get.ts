@@ -1,5 +1,6 @@
 import { systemClock } from '../actors/clock.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
+import { podFields } from '../pod/api/selection/selectableFields.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { haveTwins, podsCalled } from '../pod/show/called.ts';
 import { podList } from '../pod/show/podList.ts';
@@ -8,15 +9,17 @@ import { podTable } from '../pod/show/table.ts';
 import type { NodeSummary } from '../server/agent.ts';
 import { mayBeIn, problemSentence, problemsOf } from '../server/manifestProblems.ts';
 import { agentNamed } from './agent.ts';
-import { asText, type OutputFormat } from './output.ts';
+import { type ObjectFormat, objectPrinter, readFormat } from './format/objectFormat.ts';
 import { readNode, readPodList, readWatchEvent } from './readPods.ts';
-import { type TablePrinter, tablePrinter } from './table/printer.ts';
+import { type SelectionOptions, selection } from './selection.ts';
+import { tablePrinter } from './table/printer.ts';
 
-export interface GetOptions {
+export interface GetOptions extends SelectionOptions {
   readonly name?: string;
   readonly namespace?: string;
   readonly allNamespaces?: boolean;
-  readonly output?: OutputFormat;
+  readonly output?: string;
+  readonly headers?: boolean;
   readonly watch?: boolean;
   readonly rootDir?: string;
   readonly stateDir?: string;
@@ -26,63 +29,63 @@ type Write = (text: string) => unknown;
 
 type Node = Pick<NodeSummary, 'name' | 'simulated' | 'problems'>;
 
-function wanted(pods: readonly Pod[], { name, namespace, allNamespaces }: GetOptions): Pod[] {
+/** What is asked for of pods, and in which form; every mistake in it shows before any agent is asked. */
+interface Asked {
+  readonly options: GetOptions;
+  readonly isSelected: (pod: Pod) => boolean;
+  readonly format: ObjectFormat;
+  readonly write: Write;
+}
+
+function wanted(pods: readonly Pod[], { options, isSelected }: Asked): Pod[] {
+  const { name, namespace, allNamespaces } = options;
   const there = pods.filter(({ metadata }) => {
     return namespace === undefined || allNamespaces === true || metadata.namespace === namespace;
   });
-  return name === undefined ? there : podsCalled(name, there);
+  return (name === undefined ? there : podsCalled(name, there)).filter(isSelected);
 }
 
 /** Prints pods as they come, in the form that was asked for. */
-async function podPrinter(node: Node, options: GetOptions, pods: readonly Pod[], write: Write) {
-  const { output } = options;
-  if (output === 'name')
-    return async (each: readonly Pod[]) => each.forEach(({ metadata }) => void write(`pod/${metadata.name}\n`));
-  if (output === 'json' || output === 'yaml') {
-    return async (each: readonly Pod[]) => {
-      for (const pod of each) write(`${output === 'yaml' ? '---\n' : ''}${await asText(pod, output)}`);
-    };
-  }
-  if (node.simulated) write('SIMULATED runtime: no real containers run\n');
+function podPrinter(node: Node, { options, format, write }: Asked, pods: readonly Pod[]) {
   const namespaces = options.allNamespaces || pods.some(({ metadata }) => metadata.namespace !== 'default');
   const uids = haveTwins(pods);
-  const table: TablePrinter = tablePrinter(write);
-  return async (each: readonly Pod[]) => {
-    const [header = [], ...lines] = podTable(each, { wide: output === 'wide', now: systemClock.now() });
+  const { wide, headers } = { wide: false, headers: true, ...format };
+  const printer = tablePrinter(write, { headers });
+  if (format.kind === 'table' && node.simulated) write('SIMULATED runtime: no real containers run\n');
+  const table = (each: readonly Pod[]) => {
+    const [header = [], ...lines] = podTable(each, { wide, now: systemClock.now() });
     const around = (namespace: string, cells: readonly string[], uid: string) => [
       ...(namespaces ? [namespace] : []),
       ...cells,
       ...(uids ? [uid] : []),
     ];
     const rows = each.map(({ metadata }, index) => around(metadata.namespace, lines[index] ?? [], metadata.uid));
-    table.print(around('NAMESPACE', header, 'UID'), rows);
+    printer.print(around('NAMESPACE', header, 'UID'), rows);
   };
+  return objectPrinter(format, { nameOf: ({ metadata }) => `pod/${metadata.name}`, table }, write);
 }
 
 /** The watch's events after what was listed: a pod that is the same as in the list is not printed twice. */
 async function printChanges(
   events: AsyncGenerator<unknown>,
-  options: GetOptions,
+  asked: Asked,
   listed: readonly Pod[],
   print: (pods: Pod[]) => Promise<void>,
 ) {
   const known = new Map(listed.map((pod) => [pod.metadata.uid, JSON.stringify(pod)]));
+  const selected = new Set(known.keys());
   for await (const line of events) {
     const { type, pod } = readWatchEvent(line);
-    const isKnown = type === 'ADDED' && known.get(pod.metadata.uid) === JSON.stringify(pod);
-    known.delete(pod.metadata.uid);
-    const shown = isKnown ? [] : wanted([pod], options);
-    if (shown.length > 0) await print(shown);
+    const { uid } = pod.metadata;
+    const isKnown = type === 'ADDED' && known.get(uid) === JSON.stringify(pod);
+    known.delete(uid);
+    if (isKnown) continue;
+    const isWanted = wanted([pod], asked).length > 0;
+    // One that is no longer selected is told once more, as by the watch of an API server.
+    if (isWanted || selected.has(uid)) await print([pod]);
+    if (isWanted) selected.add(uid);
+    else selected.delete(uid);
   }
-}
-
-async function printObjects(
-  options: GetOptions,
-  pods: readonly Pod[],
-  output: 'json' | 'yaml',
-  write: Write,
-): Promise<void> {
-  write(await asText(options.name !== undefined && pods.length === 1 ? pods[0] : podList(pods), output));
 }
 
 /** No pod of this name: what is wrong with its manifest, if it has one. */
@@ -104,17 +107,22 @@ function tellRefused({ problems }: Node, { name, namespace, allNamespaces }: Get
 
 /** Prints the running agent's pods like kubectl does, and with `watch` every change until the agent ends. */
 export async function get(options: GetOptions, write: Write): Promise<void> {
+  const isSelected = selection<Pod>(options, podFields);
+  const asked: Asked = { options, isSelected, format: await readFormat(options), write };
   const agent = await agentNamed(options);
   // Before the list, so that what happens after it is told.
   const events = options.watch ? await agent.watch('/api/v1/pods', new AbortController().signal) : undefined;
-  const pods = wanted(readPodList(await agent.json('/api/v1/pods')), options);
+  const pods = wanted(readPodList(await agent.json('/api/v1/pods')), asked);
   const node = readNode(await agent.json('/node'));
   if (pods.length === 0 && options.name !== undefined && !options.watch) throw notFound(options.name, node, options);
-  const { output } = options;
-  if ((output === 'json' || output === 'yaml') && !options.watch) return printObjects(options, pods, output, write);
-  if (pods.length === 0 && output !== 'name') process.stderr.write('No resources found\n');
-  const print = await podPrinter(node, options, pods, write);
+  const { format } = asked;
+  if (format.kind === 'text' && !options.watch) {
+    const shown = options.name !== undefined && pods.length === 1 ? pods[0] : podList(pods);
+    return void write(await format.textOf(shown));
+  }
+  if (pods.length === 0 && format.kind !== 'names') process.stderr.write('No resources found\n');
+  const print = podPrinter(node, asked, pods);
   if (pods.length > 0) await print(pods);
   tellRefused(node, options);
-  if (events) await printChanges(events, options, pods, print);
+  if (events) await printChanges(events, asked, pods, print);
 }

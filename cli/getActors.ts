@@ -13,12 +13,12 @@ import { withoutNode } from '../pod/show/shownName.ts';
 import type { ActorRow } from '../pod/show/treeRows.ts';
 import type { AgentClient } from '../server/client.ts';
 import { agentNamed } from './agent.ts';
+import { type ObjectFormat, objectPrinter, readFormat } from './format/objectFormat.ts';
 import type { GetOptions } from './get.ts';
-import { asText } from './output.ts';
 import { type AnsweredActors, readActors } from './readActors.ts';
 import { tablePrinter } from './table/printer.ts';
 
-export interface GetActorsOptions extends Omit<GetOptions, 'name'> {
+export interface GetActorsOptions extends Omit<GetOptions, 'name' | 'selector' | 'fieldSelector'> {
   /** As on the page; what stands on the command line besides has to hold, too. */
   readonly filter?: string;
 }
@@ -65,7 +65,7 @@ function listed(actors: AnsweredActors, matches: ActorFilter, options: GetActors
 const refOf = ({ row: { actor, of } }: Listed): string => actorRef(actor, of);
 
 /** An actor as plain data; those below it have an item of their own. */
-function objectOf(each: Listed) {
+function objectOfActor(each: Listed) {
   const { actor, of, kind } = each.row;
   const { name, machine, state, tags, since, until, waitingFor, lastFailure, facts, lists, lastRun } = actor;
   const { namespace, name: pod, uid } = of ?? {};
@@ -100,32 +100,46 @@ function cellsOf(each: Listed, now: number, state = each.row.actor.state): strin
 /** What has become of an actor, in the words of a watch of Kubernetes. */
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
+/** What a list or a watch tells of an actor. */
+interface Told {
+  readonly actor: Listed;
+  readonly type: EventType;
+  readonly now: number;
+}
+
 /** Prints actors as they come, in the form that was asked for; those that are gone as they were last. */
 type Print = (actors: readonly Listed[], now: number, type: EventType) => Promise<void>;
 
-function actorPrinter(first: readonly Listed[], options: GetActorsOptions, write: Write, { width }: Looker): Print {
-  const { output, watch } = options;
-  if (output === 'name') {
-    return async (each, _, type) => each.forEach((one) => void write(`${watch ? `${type} ` : ''}${refOf(one)}\n`));
-  }
-  if (output === 'json' || output === 'yaml') {
-    return async (each, _, type) => {
-      for (const one of each) {
-        write(`${output === 'yaml' ? '---\n' : ''}${await asText({ type, object: objectOf(one) }, output)}`);
-      }
-    };
-  }
-  const header = output === 'wide' ? WIDE : NARROW;
-  const namespaces = options.allNamespaces || first.some(({ row }) => !['', 'default'].includes(namespaceOf(row)));
+function actorPrinter(
+  first: readonly Listed[],
+  options: GetActorsOptions,
+  { format, write, width }: { readonly format: ObjectFormat; readonly write: Write } & Looker,
+): Print {
+  const nameOf = ({ actor, type }: Told) => `${options.watch ? `${type} ` : ''}${refOf(actor)}`;
+  const objectOf = ({ actor, type }: Told) => ({ type, object: objectOfActor(actor) });
+  const table = actorTable(first, options, { format, write, width });
+  const print = objectPrinter<Told>(format, { nameOf, objectOf, table }, write);
+  return (actors, now, type) => print(actors.map((actor) => ({ actor, now, type })));
+}
+
+function actorTable(
+  first: readonly Listed[],
+  { allNamespaces }: GetActorsOptions,
+  { format, write, width }: { readonly format: ObjectFormat; readonly write: Write } & Looker,
+) {
+  const { wide, headers } = { wide: false, headers: true, ...format };
+  const header = wide ? WIDE : NARROW;
+  const namespaces = allNamespaces || first.some(({ row }) => !['', 'default'].includes(namespaceOf(row)));
   const before = (namespace: string) => (namespaces ? [namespace] : []);
   const least = namespaces ? [undefined, ...LEAST] : LEAST;
-  const table = tablePrinter(write, width === undefined || output === 'wide' ? undefined : { width, least });
-  return async (each, now, type) => {
-    const rows = each.map((one) => {
-      const cells = cellsOf(one, now, type === 'DELETED' ? 'gone' : undefined).slice(0, header.length);
-      return [...before(namespaceOf(one.row)), ...cells];
+  const fit = width === undefined || wide ? undefined : { width, least };
+  const printer = tablePrinter(write, { fit, headers });
+  return (told: readonly Told[]) => {
+    const rows = told.map(({ actor, type, now }) => {
+      const cells = cellsOf(actor, now, type === 'DELETED' ? 'gone' : undefined).slice(0, header.length);
+      return [...before(namespaceOf(actor.row)), ...cells];
     });
-    table.print([...before('NAMESPACE'), ...header], rows);
+    printer.print([...before('NAMESPACE'), ...header], rows);
   };
 }
 
@@ -182,23 +196,20 @@ export async function getActors(
   looker: Looker = { width: process.stdout.isTTY ? process.stdout.columns || undefined : undefined },
 ): Promise<void> {
   const matches = filterOf(words, options);
+  const format = await readFormat(options);
   const agent: AgentClient = await agentNamed(options);
   const actors = readActors(await agent.json('/actors'));
   const found = listed(actors, matches, options);
-  const { output, watch } = options;
-  if ((output === 'json' || output === 'yaml') && !watch) {
-    const list = { kind: 'ActorList', items: found.map(objectOf) };
-    return void write(await asText(list, output));
+  if (format.kind === 'text' && !options.watch) {
+    return void write(await format.textOf({ kind: 'ActorList', items: found.map(objectOfActor) }));
   }
-  if (actors.simulated && (output === undefined || output === 'wide')) {
-    write('SIMULATED runtime: no real containers run\n');
-  }
+  if (format.kind === 'table' && actors.simulated) write('SIMULATED runtime: no real containers run\n');
   if (found.length === 0) process.stderr.write(printable(nothingFound(actors)));
-  const print = actorPrinter(found, options, write, looker);
+  const print = actorPrinter(found, options, { format, write, ...looker });
   if (found.length > 0) await print(found, actors.at, 'ADDED');
   const look = async () => {
     const now = readActors(await agent.json('/actors'));
     return { found: listed(now, matches, options), now: now.at };
   };
-  if (watch) await printChanges({ look, print, first: found });
+  if (options.watch) await printChanges({ look, print, first: found });
 }

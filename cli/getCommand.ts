@@ -1,6 +1,7 @@
 /** `statelet get`: which kind of objects its words and flags ask for. */
 import { type Command, Option } from 'commander';
 import { ConfigError } from '../node/config/configError.ts';
+import { FORMATS, FORMATS_WITH } from './format/formats.ts';
 import type { GetOptions } from './get.ts';
 import type { GetActorsOptions } from './getActors.ts';
 import type { GetEventsOptions } from './getEvents.ts';
@@ -18,6 +19,13 @@ export interface GetCommands {
 
 type AllOptions = GetEventsOptions & GetActorsOptions;
 
+/** Its known values are offered; what is wrong with one the format itself says. */
+function outputOption(): Option {
+  const option = new Option('-o, --output <format>', `one of ${[...FORMATS, ...FORMATS_WITH].join(', ')}`);
+  option.choices([...FORMATS, ...FORMATS_WITH]).argParser(String);
+  return option;
+}
+
 /** The flags that choose among objects of one kind are of no use for another. */
 function refuseOthersFlags(kind: ResourceKind, options: AllOptions): void {
   const flags = [
@@ -25,6 +33,9 @@ function refuseOthersFlags(kind: ResourceKind, options: AllOptions): void {
     ['types', 'events', options.types],
     ['filter', 'actors', options.filter],
   ] as const;
+  if (kind === 'actors' && (options.selector ?? options.fieldSelector) !== undefined) {
+    throw new ConfigError('--selector, --field-selector: actors are no objects of Kubernetes; use words of a filter');
+  }
   for (const [flag, of, value] of flags) {
     if (value !== undefined && kind !== of) throw new ConfigError(`--${flag}: only ${of} can be chosen by it`);
   }
@@ -44,7 +55,10 @@ export function addGetCommand(program: Command, commands: GetCommands): void {
     )
     .option('-n, --namespace <namespace>', 'only objects in this namespace (default: all)')
     .option('-A, --all-namespaces', 'objects in all namespaces, with a NAMESPACE column')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['wide', 'json', 'yaml', 'name']))
+    .addOption(outputOption())
+    .option('--no-headers', 'print no headers in a table')
+    .option('-l, --selector <labels>', 'only objects with these labels: app=web, app!=web, "app in (a,b)", app, !app')
+    .option('--field-selector <fields>', 'only objects with these fields: status.phase=Running, metadata.name!=web, …')
     .option(
       '-w, --watch',
       'after listing, watch for changes; actors are looked at once a second, and each says what became of it',

@@ -2,6 +2,7 @@
 import { systemClock } from '../actors/clock.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { suggestion } from '../node/config/fields.ts';
+import { eventFields } from '../pod/api/selection/selectableFields.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
 import { eventTable } from '../pod/events/eventTable.ts';
 import { NodeFailure } from '../pod/failure.ts';
@@ -10,10 +11,11 @@ import { printable } from '../pod/show/printable.ts';
 import type { AgentClient } from '../server/client.ts';
 import { agentNamed } from './agent.ts';
 import { podNameOf } from './explain.ts';
+import { type ObjectFormat, objectPrinter, readFormat } from './format/objectFormat.ts';
 import type { GetOptions } from './get.ts';
-import { asText } from './output.ts';
 import { readEvent, readEventList } from './readEvents.ts';
 import { readNode, readWatched } from './readPods.ts';
+import { selection } from './selection.ts';
 import { tablePrinter } from './table/printer.ts';
 
 export interface GetEventsOptions extends GetOptions {
@@ -43,37 +45,40 @@ function wantedEvents(options: GetEventsOptions): Wanted {
   const types = typesOf(options.types);
   const about = options.for === undefined ? undefined : podNameOf([options.for]);
   const namespace = options.allNamespaces ? undefined : options.namespace;
-  return ({ type, metadata, involvedObject, source }) =>
-    types.includes(type) &&
-    (namespace === undefined || metadata.namespace === namespace) &&
-    (options.name === undefined || metadata.name === options.name) &&
-    (about === undefined || isAbout(about, involvedObject, source.host));
+  const isSelected = selection<CoreEvent>(options, eventFields);
+  return (event) => {
+    const { type, metadata, involvedObject, source } = event;
+    return (
+      types.includes(type) &&
+      (namespace === undefined || metadata.namespace === namespace) &&
+      (options.name === undefined || metadata.name === options.name) &&
+      (about === undefined || isAbout(about, involvedObject, source.host)) &&
+      isSelected(event)
+    );
+  };
 }
 
 const isAbout = (pod: string, { kind, name, uid }: CoreEvent['involvedObject'], node: string): boolean =>
   kind === 'Pod' && (uid === pod || isCalled(pod, name, node));
 
 /** Prints events as they come, in the form that was asked for. */
-async function eventPrinter(agent: AgentClient, { output, allNamespaces = false }: GetEventsOptions, write: Write) {
-  if (output === 'name')
-    return async (each: readonly CoreEvent[]) => each.forEach((event) => void write(`event/${event.metadata.name}\n`));
-  if (output === 'json' || output === 'yaml') {
-    return async (each: readonly CoreEvent[]) => {
-      for (const event of each) write(`${output === 'yaml' ? '---\n' : ''}${await asText(event, output)}`);
-    };
+async function eventPrinter(
+  agent: AgentClient,
+  { allNamespaces = false }: GetEventsOptions,
+  format: ObjectFormat,
+  write: Write,
+) {
+  if (format.kind === 'table' && readNode(await agent.json('/node')).simulated) {
+    write('SIMULATED runtime: no real containers run\n');
   }
-  if (readNode(await agent.json('/node')).simulated) write('SIMULATED runtime: no real containers run\n');
-  const table = tablePrinter(write);
-  return async (each: readonly CoreEvent[]) => {
-    const [header = [], ...rows] = eventTable(each, { wide: output === 'wide', now: systemClock.now() });
+  const { wide, headers } = { wide: false, headers: true, ...format };
+  const printer = tablePrinter(write, { headers });
+  const table = (each: readonly CoreEvent[]) => {
+    const [header = [], ...rows] = eventTable(each, { wide, now: systemClock.now() });
     const named = rows.map((cells, index) => [each[index]?.metadata.namespace ?? '', ...cells]);
-    table.print(allNamespaces ? ['NAMESPACE', ...header] : header, allNamespaces ? named : rows);
+    printer.print(allNamespaces ? ['NAMESPACE', ...header] : header, allNamespaces ? named : rows);
   };
-}
-
-async function printObjects(options: GetEventsOptions, events: readonly CoreEvent[], output: 'json' | 'yaml') {
-  const list = { apiVersion: 'v1', kind: 'EventList', metadata: { resourceVersion: '' }, items: events };
-  return asText(options.name !== undefined && events.length === 1 ? events[0] : list, output);
+  return objectPrinter(format, { nameOf: ({ metadata }) => `event/${metadata.name}`, table }, write);
 }
 
 /** What a list without anything in it says. */
@@ -85,15 +90,17 @@ function nothingFound({ name, for: about }: GetEventsOptions): string {
 /** Prints the running agent's events like kubectl does, and with `watch` every one until the agent ends. */
 export async function getEvents(options: GetEventsOptions, write: Write): Promise<void> {
   const isWanted = wantedEvents(options);
+  const format = await readFormat(options);
   const agent = await agentNamed(options);
   // Before the list, so that what happens after it is told.
   const changes = options.watch ? await agent.watch(PATH, new AbortController().signal) : undefined;
   const events = readEventList(await agent.json(PATH)).filter(isWanted);
-  const { output } = options;
-  if ((output === 'json' || output === 'yaml') && !changes)
-    return void write(await printObjects(options, events, output));
+  if (format.kind === 'text' && !changes) {
+    const list = { apiVersion: 'v1', kind: 'EventList', metadata: { resourceVersion: '' }, items: events };
+    return void write(await format.textOf(options.name !== undefined && events.length === 1 ? events[0] : list));
+  }
   if (events.length === 0 && !changes) return void process.stderr.write(printable(nothingFound(options)));
-  const print = await eventPrinter(agent, options, write);
+  const print = await eventPrinter(agent, options, format, write);
   if (events.length > 0) await print(events);
   if (changes) await printChanges(changes, { isWanted, listed: events, print });
 }

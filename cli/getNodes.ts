@@ -1,30 +1,41 @@
 /** `get nodes`: the agent's own node. */
 import { systemClock } from '../actors/clock.ts';
+import { nodeFields } from '../pod/api/selection/selectableFields.ts';
+import type { NodeObject } from '../pod/node/nodeObject.ts';
 import { nodeTable } from '../pod/node/nodeTable.ts';
 import { agentNamed } from './agent.ts';
-import { asText, type OutputFormat } from './output.ts';
+import { objectPrinter, readFormat } from './format/objectFormat.ts';
 import { askForNodes } from './readNodes.ts';
 import { readNode } from './readPods.ts';
+import { type SelectionOptions, selection } from './selection.ts';
 import { tablePrinter } from './table/printer.ts';
 
-export interface GetNodesOptions {
+export interface GetNodesOptions extends SelectionOptions {
   readonly name?: string;
-  readonly output?: OutputFormat;
+  readonly output?: string;
+  readonly headers?: boolean;
   readonly rootDir?: string;
   readonly stateDir?: string;
 }
 
 /** Prints the running agent's node like kubectl does. */
 export async function getNodes(options: GetNodesOptions, write: (text: string) => unknown): Promise<void> {
-  const { name, output } = options;
+  const isSelected = selection(options, nodeFields);
+  const format = await readFormat(options);
   const agent = await agentNamed(options);
-  const nodes = await askForNodes(agent, name);
-  if (output === 'name') return nodes.forEach(({ metadata }) => void write(`node/${metadata.name}\n`));
-  if (output === 'json' || output === 'yaml') {
+  const nodes = (await askForNodes(agent, options.name)).filter(isSelected);
+  if (format.kind === 'text') {
     const list = { apiVersion: 'v1', kind: 'NodeList', metadata: { resourceVersion: '' }, items: nodes };
-    return void write(await asText(name === undefined ? list : nodes[0], output));
+    return void write(await format.textOf(options.name === undefined ? list : nodes[0]));
   }
-  if (readNode(await agent.json('/node')).simulated) write('SIMULATED runtime: no real containers run\n');
-  const [header = [], ...rows] = nodeTable(nodes, { wide: output === 'wide', now: systemClock.now() });
-  tablePrinter(write).print(header, rows);
+  if (nodes.length === 0) return void process.stderr.write('No resources found\n');
+  const { wide, headers } = { wide: false, headers: true, ...format };
+  if (format.kind === 'table' && readNode(await agent.json('/node')).simulated) {
+    write('SIMULATED runtime: no real containers run\n');
+  }
+  const table = (each: readonly NodeObject[]) => {
+    const [header = [], ...rows] = nodeTable(each, { wide, now: systemClock.now() });
+    tablePrinter(write, { headers }).print(header, rows);
+  };
+  await objectPrinter(format, { nameOf: ({ metadata }) => `node/${metadata.name}`, table }, write)(nodes);
 }

@@ -60,6 +60,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/services/probes.test.ts': {
     'actors/services': 'handlerTarget hostNetwork httpGet probeExec probeHttp probeTcp',
   },
+  'test/cli/format/jsonTemplate.test.ts': { 'cli/format': 'jsonPath pathMistake scanner' },
+  'test/cli/format/objectFormat.test.ts': { 'cli/format': 'formats' },
+  'test/cli/get.test.ts': { cli: 'selection' },
   // Manifests.
   'test/actors/sources/hostileManifests.test.ts': {
     'actors/sources': 'manifestDirectory manifestLimits manifestText manifestThread',
@@ -170,7 +173,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/volume/program.test.ts': { host: 'ownScript', volume: 'hostMounter memory volumeTasks' },
   // Commands, run as processes or over a real socket.
   'test/cli/process.test.ts': {
-    cli: 'agent asYaml describe get getEvents leftPods readEvents readExplanation readNodes readPods record resource run signals standardOutput',
+    cli: 'agent asYaml describe getEvents leftPods readEvents readExplanation readNodes readPods record resource run signals standardOutput',
     node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory settings startNode',
   },
   'test/cli/logs.test.ts': { cli: 'askPod delete' },

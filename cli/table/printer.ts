@@ -21,8 +21,17 @@ interface Fit {
   readonly least: readonly (number | undefined)[];
 }
 
+interface TableOptions {
+  readonly fit?: Fit | undefined;
+  /** False: rows alone. */
+  readonly headers?: boolean;
+}
+
 /** A printer whose columns keep the widths that they began with, so that rows that come later stand below. */
-export function tablePrinter(write: (text: string) => unknown, fit?: Fit): TablePrinter {
+export function tablePrinter(
+  write: (text: string) => unknown,
+  { fit, headers = true }: TableOptions = {},
+): TablePrinter {
   let widths: readonly number[] | undefined;
   const fitted = (header: readonly string[], natural: readonly number[]) => {
     if (fit === undefined) return natural;
@@ -36,10 +45,10 @@ export function tablePrinter(write: (text: string) => unknown, fit?: Fit): Table
   return {
     print(header, rows) {
       const shown = rows.map((cells) => cells.map(shownCell));
-      const lines = widths === undefined ? [header, ...shown] : shown;
+      const lines = widths === undefined && headers ? [header, ...shown] : shown;
       widths ??= fitted(
         header,
-        header.map((_, index) => Math.max(...lines.map((cells) => displayWidth(cells[index] ?? '')))),
+        header.map((_, index) => Math.max(0, ...lines.map((cells) => displayWidth(cells[index] ?? '')))),
       );
       const room = (index: number) => widths?.[index] ?? 0;
       const shownAs = fit === undefined ? padded : (cell: string, width: number) => padded(cut(cell, width), width);

@@ -40,39 +40,39 @@ describe('get', () => {
   test.each([
     [
       ['get', 'po'],
-      ['get', {}],
+      ['get', { headers: true }],
     ],
     [
       ['get', 'pods', 'web', '-o', 'wide'],
-      ['get', { name: 'web', output: 'wide' }],
+      ['get', { name: 'web', output: 'wide', headers: true }],
     ],
     [
       ['get', 'pod/web'],
-      ['get', { name: 'web' }],
+      ['get', { name: 'web', headers: true }],
     ],
     [
       ['get', 'ev', '--for', 'pod/web'],
-      ['getEvents', { for: 'pod/web' }],
+      ['getEvents', { for: 'pod/web', headers: true }],
     ],
     [
       ['get', 'no', '-o', 'wide'],
-      ['getNodes', { output: 'wide' }],
+      ['getNodes', { output: 'wide', headers: true }],
     ],
     [
       ['get', 'node/host'],
-      ['getNodes', { name: 'host' }],
+      ['getNodes', { name: 'host', headers: true }],
     ],
     [
       ['get', 'actors', 'web', 'is:retrying', '-w'],
-      ['getActors', ['web', 'is:retrying'], { watch: true }],
+      ['getActors', ['web', 'is:retrying'], { watch: true, headers: true }],
     ],
     [
       ['get', 'actor', '--filter', 'ns:shop'],
-      ['getActors', [], { filter: 'ns:shop' }],
+      ['getActors', [], { filter: 'ns:shop', headers: true }],
     ],
     [
       ['get', 'events/e1'],
-      ['getEvents', { name: 'e1' }],
+      ['getEvents', { name: 'e1', headers: true }],
     ],
   ])('%j', async (words, call) => {
     expect(await asked(...words)).toEqual(call);
@@ -86,6 +86,10 @@ describe('get', () => {
     [['get', 'no', '-w'], '--watch: nodes cannot be watched'],
     [['get', 'pods', '--types', 'Warning'], '--types: only events can be chosen by it'],
     [['get', 'events', '--filter', 'web'], '--filter: only actors can be chosen by it'],
+    [
+      ['get', 'actors', '-l', 'app'],
+      '--selector, --field-selector: actors are no objects of Kubernetes; use words of a filter',
+    ],
     [['get', 'actors/web'], 'actors/web: expected actors, and words of a filter'],
     [['get', 'actors', '--for', 'pod/web'], '--for: only events can be chosen by it'],
   ])('%j is a mistake', async (words, message) => {

@@ -1,0 +1,41 @@
+/** Which fields of the node's objects an API server selects by. */
+import type { CoreEvent } from '../../events/event.ts';
+import type { NodeObject } from '../../node/nodeObject.ts';
+import type { Pod } from '../schema/pod.ts';
+import type { SelectableFields } from './fieldSelector.ts';
+
+/** k8s.io/kubernetes/pkg/registry/core/pod/strategy.go, ToSelectableFields. */
+export const podFields: SelectableFields<Pod> = new Map([
+  ['metadata.name', ({ metadata }) => metadata.name],
+  ['metadata.namespace', ({ metadata }) => metadata.namespace],
+  ['spec.nodeName', ({ spec }) => spec.nodeName ?? ''],
+  ['spec.restartPolicy', ({ spec }) => spec.restartPolicy ?? ''],
+  ['spec.schedulerName', ({ spec }) => spec.schedulerName ?? ''],
+  ['spec.serviceAccountName', ({ spec }) => spec.serviceAccountName ?? ''],
+  ['spec.hostNetwork', ({ spec }) => String(spec.hostNetwork ?? false)],
+  ['status.phase', ({ status }) => status?.phase ?? ''],
+  ['status.podIP', ({ status }) => status?.podIPs?.[0]?.ip ?? ''],
+]);
+
+/** k8s.io/kubernetes/pkg/registry/core/node/strategy.go. */
+export const nodeFields: SelectableFields<NodeObject> = new Map<string, (node: NodeObject) => string>([
+  ['metadata.name', ({ metadata }) => metadata.name],
+  // Whom nobody cordons: there is no API server.
+  ['spec.unschedulable', () => 'false'],
+]);
+
+/** k8s.io/kubernetes/pkg/registry/core/event/strategy.go. */
+export const eventFields: SelectableFields<CoreEvent> = new Map([
+  ['metadata.name', ({ metadata }) => metadata.name],
+  ['metadata.namespace', ({ metadata }) => metadata.namespace],
+  ['involvedObject.kind', ({ involvedObject }) => involvedObject.kind],
+  ['involvedObject.namespace', ({ involvedObject }) => involvedObject.namespace ?? ''],
+  ['involvedObject.name', ({ involvedObject }) => involvedObject.name],
+  ['involvedObject.uid', ({ involvedObject }) => involvedObject.uid ?? ''],
+  ['involvedObject.apiVersion', ({ involvedObject }) => involvedObject.apiVersion ?? ''],
+  ['involvedObject.fieldPath', ({ involvedObject }) => involvedObject.fieldPath ?? ''],
+  ['reason', ({ reason }) => reason],
+  ['reportingComponent', ({ reportingComponent }) => reportingComponent],
+  ['source', ({ source }) => source.component],
+  ['type', ({ type }) => type],
+]);
