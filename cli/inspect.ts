@@ -8,6 +8,7 @@ import { servePage } from '../inspect/server.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { machinesDigest } from '../node/machinesDigest.ts';
 import { pageDirectory } from '../node/page.ts';
+import { isoTime } from '../pod/api/rfc3339.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 
 export interface InspectOptions {
@@ -15,11 +16,20 @@ export interface InspectOptions {
   readonly address?: string;
 }
 
+/** How the page is shown at first. */
+interface Shown {
+  /** The moment, in milliseconds since the epoch; absent: the end. */
+  readonly at?: number | undefined;
+  /** What else is done with the address of the page. */
+  readonly open?: (url: string) => Promise<void>;
+}
+
 /** Serves the page over a recording until a signal ends it. */
 export async function inspectRecording(
   path: string,
   options: InspectOptions,
   write: (text: string) => unknown,
+  { at, open }: Shown = {},
 ): Promise<void> {
   const address = addressOf(options);
   const past = new PastThread({ path, machines: machinesDigest(), mode: 'file', clock: systemClock });
@@ -30,7 +40,9 @@ export async function inspectRecording(
       ...{ address, directory: pageDirectory() },
       inspected: async () => recordedNode(past, async () => past.end()),
     });
-    write(`${server.url}\nCtrl-C ends it.\n`);
+    const url = `${server.url}${at === undefined ? '' : `?at=${isoTime(at)}`}`;
+    write(`${url}\nCtrl-C ends it.\n`);
+    await open?.(url);
     await askedToEnd(signals.asked);
     await server.close();
   } finally {

@@ -187,6 +187,7 @@ function addRecordingCommands(program: Command, commands: Commands): void {
     .option('-c, --container <name>', 'with --explain: this container of the pod')
     .option('--volume <name>', 'with --explain: this volume of the pod')
     .option('-n, --namespace <namespace>', 'only pods in this namespace (default: all)')
+    .option('--open', 'show it as a page, at that moment; serves it on this host until Ctrl-C')
     .option('--story', 'print all that happened, a line each; works with recordings of other versions, too')
     .option(
       '--check',

@@ -26,6 +26,8 @@ export interface ReplayOptions {
   readonly volume?: string;
   readonly check?: boolean;
   readonly story?: boolean;
+  /** The page is opened over it, at that moment. */
+  readonly open?: boolean;
   readonly namespace?: string;
   readonly output?: 'json' | 'yaml';
 }
@@ -39,14 +41,20 @@ interface Opened {
   readonly until: number;
 }
 
-/** Prints the pods of a recording as they were at a moment, why one was as it was, its story, or whether it can be trusted. */
+/**
+ * Prints the pods of a recording as they were at a moment, why one was as it was, its story, or whether it can be trusted;
+ * or serves the page over it.
+ */
 export async function replay(path: string, options: ReplayOptions, write: Write): Promise<void> {
+  if (options.open && (options.check || options.story || options.explain !== undefined || options.output !== undefined))
+    throw new ConfigError('--open: the page shows all of it, leave out --check, --story, --explain and --output');
   if (options.check && options.until !== undefined)
     throw new ConfigError('--check: all of a recording is checked, leave out --until');
   if (options.explain === undefined && partOf(options))
     throw new ConfigError('--container and --volume: only with --explain pod/NAME');
   const opened = await openRecording(path, options);
   if (options.check) return check(opened, write);
+  if (options.open) return openPage(path, opened, write);
   if (options.story) {
     for await (const line of storyOf(opened.file, opened)) write(`${line}\n`);
     return;
@@ -59,6 +67,11 @@ export async function replay(path: string, options: ReplayOptions, write: Write)
   } finally {
     await played.agent.stop();
   }
+}
+
+async function openPage(path: string, { until }: Opened, write: Write): Promise<void> {
+  const [{ inspectRecording }, { openOnDesktop }] = await Promise.all([import('./inspect.ts'), import('./desktop.ts')]);
+  await inspectRecording(path, {}, write, { at: Number.isFinite(until) ? until : undefined, open: openOnDesktop });
 }
 
 async function openRecording(path: string, { until }: ReplayOptions): Promise<Opened> {

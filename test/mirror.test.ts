@@ -63,6 +63,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cli/format/jsonTemplate.test.ts': { 'cli/format': 'jsonPath pathMistake scanner' },
   'test/cli/format/objectFormat.test.ts': { 'cli/format': 'formats' },
   'test/cli/get.test.ts': { cli: 'selection' },
+  'test/cli/openCharts.test.ts': { cli: 'desktop' },
   // Manifests.
   'test/actors/sources/hostileManifests.test.ts': {
     'actors/sources': 'manifestDirectory manifestLimits manifestText manifestThread',

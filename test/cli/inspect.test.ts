@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { inspectRecording } from '../../cli/inspect.ts';
+import { replay } from '../../cli/replay.ts';
 import { ConfigError } from '../../node/config/configError.ts';
 import { machinesDigest } from '../../node/machinesDigest.ts';
 import { podWith } from '../fakes/pods.ts';
@@ -29,6 +30,24 @@ test('a recording is served until a signal ends it', async () => {
   process.emit('SIGTERM');
   await serving;
   await expect(ask(port, '/')).rejects.toThrow('ECONNREFUSED');
+});
+
+test('replay --open serves it at the moment of --until', async () => {
+  const recorded = await recordedNode({ pods: [podWith('web')], machines: machinesDigest() });
+  await recorded.live(1);
+  // Nobody is shown a browser by a test.
+  for (const name of ['DISPLAY', 'WAYLAND_DISPLAY']) delete process.env[name];
+  let said = '';
+  const serving = replay(recorded.directory, { open: true, until: '0s' }, (text) => {
+    said += text;
+  });
+  await until(() => said !== '');
+  const [, at = ''] = /^http:\/\/127\.0\.0\.1:\d+\/\?at=(\S+)\n/.exec(said) ?? [];
+  expect(new Date(at).toISOString()).toBe(at);
+  process.emit('SIGTERM');
+  await serving;
+  const refused = replay(recorded.directory, { open: true, story: true }, nothing);
+  await expect(refused).rejects.toThrow('--open: the page shows all of it, leave out --check, --story');
 });
 
 test('what cannot be served is a mistake of the user, which says what is wrong', async () => {
