@@ -1,7 +1,7 @@
 /**
- * Keeps the values of environment variables and of HTTP headers of pods out of what leaves the agent: recordings and
- * keyframes, explanations, the log. In their place stands a digest under a key that nobody keeps: equal values are seen
- * to be equal, and a change to be one.
+ * Keeps the values of environment variables and of HTTP headers of pods, and the commands of their hooks, out of what
+ * leaves the agent: recordings and keyframes, explanations, the log. In their place stands a digest under a key that
+ * nobody keeps: equal values are seen to be equal, and a change to be one.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { NodeFact } from '../machines/shared/events.ts';
@@ -24,6 +24,8 @@ export interface Redaction {
 
 /** The fields whose items are a name and a value that may be secret. */
 const NAMED_VALUES = new Set(['env', 'httpHeaders']);
+/** The fields that hold what a container does at its start and before its end: what their commands say is nobody's business. */
+const HOOKS = new Set(['postStart', 'preStop']);
 /** The fields that may quote or repeat a value in a single word; whatever has several words is text anywhere. */
 const TEXTS = new Set(['message', 'said', 'lines', 'command', 'args', 'annotations']);
 /** Under which kubectl keeps the whole manifest. */
@@ -73,6 +75,7 @@ class Redactor {
   #field(name: string, value: unknown, isText: boolean): unknown {
     if (name === LAST_APPLIED && typeof value === 'string') return this.#digest(value);
     if (name === 'preStop' && typeof value === 'string') return this.#noted(value);
+    if (HOOKS.has(name) && isObject(value)) return this.#hook(value);
     if (!NAMED_VALUES.has(name) || !Array.isArray(value)) return this.redact(value, isText || TEXTS.has(name));
     return value.map((item: unknown) =>
       isObject(item) && typeof item.value === 'string'
@@ -81,11 +84,19 @@ class Redactor {
     );
   }
 
+  #hook(hook: Readonly<Record<string, unknown>>): unknown {
+    const redacted = this.redact(hook, false);
+    const { exec } = hook;
+    if (!isObject(exec) || !Array.isArray(exec.command)) return redacted;
+    const command = exec.command.map((word: unknown) => (typeof word === 'string' ? this.#digest(word) : word));
+    return { ...hook, exec: { ...exec, command } };
+  }
+
   /** A hook as it was noted at the runtime. */
   #noted(json: string): string {
     try {
       const read: unknown = JSON.parse(json);
-      const redacted = this.redact(read, false);
+      const redacted = isObject(read) ? this.#hook(read) : read;
       return redacted === read ? json : JSON.stringify(redacted);
     } catch {
       return this.#digest(json);

@@ -90,9 +90,11 @@ test('a terminal status of a former run, and an annotation that repeats it, are 
     spec: { ...spec, restartPolicy: 'Never' as const },
   };
   const node = await simulatedNode({ silentSource: true });
-  node.runtime.faults.add({ call: 'startContainer', error: quoted });
+  node.runtime.faults.add({ call: 'startContainer', failsAfter: quoted });
   node.apply(pod);
   await node.advance('10s');
+  // What the runtime still says of it nobody could keep back: the source that knows its values has yet to speak.
+  node.runtime.restart({ forget: () => true });
   await node.restartAgent();
   await node.advance('10s');
   node.apply(pod);

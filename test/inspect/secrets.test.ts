@@ -10,6 +10,7 @@ const SECRETS = {
   env: 'env-v4lue-of-the-pod',
   header: 'Bearer h3ader-v4lue',
   hookHeader: 'hook-h3ader-v4lue',
+  hookCommand: 'deregister --key=h00k-c0mmand',
   escaped: 'line1-"quoted"\nline2-of-it',
   registry: 'p4ssword-of-the-registry',
 };
@@ -34,6 +35,7 @@ const talkative = (): Pod =>
           },
           lifecycle: {
             postStart: { httpGet: { path: '/', port: 80, httpHeaders: [{ name: 'X', value: SECRETS.hookHeader }] } },
+            preStop: { exec: { command: ['sh', '-c', SECRETS.hookCommand] } },
           },
         },
         // Its pull fails, and says of it all that it knows.
