@@ -80,6 +80,8 @@ export interface NodeAgent {
   untold(): readonly string[];
   /** The trees of the pods' actors, by uid. */
   trees(): ReadonlyMap<string, ActorNode>;
+  /** That of one pod. */
+  tree(uid: string): ActorNode | undefined;
   subscribe(listener: (change: PodChange) => void): () => void;
   /** Of the pod of this full name, of this name in its manifest, or of this UID; `logs` is how those of its failed containers end. */
   explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
@@ -135,6 +137,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     pods: () => board.pods(),
     untold: () => [...new Set(board.untold().map(({ uid }) => uid))],
     trees: () => board.trees(),
+    tree: (uid) => board.tree(uid),
     subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
     ...podExplanations(actors, clock, boundary),
     explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.of), clock.now())),

@@ -63,7 +63,7 @@ async function pastDetail(history: History, path: string, at: number): Promise<D
   const { used, told } = await seenTo(history, path, at, ({ agent }) => ({
     explanation: uid === '' ? undefined : agent.explainUid(uid),
     node: agent.explainNode(),
-    tree: uid === '' ? undefined : agent.trees().get(uid),
+    tree: uid === '' ? undefined : agent.tree(uid),
   }));
   return detailOf({ path, at, ...told, ...used, events: story ? eventsOf(story, container) : [] });
 }

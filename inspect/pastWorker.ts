@@ -12,8 +12,18 @@ const { path, machines, mode } = workerData as PastData;
 // In this thread: those that Node.js has for all of the process, four, are the node's.
 const past = pastOf(new History({ path, machines, expand: gunzipSync }), mode);
 
+/** After all moments. */
+const LAST = 8.64e15;
+/** What a page asks for first is answered by then. */
+const IDLE_MS = 1_000;
+let isWarm = false;
+
 parentPort?.on('message', async ({ id, ask, args }: PastTask) => {
   parentPort?.postMessage(await answer(id, past[ask], args));
+  if (isWarm || ask !== 'rail') return;
+  isWarm = true;
+  // Whoever looks at the rail may go back, most likely not far: the first one would wait for all of this code to be compiled.
+  setTimeout(() => void past.moment(LAST).catch(() => {}), IDLE_MS);
 });
 
 async function answer(id: number, question: Past[keyof Past], args: readonly unknown[]): Promise<PastNews> {

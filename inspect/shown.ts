@@ -5,6 +5,7 @@ import type { ActorNode, LimiterView } from '../pod/show/actorNode.ts';
 import { podUidIn } from '../pod/show/actorPath.ts';
 import { podRow } from '../pod/show/table.ts';
 import type { ShownActor, ShownGate, ShownPod } from './protocol.ts';
+import { NODE } from './touched.ts';
 
 /** The kubelet's mark of where a pod comes from. */
 const SOURCE = 'kubernetes.io/config.source';
@@ -44,9 +45,6 @@ export interface ShownTree {
   readonly order: number;
 }
 
-/** The key of the node's own tree among those of the pods, whose keys are their UIDs. */
-const NODE = '';
-
 /** The node's own actors come and go without moving its pods: there are never so many of them. */
 const AFTER_OWN = 1_000;
 
@@ -67,7 +65,7 @@ export interface ActorChanges {
 
 /** Knows what was told of the actors, and finds what is another now. */
 export class ShownActors {
-  #trees: ReadonlyMap<string, ShownTree> = new Map();
+  #trees = new Map<string, ShownTree>();
 
   /** Trees by a key of their own each; one that is the same object as before is not looked into. */
   changes(trees: ReadonlyMap<string, ShownTree>): ActorChanges {
@@ -75,8 +73,22 @@ export class ShownActors {
     const gone: string[] = [];
     for (const [key, tree] of trees) compare(this.#trees.get(key), tree, { actors, gone });
     for (const [key, { tree }] of this.#trees) if (!trees.has(key)) gone.push(...pathsOf(tree));
-    this.#trees = trees;
+    this.#trees = new Map(trees);
     return { actors, gone };
+  }
+
+  /** What has changed of some trees, where all others are as they were; undefined where one of these was not there before. */
+  changesOf(trees: ReadonlyMap<string, ActorNode>): ActorChanges | undefined {
+    const found: { readonly actors: ShownActor[]; readonly gone: string[] } = { actors: [], gone: [] };
+    if (![...trees.keys()].every((key) => this.#trees.has(key))) return undefined;
+    for (const [key, before] of this.#trees) {
+      const tree = trees.get(key);
+      if (tree === undefined) continue;
+      const after = { ...before, tree };
+      compare(before, after, found);
+      this.#trees.set(key, after);
+    }
+    return found;
   }
 }
 

@@ -88,10 +88,10 @@ export class PartPlayer {
     file: RecordingFile,
     stretch: Stretch,
     beginning: Beginning,
-    machines: string,
+    { machines, inspect }: { readonly machines: string; readonly inspect?: (event: InspectionEvent) => void },
   ): Promise<PartPlayer> {
     expectMachines(stretch, machines);
-    const replay = await replayFrom(file, beginning);
+    const replay = await replayFrom(file, beginning, inspect ? { inspect } : {});
     replay.agent.start();
     return new PartPlayer(beginning, replay);
   }

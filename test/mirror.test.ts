@@ -62,6 +62,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/cli/format/jsonTemplate.test.ts': { 'cli/format': 'jsonPath pathMistake scanner' },
   'test/cli/format/objectFormat.test.ts': { 'cli/format': 'formats' },
+  'test/inspect/reels.test.ts': { inspect: 'touched' },
   'test/cli/get.test.ts': { cli: 'selection' },
   'test/cli/openCharts.test.ts': { cli: 'desktop' },
   // Manifests.

@@ -54,6 +54,8 @@ export interface StatusBoard {
   statuses(): ReadonlyMap<string, PodStatus>;
   /** The trees of the pods' actors, by uid. */
   trees(): ReadonlyMap<string, ActorNode>;
+  /** That of one pod. */
+  tree(uid: string): ActorNode | undefined;
   /** The pod of a full name; without a namespace, the first of any. */
   find(name: string, namespace?: string): SeenPod | undefined;
   /** The pod of a UID. */
@@ -165,6 +167,11 @@ class Board implements StatusBoard {
   trees(): ReadonlyMap<string, ActorNode> {
     const seen = this.#seen();
     return new Map(seen.map(({ pod: { metadata }, shown }) => [metadata.uid, this.#shownTree(metadata.uid, shown)]));
+  }
+
+  tree(uid: string): ActorNode | undefined {
+    const shown = this.#seenOf(uid)?.shown;
+    return shown && this.#shownTree(uid, shown);
   }
 
   find(name: string, namespace?: string): SeenPod | undefined {

@@ -68,16 +68,21 @@ export async function agentPlace(
 export interface AgentOptions {
   /** It can tell its event loop's delay: that takes memory of its own. */
   readonly measuresDelay?: boolean;
+  /** Where its page is served; by default at any port. */
+  readonly inspectAddress?: string;
 }
 
 /** Starts the daemon; its log goes to a file beside its directories. */
-export function startAgent(place: AgentPlace, { measuresDelay }: AgentOptions = {}): AgentProcess {
+export function startAgent(
+  place: AgentPlace,
+  { measuresDelay, inspectAddress = '127.0.0.1:0' }: AgentOptions = {},
+): AgentProcess {
   const delayFile = join(place.directory, 'event-loop-delay');
   const log = openSync(join(place.directory, 'agent.log'), 'a');
   const probe = join(import.meta.dirname, 'eventLoopProbe.mjs');
   const spawnedAt = preciseNow();
   const measuring = { NODE_OPTIONS: `--import=${probe}`, BENCH_EVENT_LOOP_FILE: delayFile };
-  const child = spawn(place.command, ['run', ...flags(place)], {
+  const child = spawn(place.command, ['run', ...flags(place), '--inspect-address', inspectAddress], {
     stdio: ['ignore', 'ignore', log],
     env: { ...process.env, ...(measuresDelay ? measuring : {}) },
     signal: interruption,

@@ -9,6 +9,7 @@ import { idle } from './rows/idle.ts';
 import { killed } from './rows/killed.ts';
 import { manyPods } from './rows/manyPods.ts';
 import { onePod } from './rows/onePod.ts';
+import { page } from './rows/page.ts';
 import { probes } from './rows/probes.ts';
 import { recording } from './rows/recording.ts';
 import { scale } from './rows/scale.ts';
@@ -39,6 +40,8 @@ function measure(row: RowName, node: BenchNode, options: BenchOptions): Promise<
       return simulation(options.quick ? 10 : 60);
     case 'recording':
       return recording();
+    case 'page':
+      return page(node, options.quick ? 10 : 30);
   }
 }
 

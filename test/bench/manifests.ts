@@ -8,15 +8,18 @@ import { preciseNow } from './statistics.ts';
 /** The name of the agent's node. */
 export const nodeName = 'bench';
 
-/** What the pods do: nothing; answer the readiness probe that asks them every second; or be asked for at a port here. */
-export type Kind = 'idle' | 'probed' | { readonly askedAt: number };
+/**
+ * What the pods do: nothing; answer the readiness probe that asks them every second; have one that runs a command every
+ * so many seconds; or be asked for at a port here.
+ */
+export type Kind = 'idle' | 'probed' | { readonly execSeconds: number } | { readonly askedAt: number };
 
 /** The containers of a pod that is asked for at a port of this host. */
 export const ASKED = 10;
 
 /** The pod that is measured: one container that ends at once on SIGTERM, and one volume. */
 function manifest(name: string, kind: Kind = 'idle'): string {
-  if (typeof kind === 'object') return askedManifest(name, kind.askedAt);
+  if (typeof kind === 'object' && 'askedAt' in kind) return askedManifest(name, kind.askedAt);
   return `apiVersion: v1
 kind: Pod
 metadata:
@@ -28,7 +31,7 @@ spec:
   containers:
     - name: main
       image: ${busyboxImage}
-${kind === 'idle' ? PATIENT : PROBED}
+${kind === 'probed' ? PROBED : PATIENT}${typeof kind === 'object' ? execProbe(kind.execSeconds) : ''}
       volumeMounts:
         - name: data
           mountPath: /data
@@ -47,6 +50,11 @@ function askedManifest(name: string, port: number): string {
   }));
   return JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers } });
 }
+
+const execProbe = (seconds: number) => `
+      readinessProbe:
+        exec: { command: ['true'] }
+        periodSeconds: ${seconds}`;
 
 const PATIENT = `      command: [sh, -c, 'trap "exit 0" TERM; sleep 100000 & wait']`;
 const PROBED = `      command: [sh, -c, 'httpd -p 8080 -h /etc; trap "exit 0" TERM; sleep 100000 & wait']

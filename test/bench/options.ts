@@ -11,6 +11,7 @@ const rowNames = [
   'scale',
   'simulation',
   'recording',
+  'page',
 ] as const;
 export type RowName = (typeof rowNames)[number];
 
@@ -39,6 +40,7 @@ const usualRepeats: Record<RowName, number> = {
   scale: 3,
   simulation: 1,
   recording: 1,
+  page: 1,
 };
 const quickRepeats: Record<RowName, number> = {
   'one-pod': 5,
@@ -50,6 +52,7 @@ const quickRepeats: Record<RowName, number> = {
   scale: 1,
   simulation: 1,
   recording: 1,
+  page: 1,
 };
 
 /** Reads the command line; throws with what is wrong in it. */

@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { preciseNow } from './statistics.ts';
 
 /** The kernel counts CPU time in hundredths of a second, whatever its own clock. */
 const MS_PER_TICK = 10;
@@ -16,4 +18,11 @@ export async function residentMemory(pid: number): Promise<number> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   const below = await Promise.all(children.trim().split(/\s+/).filter(Boolean).map(Number).map(residentMemory));
   return below.reduce((sum, each) => sum + each, Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024);
+}
+
+/** What a process takes of one core over some seconds, in percent. */
+export async function shareOf(pid: number, seconds: number): Promise<number> {
+  const [began, before] = [preciseNow(), await cpuTime(pid)];
+  await pause(seconds * 1_000);
+  return (((await cpuTime(pid)) - before) / (preciseNow() - began)) * 100;
 }

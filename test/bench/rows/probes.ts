@@ -3,10 +3,9 @@ import * as z from 'zod/mini';
 import { withProcess } from '../childProcess.ts';
 import { ASKED } from '../manifests.ts';
 import { type BenchNode, endPods, namesFor, runPods, withAgent } from '../node.ts';
-import { cpuTime } from '../processFacts.ts';
+import { shareOf } from '../processFacts.ts';
 import type { Figure } from '../report.ts';
 import { withSimulatedPlace } from '../simulatedPlace.ts';
-import { preciseNow } from '../statistics.ts';
 
 const PODS = 100;
 /** So many pods of ten containers, on a simulated runtime: 500 probes a second. */
@@ -78,13 +77,6 @@ function manyProbes({ place: { directory } }: BenchNode, seconds: number): Promi
       }),
     ),
   );
-}
-
-/** What a process takes of one core over some seconds, in percent. */
-async function shareOf(pid: number, seconds: number): Promise<number> {
-  const [began, before] = [preciseNow(), await cpuTime(pid)];
-  await pause(seconds * 1_000);
-  return (((await cpuTime(pid)) - before) / (preciseNow() - began)) * 100;
 }
 
 const costOf = (share: number, rate: number): string => `${((share * 10) / rate).toFixed(2)} ms each`;
