@@ -1,6 +1,7 @@
 /** The thread that reads and plays the past of a node: the node itself is not held up by whoever looks at it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
+import { systemClock } from '../actors/clock.ts';
 import { messageOf } from '../pod/failure.ts';
 import { History } from './history.ts';
 import { NotInspected } from './inspected.ts';
@@ -23,7 +24,7 @@ parentPort?.on('message', async ({ id, ask, args }: PastTask) => {
   if (isWarm || ask !== 'rail') return;
   isWarm = true;
   // Whoever looks at the rail may go back, most likely not far: the first one would wait for all of this code to be compiled.
-  setTimeout(() => void past.moment(LAST).catch(() => {}), IDLE_MS);
+  systemClock.setTimeout(() => void past.moment(LAST).catch(() => {}), IDLE_MS);
 });
 
 async function answer(id: number, question: Past[keyof Past], args: readonly unknown[]): Promise<PastNews> {

@@ -13,10 +13,12 @@ import { Rail } from './panels/rail.tsx';
 import { Tabs } from './panels/tabs.tsx';
 import { Tree } from './panels/tree.tsx';
 import { Why } from './panels/why.tsx';
+import { usePainted } from './parts/usePainted.tsx';
 
 /** The whole page. */
 export function App(panel: Panel) {
   const { page, reading } = panel;
+  const isPainted = usePainted();
   const isPodPage = page.place.value.isPodPage && subjectOf(page)?.pod !== undefined;
   const classes = [
     'app',
@@ -32,8 +34,8 @@ export function App(panel: Panel) {
         <Tree {...panel} />
         <Headline {...panel} />
         <Tabs {...panel} />
-        {isPodPage ? <PodPage {...panel} /> : <Panels {...panel} />}
-        <Rail {...panel.story} />
+        {isPainted && (isPodPage ? <PodPage {...panel} /> : <Panels {...panel} />)}
+        {isPainted && <Rail {...panel.story} />}
       </main>
       <Notices {...panel} />
       <KeysOverlay {...panel} />

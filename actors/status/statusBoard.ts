@@ -169,10 +169,7 @@ class Board implements StatusBoard {
     return new Map(seen.map(({ pod: { metadata }, shown }) => [metadata.uid, this.#shownTree(metadata.uid, shown)]));
   }
 
-  tree(uid: string): ActorNode | undefined {
-    const shown = this.#seenOf(uid)?.shown;
-    return shown && this.#shownTree(uid, shown);
-  }
+  tree = (uid: string): ActorNode | undefined => this.of(uid)?.tree;
 
   find(name: string, namespace?: string): SeenPod | undefined {
     const found = this.#seen().find(({ pod }) => isAt(pod, name, namespace));

@@ -32,17 +32,24 @@ export async function lookAt<T>(browser: Browser, url: string, use: (page: Page)
 }
 
 /** In the browser: it is told of some time after it was. */
-async function firstPaint(): Promise<number> {
+async function firstPaint(): Promise<FirstPaint> {
   for (;;) {
-    const [paint] = performance.getEntriesByName('first-contentful-paint');
-    if (paint) return paint.startTime;
+    const [page] = performance.getEntriesByName('first-paint');
+    const [content] = performance.getEntriesByName('first-contentful-paint');
+    if (page && content) return { page: page.startTime, content: content.startTime };
     await new Promise(requestAnimationFrame);
   }
 }
 
-/** When a new visitor sees something, in milliseconds from when the page was asked for; once for each time. */
-export async function firstPaints(browser: Browser, url: string, times: number): Promise<number[]> {
-  const paints: number[] = [];
+/** When a new visitor sees the page, and when the first of what it says, in milliseconds from when it was asked for. */
+export interface FirstPaint {
+  readonly page: number;
+  readonly content: number;
+}
+
+/** Once for each time. */
+export async function firstPaints(browser: Browser, url: string, times: number): Promise<FirstPaint[]> {
+  const paints: FirstPaint[] = [];
   for (let time = 0; time < times; time += 1) {
     const page = await open(browser, url);
     await page.locator('.row').first().waitFor();

@@ -34,14 +34,25 @@ export function Tree(panel: Panel) {
   );
 }
 
+/** What of the list is in sight, in pixels. */
+interface View {
+  readonly top: number;
+  readonly height: number;
+}
+
+/** As high as a list is at most. */
+const UNSEEN: View = { top: 0, height: 900 };
+
 function Rows(panel: Panel) {
   const { page, tree } = panel;
   const box = useRef<HTMLDivElement>(null);
-  const view = useSignal({ top: 0, height: 900 });
+  // Of what is asked before the browser has laid it out by itself the first paint would have to wait for.
+  const view = useSignal<View | undefined>(undefined);
   const measure = () => {
-    const { scrollTop: top = 0, clientHeight: height = 900 } = box.current ?? {};
-    const { value } = view;
-    if (value.top !== top || value.height !== height) view.value = { top, height };
+    const { current } = box;
+    if (!current) return;
+    const { scrollTop: top, clientHeight: height } = current;
+    if (view.value?.top !== top || view.value.height !== height) view.value = { top, height };
   };
   useLayoutEffect(() => {
     const { current } = box;
@@ -52,7 +63,7 @@ function Rows(panel: Panel) {
   }, []);
   const rows = tree.rows.value;
   const cursor = tree.cursor.value;
-  useLayoutEffect(() => keepInSight(box.current, rows, cursor), [cursor]);
+  useLayoutEffect(() => keepInSight(box.current, view.peek(), rows, cursor), [cursor, view.value === undefined]);
   return (
     <div
       ref={box}
@@ -65,7 +76,7 @@ function Rows(panel: Panel) {
       onScroll={measure}
       {...handsOf(panel)}
     >
-      {rows.length === 0 ? <Nothing {...panel} /> : <InSight {...panel} rows={rows} view={view.value} />}
+      {rows.length === 0 ? <Nothing {...panel} /> : <InSight {...panel} rows={rows} view={view.value ?? UNSEEN} />}
     </div>
   );
 }
@@ -79,18 +90,18 @@ const handsOf = ({ tree }: Panel) => ({
 });
 
 /** Scrolls no further than it has to. */
-function keepInSight(box: HTMLElement | null, rows: readonly TreeRow[], cursor: string): void {
+function keepInSight(box: HTMLElement | null, view: View | undefined, rows: readonly TreeRow[], cursor: string): void {
   const at = rows.findIndex(({ row }) => row.path === cursor);
-  if (!box || at < 0) return;
+  if (!box || !view || at < 0) return;
   const top = at * rowHeight.peek();
   const bottom = top + rowHeight.peek() + 8;
-  if (top < box.scrollTop) box.scrollTop = top;
-  else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
+  if (top < view.top) box.scrollTop = top;
+  else if (bottom > view.top + view.height) box.scrollTop = bottom - view.height;
 }
 
 interface InSightProps extends Panel {
   readonly rows: readonly TreeRow[];
-  readonly view: { readonly top: number; readonly height: number };
+  readonly view: View;
 }
 
 function InSight({ page, tree, reading, rows, view }: InSightProps) {

@@ -8,9 +8,8 @@ export function useSize<T extends Element>() {
   useLayoutEffect(() => {
     const { current } = box;
     if (!current) return undefined;
-    const measure = () => setSize({ width: current.clientWidth, height: current.clientHeight });
-    measure();
-    const observer = new ResizeObserver(measure);
+    // It is told at once, when the browser has laid out the page: asked before, it would have to do so in the midst of it.
+    const observer = new ResizeObserver(() => setSize({ width: current.clientWidth, height: current.clientHeight }));
     observer.observe(current);
     return () => observer.disconnect();
   }, []);

@@ -72,8 +72,9 @@ function ofPods(node: BenchNode, browser: Browser, seconds: number): Promise<Fig
         detail: `${pods}; without a viewer ${without.toFixed(2)} %`,
       },
       {
-        ...{ row, name: 'the first paint of its page', value: median(paints), unit: 'ms', goal: 300 },
-        detail: milliseconds(paints),
+        ...{ row, name: 'the first paint of its page', unit: 'ms', goal: 300 },
+        value: median(paints.map(({ page: shown }) => shown)),
+        detail: `what it says: ${milliseconds(paints.map(({ content }) => content))}`,
       },
       {
         ...{ row, name: 'a moment of its past, drawn', value: median(later), unit: 'ms', goal: 300 },
