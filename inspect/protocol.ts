@@ -230,8 +230,8 @@ export interface DrawnState {
   readonly height: number;
   readonly tag?: string;
   readonly waitsFor?: string;
-  /** What its author says of it. */
-  readonly comment?: string;
+  /** What it is, for somebody who did not write the chart. */
+  readonly meaning?: string;
   /** The rules of Kubernetes that it follows, by their numbers. */
   readonly rules?: readonly string[];
   /** Of a folded one: the states that it stands for. */
@@ -239,7 +239,7 @@ export interface DrawnState {
 }
 
 /** A state that shares a box with others. */
-export type FoldedState = Pick<DrawnState, 'state' | 'label' | 'tag' | 'waitsFor' | 'comment' | 'rules'>;
+export type FoldedState = Pick<DrawnState, 'state' | 'label' | 'tag' | 'waitsFor' | 'meaning' | 'rules'>;
 
 /** A rule of Kubernetes, as docs/conformance.md has it. */
 export interface ShownRule {

@@ -17,7 +17,7 @@ import { monoWidth } from './textWidth.ts';
 
 /** What a drawing says beside what the machine does. */
 export interface Said {
-  readonly comments: ReadonlyMap<string, string>;
+  readonly meanings: ReadonlyMap<string, string>;
   readonly rules: readonly ShownRule[];
 }
 
@@ -83,7 +83,7 @@ function regionsShown(machine: AnyStateMachine): Drawing['regions'] {
 type Describe = (state: string) => Omit<FoldedState, 'state' | 'label'>;
 
 /** What is known of each state: its colour, its wait, its meaning. */
-function describing(machine: AnyStateMachine, { comments }: Said): Describe {
+function describing(machine: AnyStateMachine, { meanings }: Said): Describe {
   const nodes = new Map(nodesOf(machine.root).map((node) => [dotted(node), node]));
   return (state) => {
     const node = nodes.get(state);
@@ -91,12 +91,12 @@ function describing(machine: AnyStateMachine, { comments }: Said): Describe {
     const { waitsFor } = (node?.meta ?? {}) as StateMeta;
     const tags = [...(node?.tags ?? []), ...(node?.parent?.tags ?? []), ...(node?.parent?.parent?.tags ?? [])];
     const tag = tags.find((each) => STATE_TAGS.some((known) => known === each));
-    const comment = comments.get(state);
+    const meaning = meanings.get(state);
     const rules = rulesOf(machine.id, state);
     return {
       ...(tag === undefined ? {} : { tag }),
       ...(waitsFor === undefined ? {} : { waitsFor }),
-      ...(comment === undefined ? {} : { comment }),
+      ...(meaning === undefined ? {} : { meaning }),
       ...(rules.length === 0 ? {} : { rules }),
     };
   };

@@ -50,12 +50,12 @@ function Title({ state: { label, tag } }: { readonly state: FoldedState }) {
 }
 
 function Meaning({ state, drawing }: { readonly state: FoldedState; readonly drawing: Drawing }) {
-  const { waitsFor, comment, rules = [] } = state;
+  const { waitsFor, meaning, rules = [] } = state;
   const ways = waysOutOf(drawing, state.state);
   return (
     <>
+      {meaning !== undefined && <p>{meaning}</p>}
       {waitsFor !== undefined && <p>Waits for {waitsFor}.</p>}
-      {comment !== undefined && <p>{comment}</p>}
       {ways.length > 0 && (
         <ul>
           {ways.map(({ label, to }) => (

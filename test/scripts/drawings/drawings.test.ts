@@ -8,6 +8,7 @@ import { isInside, regionsOf } from '../../../machines/drawing/regions.ts';
 import { dotted, nodesOf, waysOf } from '../../../machines/drawing/ways.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
 import { overlap, type Rectangle } from '../../../scripts/drawings/labels.ts';
+import { meanings } from '../../../scripts/drawings/meanings.ts';
 import { monoWidth, sansWidth } from '../../../scripts/drawings/textWidth.ts';
 import { labelLines } from '../../../web/model/chart/text.ts';
 import { root } from '../../support/tree.ts';
@@ -164,16 +165,28 @@ test('the usual way of a container is shown, what is beside it folded, and its b
   expect(timed?.labelAt).toBeDefined();
 });
 
-test('a state says what its author says of it, and the rule behind it', () => {
+test('a state says what it means, and the rule behind it', () => {
   const run = drawings.get('container.run');
   const backingOff = run?.states.find(({ state }) => state === 'ended.backingOff');
-  expect(backingOff).toMatchObject({ comment: 'CrashLoopBackOff.', rules: ['C7'], tag: 'retrying' });
+  expect(backingOff).toMatchObject({
+    meaning: expect.stringMatching(/^CrashLoopBackOff: it will run again/),
+    rules: ['C7'],
+    tag: 'retrying',
+  });
   expect(run?.rules.find(({ rule }) => rule === 'C7')?.text).toMatch(/^The first restart is immediate\. .* 300 s/);
-  const commented = byName
-    .filter(([name]) => !name.includes('.'))
-    .flatMap(([, { states }]) => states)
-    .filter(({ comment }) => comment);
-  expect(commented.length).toBeGreaterThan(20);
+});
+
+test('every state of every machine means something, and nothing else does', () => {
+  const states = machines.flatMap(({ id, root: top }) =>
+    nodesOf(top)
+      .slice(1)
+      .map((node) => `${id}: ${dotted(node)}`),
+  );
+  const said = [...meanings].flatMap(([machine, each]) => [...each.keys()].map((state) => `${machine}: ${state}`));
+  expect(said.toSorted()).toEqual(states.toSorted());
+  for (const [, each] of meanings) {
+    for (const sentences of each.values()) expect(sentences).toMatch(/^[A-Z].{10,240}\.$/);
+  }
 });
 
 test('docs/charts-page holds the drawings as they are: `npm run docs` writes them', () => {

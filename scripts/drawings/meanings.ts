@@ -1,0 +1,13 @@
+/** What each state means to somebody who did not write the charts; a test names those that say nothing. */
+import { container } from './meanings/container.ts';
+import { admission, cgroups, garbage, limiter, logRotation, nodeAgent, statusSink } from './meanings/node.ts';
+import { activeDeadline, image, probe, volume } from './meanings/parts.ts';
+import { pod } from './meanings/pod.ts';
+
+/** One or two sentences for each state, by the id of its machine and its dotted path. */
+export const meanings: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
+  Object.entries({
+    ...{ pod, container, volume, image, probe, activeDeadline },
+    ...{ nodeAgent, limiter, admission, cgroups, garbage, logRotation, statusSink },
+  }).map(([machine, states]) => [machine, new Map(Object.entries(states))]),
+);
