@@ -15,8 +15,9 @@ import {
   stretchesOf,
 } from '../recording/stretches.ts';
 import { NotInspected } from './inspected.ts';
+import { type AskedEntry, pastEntry } from './pastEntry.ts';
 import { pastStory } from './pastStory.ts';
-import type { Rail, Snapshot, Story } from './protocol.ts';
+import type { Rail, ShownPayload, Snapshot, Story } from './protocol.ts';
 import { railOf, spanOf } from './rail.ts';
 import type { ShownMoment } from './reel.ts';
 import { Reels } from './reels.ts';
@@ -105,6 +106,13 @@ export class History {
   async story(uid: string, from: number, to: number): Promise<Story> {
     const { file, stretches } = await this.#open();
     return pastStory(file, stretches, { uid, from, to });
+  }
+
+  async entry(asked: AskedEntry): Promise<ShownPayload> {
+    const { file, stretches } = await this.#open();
+    const payload = await pastEntry(file, stretches, asked);
+    if (payload === undefined) throw new NotInspected('it is not recorded');
+    return payload;
   }
 
   async rail(now?: number): Promise<Rail> {

@@ -1,7 +1,7 @@
 /** What the page can ask of whatever it shows: a node that runs, or a recording. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Detail, Frame, Rail, ShownObject, Snapshot, Story } from './protocol.ts';
+import type { Detail, Frame, Rail, ShownObject, ShownPayload, Snapshot, Story } from './protocol.ts';
 
 /** What is asked for is not there, or not any more: the message is for people. */
 export class NotInspected extends Error {}
@@ -26,6 +26,8 @@ export interface Inspected {
   /** Of one actor, by its path; without a moment as it is now. */
   detail(path: string, at?: number): Promise<Detail>;
   object(uid: string, at?: number): Promise<ShownObject>;
+  /** What entered an actor at a moment from a source. */
+  entry(actor: string, source: string, at: number): Promise<ShownPayload>;
   /** Takes over a connection of an inspector that speaks Stately's protocol; absent of a recording. */
   readonly stately?: (request: IncomingMessage, connection: Duplex, head: Buffer) => void;
   close(): Promise<void>;

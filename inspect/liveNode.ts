@@ -47,6 +47,7 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
     rail: async () => there().rail(now()),
     detail: async (path, at) => (at === undefined ? detailNow(path) : there().detail(path, at)),
     object: async (uid, at) => (at === undefined ? agent.redact(objectOf(agent.pods(), uid)) : there().object(uid, at)),
+    entry: async (actor, source, at) => there().entry(actor, source, at),
     close,
   };
 }

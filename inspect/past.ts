@@ -5,7 +5,7 @@ import { ActorPast, type ToldPast } from './actorPast.ts';
 import { detailOf } from './detail.ts';
 import type { History, PlayedMoment } from './history.ts';
 import { NotInspected } from './inspected.ts';
-import type { Detail, Rail, ShownEvent, ShownObject, Snapshot, Story } from './protocol.ts';
+import type { Detail, Rail, ShownEvent, ShownObject, ShownPayload, Snapshot, Story } from './protocol.ts';
 import { uidIn } from './shown.ts';
 
 /** What can be asked about it; each question rejects with a `NotInspected` where there is nothing of it. */
@@ -18,6 +18,8 @@ export interface Past {
   rail(now?: number): Promise<Rail>;
   detail(path: string, at: number): Promise<Detail>;
   object(uid: string, at: number): Promise<ShownObject>;
+  /** What entered an actor. */
+  entry(actor: string, source: string, at: number): Promise<ShownPayload>;
   /** How an actor came to be where it was. */
   actorPast(path: string, at: number): Promise<ToldPast>;
 }
@@ -38,6 +40,7 @@ export function pastOf(history: History, mode: 'past' | 'file'): Past {
     story: orAgain((uid, from, to) => history.story(uid, from, to)),
     rail: orAgain((now) => history.rail(now)),
     object: orAgain((uid, at) => history.at(at, ({ agent }) => objectOf(agent.pods(), uid))),
+    entry: orAgain((actor, source, at) => history.entry({ actor, source, at })),
     detail: orAgain((path, at) => pastDetail(history, path, at)),
     actorPast: orAgain(async (path, at) => (await seenTo(history, path, at, () => undefined)).told),
   };

@@ -51,6 +51,7 @@ export class PastThread implements Past {
   rail = (now?: number) => this.#ask('rail', now);
   detail = (path: string, at: number) => this.#ask('detail', path, at);
   object = (uid: string, at: number) => this.#ask('object', uid, at);
+  entry = (actor: string, source: string, at: number) => this.#ask('entry', actor, source, at);
   actorPast = (path: string, at: number) => this.#ask('actorPast', path, at);
 
   /** Whoever waits for an answer gets none, and nobody gets one from now on. */

@@ -215,6 +215,13 @@ export interface ShownObject {
   readonly status: unknown;
 }
 
+/** What something that entered brought with it. */
+export interface ShownPayload {
+  readonly value: unknown;
+  /** So many fields and items of it are held back. */
+  readonly heldBack: number;
+}
+
 /** What stands for a value that is held back, in any text: to be shown as such. */
 export const HELD_BACK = /redacted-[0-9a-f]{16}/g;
 

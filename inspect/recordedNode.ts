@@ -12,5 +12,6 @@ export const recordedNode = (past: Past, close: () => Promise<void>): Inspected 
   rail: () => past.rail(),
   detail: (path, at = LAST) => past.detail(path, at),
   object: (uid, at = LAST) => past.object(uid, at),
+  entry: past.entry,
   close,
 });

@@ -58,6 +58,11 @@ async function apiAnswer({ inspected, live }: Answering, { pathname, searchParam
       return json(200, await inspected.detail(path, at));
     case '/api/object':
       return json(200, await inspected.object(uid, at));
+    case '/api/entry':
+      return json(
+        200,
+        await inspected.entry(searchParams.get('actor') ?? '', searchParams.get('source') ?? '', at ?? 0),
+      );
     default:
       throw new NotInspected(`nothing found at ${pathname}`);
   }

@@ -133,7 +133,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The page.
   'test/inspect/server.test.ts': { inspect: 'inspected routes' },
   'test/inspect/past.test.ts': {
-    inspect: 'actorPast detail history nodeBar reel takenWays',
+    inspect: 'actorPast detail history nodeBar pastEntry reel takenWays',
   },
   'test/inspect/liveView.test.ts': { inspect: 'liveNode protocol' },
   'test/inspect/stately.test.ts': { inspect: 'statelySockets' },

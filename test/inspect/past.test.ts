@@ -101,6 +101,17 @@ describe('a story', () => {
 
 const podIn = (actor: string) => /^pod\/([^/]+)/.exec(actor)?.[1] ?? '';
 
+test('what a line of a story brought is asked for by itself', async () => {
+  const { lines } = await node.past.story('bad-uid', 0, 8.64e15);
+  const starts = lines.filter((line) => line.kind === 'entered').filter(({ source }) => source === 'startContainer');
+  expect(starts.length).toBeGreaterThan(3);
+  for (const { actor, source, at } of starts) {
+    const { value, heldBack } = await node.past.entry(actor, source, at);
+    expect([value, heldBack]).toEqual([expect.objectContaining({ name: 'main', image: expect.any(String) }), heldBack]);
+  }
+  await expect(node.past.entry('pod/bad-uid', 'startContainer', 5)).rejects.toThrow(NotInspected);
+});
+
 test('the rail counts every entry, and has each agent and what failed', async () => {
   const rail = await node.past.rail();
   const file = await RecordingFile.open(node.directory);

@@ -16,7 +16,7 @@ test('without a moment, of a recording the last one is meant, and nothing of it 
   let closed = 0;
   const past: Past = {
     ...{ recorded: ask('recorded'), moment: ask('moment'), story: ask('story'), rail: ask('rail') },
-    ...{ detail: ask('detail'), object: ask('object'), actorPast: ask('actorPast') },
+    ...{ detail: ask('detail'), object: ask('object'), actorPast: ask('actorPast'), entry: ask('entry') },
   };
   const node = recordedNode(past, async () => {
     closed += 1;

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { connect } from 'node:net';
 import { expect, test } from '@jest/globals';
+import type { Story } from '../../inspect/protocol.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { podWith } from '../fakes/pods.ts';
 import { sendBytes, servedPage, until, upgradeOf } from './support/served.ts';
@@ -94,7 +95,16 @@ test('nothing that the page, its questions or its streams answer has a value of 
       ];
       for (const each of questions) answers.push((await page.get(`/api/${each}`)).body);
     }
-    for (const uid of ['', 'talkative-uid']) answers.push((await page.get(`/api/story?uid=${uid}`)).body);
+    for (const uid of ['', 'talkative-uid']) {
+      const { body } = await page.get(`/api/story?uid=${uid}`);
+      answers.push(body);
+      const { lines }: Story = JSON.parse(body);
+      const entered = lines.filter((line) => line.kind === 'entered').filter(({ outcome }) => outcome !== 'elapsed');
+      for (const line of entered.slice(-20)) {
+        const [actor, source] = [line.actor, line.source].map(encodeURIComponent);
+        answers.push((await page.get(`/api/entry?actor=${actor}&source=${source}&at=${line.at}`)).body);
+      }
+    }
     answers.push((await page.get('/')).body, (await page.get('/api/rail')).body);
   };
   for (const duration of ['1s', '20s', '60s']) {

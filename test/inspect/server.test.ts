@@ -209,6 +209,7 @@ describe('odd requests', () => {
     expect(await asked('/api/detail?path=pod%2Fx')).toEqual({ asked: ['detail', 'pod/x', null] });
     expect(await asked('/api/snapshot')).toEqual({ asked: ['moment', null] });
     expect(await asked('/api/object?uid=a&at=5')).toEqual({ asked: ['object', 'a', 5] });
+    expect(await asked('/api/entry?actor=a&source=pleg&at=5')).toEqual({ asked: ['entry', 'a', 'pleg', 5] });
   });
 });
 

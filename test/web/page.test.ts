@@ -1,7 +1,7 @@
 /** The page in a browser: what is selected, looked for and moved by keys, and how it fits a narrow window. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { checkoutObject, designSnapshot, NOW, podOnPage, snapshotWith, wellPod } from './support/nodeOnPage.ts';
+import { API, checkoutObject, designSnapshot, NOW, podOnPage, snapshotWith, wellPod } from './support/nodeOnPage.ts';
 import { type Looking, lookAt, NodeOnPage } from './support/pageOnServer.ts';
 
 const AT_API = '/pod/shop/checkout-api/container/api';
@@ -216,6 +216,24 @@ test('no row changes its place while the pointer is in the list', async () => {
   expect(await names()).toEqual(before);
   await page.mouse.move(900, 400);
   await page.waitForFunction("document.querySelectorAll('.row .name')[1]?.textContent === 'payments'");
+});
+
+test('a line of the story that is opened shows what it brought, which is asked for only then', async () => {
+  const { story } = node;
+  const line = {
+    kind: 'entered',
+    at: NOW - 2_000,
+    actor: `${API}/0.container`,
+    outcome: 'answer',
+    source: 'startContainer',
+  };
+  node.story = async (uid, from, to) => ({ ...(await story(uid, from, to)), lines: [line] }) as never;
+  const page = await pageAt(AT_API);
+  await page.locator('ol.story button', { hasText: 'startContainer' }).last().click();
+  const detail = page.locator('.line-detail');
+  await detail.getByText('exitCode: 3').waitFor();
+  await detail.getByText('2 more fields stay on the node').waitFor();
+  node.story = story;
 });
 
 test('of 1,000 actors some 40 rows are in the document, wherever one scrolls', async () => {

@@ -1,5 +1,5 @@
 /** Asks the server: one function for each thing that it answers. */
-import type { Detail, Drawing, Rail, ShownObject, Snapshot, Story } from '../../inspect/protocol.ts';
+import type { Detail, Drawing, Rail, ShownObject, ShownPayload, Snapshot, Story } from '../../inspect/protocol.ts';
 import { shownTexts } from './shownTexts.ts';
 
 /** What answers the page's questions; each rejects with an `Error` whose message says why not. */
@@ -10,6 +10,8 @@ export interface Asking {
   rail(): Promise<Rail>;
   detail(path: string, at?: number): Promise<Detail>;
   object(uid: string, at?: number): Promise<ShownObject>;
+  /** What entered an actor at a moment from a source. */
+  entry(actor: string, source: string, at: number): Promise<ShownPayload>;
   drawing(machine: string, region?: string): Promise<Drawing>;
 }
 
@@ -33,6 +35,7 @@ export function askingOver(fetch: (resource: string) => Promise<Response>): Aski
     rail: () => json<Rail>('/api/rail'),
     detail: (path, at) => json<Detail>('/api/detail', { path, at }),
     object: (uid, at) => json<ShownObject>('/api/object', { uid, at }, false),
+    entry: (actor, source, at) => json<ShownPayload>('/api/entry', { actor, source, at }, false),
     drawing: (machine, region) => json<Drawing>(`/assets/charts/${machine}${region ? `.${region}` : ''}.json`),
   };
 }

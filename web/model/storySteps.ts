@@ -2,7 +2,7 @@
  * A story in steps: what entered, and all that followed from it at the same moment. A grant of a limiter is no entry of
  * the recording: it is seen from who stood in its queue.
  */
-import type { Story, StoryLine } from '../../inspect/protocol.ts';
+import type { EnteredLine, Story, StoryLine } from '../../inspect/protocol.ts';
 import { distanceOf, kindOf, ownerOf, shortState, type Who, whoTold } from './storyWho.ts';
 
 /** An actor came into a state. */
@@ -39,6 +39,8 @@ export interface Step {
   readonly moves: readonly Move[];
   readonly asks: readonly Ask[];
   readonly told: readonly Told[];
+  /** What it begins with brought something, which can be asked for. */
+  readonly entered?: Pick<EnteredLine, 'actor' | 'source' | 'at'>;
 }
 
 type Lines = Pick<Story, 'before' | 'lines'>;
@@ -91,7 +93,7 @@ interface OpenStep extends Step {
 }
 
 type Opening = Pick<Step, 'at' | 'who' | 'actor' | 'event'> &
-  Partial<Pick<OpenStep, 'what' | 'tookMs' | 'isBad' | 'isOfAll'>>;
+  Partial<Pick<OpenStep, 'what' | 'tookMs' | 'isBad' | 'isOfAll' | 'entered'>>;
 
 /** The calls that a limiter grants. */
 const GRANTED = new Set(['runSandbox', 'createContainer', 'startContainer', 'pullImage']);
@@ -203,9 +205,11 @@ const isRatherOf = (actor: string, { moves, actor: before }: OpenStep): boolean 
 /** Farther than any actor above or below is another one of the same moment. */
 const UNRELATED = 1_000;
 
-function openingOf(line: Extract<StoryLine, { kind: 'entered' }>): Opening {
-  const { at, outcome, source, tookMs, what, uid } = line;
+function openingOf(line: EnteredLine): Opening {
+  const { at, actor, outcome, source, tookMs, what, uid } = line;
   return {
+    // A timer brings nothing.
+    ...(outcome === 'elapsed' ? {} : { entered: { actor, source, at } }),
     ...{ at, who: whoTold(line), event: outcome === 'fact' ? (FACTS.get(source) ?? source) : eventOf(line) },
     ...(outcome === 'fact' ? factActor(uid) : { actor: ownerOf(line.actor) }),
     ...(what === undefined || what === '' ? {} : { what }),
@@ -214,8 +218,7 @@ function openingOf(line: Extract<StoryLine, { kind: 'entered' }>): Opening {
   };
 }
 
-const eventOf = ({ outcome, source }: Extract<StoryLine, { kind: 'entered' }>): string =>
-  outcome === 'elapsed' ? 'elapsed' : source;
+const eventOf = ({ outcome, source }: EnteredLine): string => (outcome === 'elapsed' ? 'elapsed' : source);
 
 const factActor = (uid: string | undefined): Pick<Opening, 'actor' | 'isOfAll'> => ({
   actor: uid === undefined ? '' : `pod/${uid}`,

@@ -1,15 +1,18 @@
 /** A line that is open: what it passed, all that is known of what it brought, what it asked for. */
+import type { Asking } from '../model/asking.ts';
 import type { Row } from '../model/storyRows.ts';
 import { nameOf } from '../model/storyWho.ts';
 import { fineClockText } from '../model/storyWords.ts';
+import { Payload } from './payload.tsx';
 
 interface DetailProps {
   readonly row: Row;
   readonly onSelect: (path: string) => void;
+  readonly asking: Asking;
 }
 
 /** Below its line. */
-export function LineDetail({ row, onSelect }: DetailProps) {
+export function LineDetail({ row, onSelect, asking }: DetailProps) {
   const { step, move, passed, note } = row;
   return (
     <dl class="line-detail">
@@ -29,12 +32,7 @@ export function LineDetail({ row, onSelect }: DetailProps) {
           <dd>{step.asks.map(({ port, about }) => `${port} ${about}`.trim()).join(', ')}</dd>
         </>
       )}
-      {row.kind === 'entered' && (
-        <>
-          <dt>Payload</dt>
-          <dd class="dim">stays on the node, in its recording</dd>
-        </>
-      )}
+      {row.kind === 'entered' && step?.entered && <Payload of={step.entered} asking={asking} />}
     </dl>
   );
 }

@@ -192,7 +192,7 @@ function Line({ row, number, shown, telling, page }: LineProps) {
         </span>
         <StateOf row={row} />
       </button>
-      {isOpen && <LineDetail row={row} onSelect={(path) => select(page, path)} />}
+      {isOpen && <LineDetail row={row} onSelect={(path) => select(page, path)} asking={page.asking} />}
     </li>
   );
 }

@@ -64,6 +64,7 @@ export function fakeInspected(live?: Live): Inspected {
     rail: () => asked('rail'),
     detail: (path, at) => asked('detail', path, at),
     object: (uid, at) => asked('object', uid, at),
+    entry: (actor, source, at) => asked('entry', actor, source, at),
     close: async () => {},
   };
 }

@@ -141,6 +141,7 @@ function flushed(recorded: Recorded, past: Past): Past {
     rail: after(past.rail),
     detail: after(past.detail),
     object: after(past.object),
+    entry: after(past.entry),
     actorPast: after(past.actorPast),
   };
 }

@@ -23,6 +23,7 @@ export function pageModel({ first = designSnapshot, url = '/', snapshot, detail 
       snapshot: snapshot ?? (async (at) => ({ ...first, at, mode: 'past' })),
       detail: detail ?? (async (path) => ({ ...apiDetail, path })),
       object: async () => checkoutObject,
+      entry: async () => ({ value: null, heldBack: 0 }),
       story: async (_uid, from, to) => ({ from, to, before: [], lines: [] }),
       rail: async () => ({ from: 0, to: NOW, bucketMs: 1_000, counts: [], failures: [], restarts: [] }),
       drawing: async () => Promise.reject(new Error('no drawings here')),

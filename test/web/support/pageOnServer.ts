@@ -54,6 +54,7 @@ export class NodeOnPage implements Inspected {
     return { ...apiDetail, path, answer: `asked of ${path}`, tried: [], next: [], events: [] };
   };
   object = async () => checkoutObject;
+  entry = async () => ({ value: { state: 'exited', exitCode: 3 }, heldBack: 2 });
   close = async () => {};
 }
 

@@ -61,6 +61,7 @@ export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = 
   const page = createPage({
     ...{ first, place: { steps: [], view: 'region', story: 'time', isPodPage: false }, now: () => clock },
     asking: {
+      entry: async () => ({ value: null, heldBack: 0 }),
       story: (uid, from, to) => {
         asked.push({ uid, from, to });
         return story ? story(uid, from, to) : Promise.resolve(storyBetween(uid, from, to));
