@@ -45,7 +45,7 @@ export function App(panel: Panel) {
 
 const Panels = (panel: Panel) => (
   <>
-    <Chart page={panel.page} telling={panel.story.telling} />
+    <Chart {...panel.story} />
     <Why {...panel} />
     <Lanes {...panel.story} />
     <Lines {...panel.story} />

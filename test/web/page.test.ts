@@ -253,6 +253,19 @@ test('of 1,000 actors some 40 rows are in the document, wherever one scrolls', a
   });
 });
 
+test('in forced colours what is drawn stands out from what it is drawn on', async () => {
+  const page = await pageAt(AT_API);
+  await page.emulateMedia({ forcedColors: 'active' });
+  const state = page.locator('.st.lit');
+  await state.waitFor();
+  const fillOf = (what: string) =>
+    state
+      .locator(what)
+      .first()
+      .evaluate((each) => Reflect.get(globalThis, 'getComputedStyle')(each).fill);
+  expect(await fillOf('.frame')).not.toBe(await fillOf('.nm'));
+});
+
 describe('in a narrow window', () => {
   test('one panel is shown at a time, large enough for a finger, and nothing sticks out', async () => {
     const page = await pageAt(AT_API, NARROW);

@@ -11,15 +11,17 @@ import { activeStates, boxOf, type Seen } from '../model/chart/view.ts';
 import { detailOf } from '../model/detail.ts';
 import { registerKeys } from '../model/keys.ts';
 import type { Page } from '../model/page.ts';
-import { wayOf } from '../model/storyPointing.ts';
-import type { Telling } from '../model/telling.ts';
+import { lineOf, wayOf } from '../model/storyPointing.ts';
+import { pointedAt } from '../model/telling.ts';
 import { ChartAbout } from './chartAbout.tsx';
 import { ChartCanvas } from './chartCanvas.tsx';
 import { ChartTools, keysOf } from './chartTools.tsx';
+import type { StoryPanel } from './storyPanel.ts';
 import './chart.css';
 
 /** The panel. */
-export function Chart({ page, telling }: { readonly page: Page; readonly telling: Telling }) {
+export function Chart(panel: StoryPanel) {
+  const { page } = panel;
   const drawings = useMemo(() => createDrawings(page.asking), [page]);
   const chart = useMemo(createChart, []);
   const actor = useComputed(() => {
@@ -45,7 +47,7 @@ export function Chart({ page, telling }: { readonly page: Page; readonly telling
         {drawing && <span class="dim">{chartTitle(drawing)}</span>}
         {drawing && <ChartTools {...{ page, chart, drawing }} hasRegions={shown?.hasRegions === true} />}
       </div>
-      {drawing && charted && <Picture {...{ page, telling, chart, drawing, actor: charted }} />}
+      {drawing && charted && <Picture {...{ ...panel, chart, drawing, actor: charted }} />}
       {machine !== undefined && trouble !== undefined && (
         <Trouble text={trouble} onRetry={() => drawings.ask(machine, region)} />
       )}
@@ -54,19 +56,21 @@ export function Chart({ page, telling }: { readonly page: Page; readonly telling
   );
 }
 
-interface PictureProps {
-  readonly page: Page;
-  readonly telling: Telling;
+interface PictureProps extends StoryPanel {
   readonly chart: ChartModel;
   readonly drawing: Drawing;
   readonly actor: ShownActor;
 }
 
 /** The drawing, what is said below it, and beside it what is said of a state. */
-function Picture({ page, telling, chart, drawing, actor }: PictureProps) {
+function Picture({ page, telling, view, chart, drawing, actor }: PictureProps) {
   useSignalEffect(() => {
     chart.pointed.value = wayOf(drawing, actor.path, telling.pointed.value);
   });
+  const onPoint = (way: string | undefined) => {
+    const line = way === undefined ? undefined : lineOf(drawing, actor.path, way, view.shown.peek()?.rows ?? []);
+    telling.pointed.value = line && pointedAt(line);
+  };
   const seen = seenOf(page, actor);
   const active = activeStates(actor.state);
   const described = drawing.states.find(({ state }) => state === chart.described.value);
@@ -76,7 +80,7 @@ function Picture({ page, telling, chart, drawing, actor }: PictureProps) {
   return (
     <div class={`canvas${isGone ? ' gone' : ''}`}>
       <ChartCanvas
-        {...{ chart, drawing, seen }}
+        {...{ chart, drawing, seen, onPoint }}
         label={`Chart of ${actor.kind} ${actor.name}: ${chartTitle(drawing)}`}
       />
       <Foot waits={isTold ? undefined : actor.waitingFor} exits={exitLines(drawing, active)} />

@@ -12,10 +12,12 @@ interface CanvasProps {
   readonly drawing: Drawing;
   readonly seen?: Seen | undefined;
   readonly label: string;
+  /** Hears at which way the pointer is. */
+  readonly onPoint?: (way: string | undefined) => void;
 }
 
 /** A chart with its states and ways, as far as it is in sight. */
-export function ChartCanvas({ chart, drawing, seen, label }: CanvasProps) {
+export function ChartCanvas({ chart, drawing, seen, label, onPoint }: CanvasProps) {
   const svg = useRef<SVGSVGElement>(null);
   useSize(svg, chart);
   const view = chartView(drawing, seen);
@@ -37,7 +39,7 @@ export function ChartCanvas({ chart, drawing, seen, label }: CanvasProps) {
     >
       <Heads />
       <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
-        <Parts chart={chart} view={view} seen={seen} start={lit ?? drawing.states[0]} />
+        <Parts {...{ chart, view, seen, onPoint }} start={lit ?? drawing.states[0]} />
       </g>
     </svg>
   );
@@ -49,15 +51,17 @@ interface PartsProps {
   readonly seen: Seen | undefined;
   /** Where Tab leads at first. */
   readonly start: DrawnState | undefined;
+  readonly onPoint?: CanvasProps['onPoint'];
 }
 
 /** What is around others first, then ways, then the states by themselves, and on top what is written. */
-function Parts({ chart, view, seen, start }: PartsProps) {
+function Parts({ chart, view, seen, start, onPoint: tell }: PartsProps) {
   const { pointed } = chart;
   const isPointed = ({ drawn }: WayView) =>
     pointed.value.way === drawn.ways[0] ||
     (pointed.value.state !== undefined && [drawn.from, drawn.to].includes(pointed.value.state));
   const onPoint = (way: string | undefined) => {
+    tell?.(way);
     pointed.value = way === undefined ? {} : { way };
   };
   const isLabelled = (way: WayView) =>

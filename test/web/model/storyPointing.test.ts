@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Drawing } from '../../../inspect/protocol.ts';
-import { wayOf } from '../../../web/model/storyPointing.ts';
+import { lineOf, wayOf } from '../../../web/model/storyPointing.ts';
+import type { Row } from '../../../web/model/storyRows.ts';
 import { API, PROXY } from '../support/crashLoop.ts';
 
 const box = (state: string): Drawing['states'][number] => ({
@@ -26,4 +27,20 @@ test('one of another actor, of no move, or between states that are not drawn joi
   expect(wayOf(drawing, API, { row: '1', actor: API })).toEqual({});
   expect(wayOf(drawing, API, { ...moved, to: 'stopped' })).toEqual({});
   expect(wayOf(drawing, API, undefined)).toEqual({});
+});
+
+test('a way at which the pointer is joins the latest line that took it', () => {
+  const row = (key: string, actor: string, from: string, to: string): Row => ({
+    ...{ key, at: 0, actor, kind: 'moved', who: '', text: '', passed: [], isBad: false },
+    move: { at: 0, actor, from, state: to },
+  });
+  const rows = [
+    row('1', API, 'running.steady', 'ended.backingOff'),
+    row('2', API, 'running.steady', 'ended.backingOff'),
+    row('3', PROXY, 'running.steady', 'ended.backingOff'),
+    row('4', API, 'running.steady', 'stopped'),
+  ];
+  expect(lineOf(drawing, API, 'another', rows)?.key).toBe('2');
+  expect(lineOf(drawing, API, 'back', rows)).toBeUndefined();
+  expect(lineOf(drawing, API, 'none', rows)).toBeUndefined();
 });
