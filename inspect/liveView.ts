@@ -56,7 +56,7 @@ interface Seen extends Pick<Snapshot, 'at' | 'node'> {
 export class LiveView {
   readonly #parts: LiveParts;
   readonly #viewers = new Set<(frame: Frame) => void>();
-  readonly #shown = new ShownActors();
+  #shown = new ShownActors();
   readonly #shownPods = new ShownPods();
   #watching: Watching | undefined;
   #node: SeenNode | undefined;
@@ -112,10 +112,16 @@ export class LiveView {
     const watching = this.#watching;
     if (watching === undefined) return;
     const { lines, unsaid } = watching.take();
+    const told = this.#told;
     try {
       const frame = { ...this.#frame(lines), ...(unsaid === 0 ? {} : { unsaid }) };
       for (const viewer of this.#viewers) viewer(frame);
     } catch (error) {
+      // The next one goes on from what the viewers have been told.
+      this.#told = told;
+      this.#shown = new ShownActors();
+      this.#shown.changes(told?.trees ?? new Map());
+      watching.leaveOut(lines.length + unsaid);
       this.#parts.onError(error);
     }
   }
@@ -216,6 +222,12 @@ class Watching {
     this.#lines = [];
     this.#unsaid = 0;
     return taken;
+  }
+
+  /** So much that was taken has been told to nobody. */
+  leaveOut(lines: number): void {
+    this.#unsaid += lines;
+    this.#hasNodeMoved = true;
   }
 
   /** Whether an actor of the node itself has moved since this was asked last. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { InspectionEvent } from 'xstate';
+import { LiveView } from '../../inspect/liveView.ts';
 import type { Frame } from '../../inspect/protocol.ts';
 import { type World, withFrame, worldOf } from '../../web/model/world.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
@@ -170,4 +171,38 @@ test('frames of pods alone do not explain the node again, but for once a second'
   expect(frames.length).toBeGreaterThanOrEqual(20);
   expect(times).toBeGreaterThanOrEqual(1);
   expect(times).toBeLessThan(6);
+});
+
+test('what a frame that could not be made would have told, the next one tells', async () => {
+  const node = await simulation({ pods: [podRunning('bad', 'exit 1'), podWith('web')] });
+  await node.node.advance('5s');
+  const { agent, audience } = node.page();
+  let isFailing = false;
+  const errors: unknown[] = [];
+  const redact: typeof agent.redact = (value) => {
+    if (isFailing) throw new Error('it cannot be made');
+    return agent.redact(value);
+  };
+  const view = new LiveView({
+    ...{ agent: { ...agent, redact }, audience, clock: node.node.clock, version: '0.1.0', recorded: () => undefined },
+    onError: (error) => void errors.push(error),
+  });
+  let world = worldOf(view.snapshot());
+  let unsaid = 0;
+  const leave = view.follow((frame) => {
+    world = withFrame(world, frame);
+    unsaid += frame.unsaid ?? 0;
+  });
+  isFailing = true;
+  node.node.remove('web');
+  node.node.apply(podWith('late'));
+  await node.node.advance('5s');
+  expect(errors.length).toBeGreaterThan(1);
+  isFailing = false;
+  // The frame of what happens at its end is due by then.
+  await node.node.advance('10300ms');
+  leave();
+  expect(inOrder(world)).toEqual(inOrder(worldOf(node.now())));
+  expect([...world.pods.values()].map(({ name }) => name).sort()).toEqual(['bad', 'late']);
+  expect(unsaid).toBeGreaterThan(0);
 });
