@@ -24,7 +24,7 @@ export interface Redaction {
 
 /** The fields whose items are a name and a value that may be secret. */
 const NAMED_VALUES = new Set(['env', 'httpHeaders']);
-/** The fields that hold what a container does at its start and before its end: what their commands say is nobody's business. */
+/** The fields that hold what a container does at its start and before its end: what is given to their commands may be secret. */
 const HOOKS = new Set(['postStart', 'preStop']);
 /** The fields that may quote or repeat a value in a single word; whatever has several words is text anywhere. */
 const TEXTS = new Set(['message', 'said', 'lines', 'command', 'args', 'annotations']);
@@ -87,9 +87,9 @@ class Redactor {
   #hook(hook: Readonly<Record<string, unknown>>): unknown {
     const redacted = this.redact(hook, false);
     const { exec } = hook;
-    if (!isObject(exec) || !Array.isArray(exec.command)) return redacted;
-    const command = exec.command.map((word: unknown) => (typeof word === 'string' ? this.#digest(word) : word));
-    return { ...hook, exec: { ...exec, command } };
+    const [program, ...args] = commandOf(exec);
+    if (args.length === 0 || !isObject(exec) || !isObject(redacted)) return redacted;
+    return { ...redacted, exec: { ...exec, command: [program, ...args.map((arg) => this.#digest(arg))] } };
   }
 
   /** A hook as it was noted at the runtime. */
@@ -191,11 +191,18 @@ function secretsOf(pod: Pod): string[] {
     for (const [each, below] of Object.entries(value)) {
       if (NAMED_VALUES.has(name) && isObject(below) && typeof below.value === 'string') values.add(below.value);
       else look(each, below);
+      if (HOOKS.has(name) && each === 'exec') for (const arg of commandOf(below).slice(1)) values.add(arg);
     }
   };
   look('', { metadata: pod.metadata, spec: pod.spec });
   const isShown = (value: string) => [...others].some((other) => other.includes(value));
   return [...values].filter((value) => value.length >= LEAST_LENGTH && !PLAIN_WORD.test(value) && !isShown(value));
+}
+
+/** The command of an action of a hook: the program first. */
+function commandOf(exec: unknown): string[] {
+  const command: unknown = isObject(exec) ? exec.command : undefined;
+  return Array.isArray(command) ? command.map(String) : [];
 }
 
 const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);

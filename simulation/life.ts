@@ -104,11 +104,13 @@ export class Life {
   readonly #clock: MortalClock;
   readonly #gate: Gate;
   readonly #entries: Entry[] = [];
+  readonly #redaction: Redaction;
   #agent: NodeAgent | undefined;
   #root: AnyActorRef | undefined;
 
   constructor(parts: LifeParts) {
     this.#parts = parts;
+    this.#redaction = parts.records ? createRedaction(Buffer.alloc(32)) : OPEN;
     this.#clock = parts.host.clock.mortalClock();
     this.#gate = new Gate({
       ...parts,
@@ -137,7 +139,8 @@ export class Life {
 
   /** Where a replay comes to something else than its actors have; undefined where there are none to compare with. */
   async differenceOf(recording: Recording): Promise<string | undefined> {
-    return this.#agent === undefined || this.hasStopped ? undefined : differenceOfReplay(this.#agent, recording);
+    if (this.#agent === undefined || this.hasStopped) return undefined;
+    return differenceOfReplay(this.#agent, recording, this.#redaction.redact);
   }
 
   get root(): AnyActorRef | undefined {
@@ -215,12 +218,12 @@ export class Life {
 
   /** Everything that it reaches, through its gate. */
   #outside(): Outside {
-    const { host, random, listener, records } = this.#parts;
+    const { host, random, listener } = this.#parts;
     const clock = this.#clock;
     const files = gatedFiles(host.files, this.#gate, host.watches);
     return {
       cri: inProcessCri(gatedRuntime(host.runtime, this.#gate, clock)),
-      ...{ clock, files, jitter: random.fraction, redaction: records ? createRedaction(Buffer.alloc(32)) : OPEN },
+      ...{ clock, files, jitter: random.fraction, redaction: this.#redaction },
       sinks: [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
       mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.#gate)),
       network: new SimulatedNetwork({

@@ -1,5 +1,6 @@
 /** Plays an agent's life again, and says where the replay has come to something else. */
 import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { Redaction } from '../actors/redaction.ts';
 import { createReplay } from '../actors/replay.ts';
 import { firstDifference } from '../pod/firstDifference.ts';
 import type { Recording } from './recording.ts';
@@ -17,14 +18,22 @@ function shown(agent: NodeAgent, omitted: readonly string[]) {
   };
 }
 
-/** The first difference between an agent and the replay of what entered it; undefined where there is none. */
-export async function differenceOfReplay(agent: NodeAgent, recording: Recording): Promise<string | undefined> {
+/**
+ * The first difference between an agent and the replay of what entered it; undefined where there is none. What is secret
+ * was not recorded: `redact` is what kept it out.
+ */
+export async function differenceOfReplay(
+  agent: NodeAgent,
+  recording: Recording,
+  redact: Redaction['redact'],
+): Promise<string | undefined> {
   // As it is read from a file.
   const { input, entries }: Recording = JSON.parse(JSON.stringify(recording));
   const replay = createReplay(input, entries, { nextTurn: nextTask });
   const unplaced = await replay.play();
   // A replay waits for no disk.
-  const [live, replayed] = [agent, replay.agent].map((each) => inJson(shown(each, agent.untold())));
+  const live = inJson(redact(shown(agent, agent.untold())));
+  const replayed = inJson(shown(replay.agent, agent.untold()));
   const difference = firstDifference(live, replayed);
   void replay.agent.stop();
   if (difference !== undefined) {

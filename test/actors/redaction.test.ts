@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createRedaction } from '../../actors/redaction.ts';
 import { createReplay } from '../../actors/replay.ts';
+import type { ExecScript } from '../../cri/simulated/exec.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { simulatedNode } from '../fakes/node.ts';
@@ -80,6 +81,26 @@ test.each<[string, Partial<Container>, (node: Node) => void]>([
   await expectWithoutSecret(node);
   expect(JSON.stringify(node.entries)).toMatch(/[^"]redacted-|"redacted-[^}]*"(\]|,"redacted)/);
 });
+
+type Lifecycle = NonNullable<Container['lifecycle']>;
+test.each<[string, Lifecycle, ReturnType<ExecScript>]>([
+  ['runs', { postStart: { exec: { command: ['login', `--password=${SECRET}`] } } }, { afterMs: 60_000 }],
+  ['fails', { postStart: { exec: { command: ['sh', '-c', `login ${SECRET}`] } } }, { exitCode: 1 }],
+  ['comes at the end', { preStop: { exec: { command: ['sh', '-c', `logout ${SECRET}`] } } }, { afterMs: 5_000 }],
+])(
+  'what the command of a hook is given is recorded and explained without it: one that %s',
+  async (_what, lifecycle, answer) => {
+    const node = await simulatedNode({ silentSource: true });
+    node.runtime.exec = () => answer;
+    node.apply(podWith('web', { containers: [containerWith('main', { lifecycle })] }));
+    await node.advance('10s');
+    await expectWithoutSecret(node);
+    node.remove('web');
+    await node.advance('2s');
+    await expectWithoutSecret(node);
+    expect(JSON.stringify(node.entries)).toMatch(/"command":\["(sh|login)","redacted-/);
+  },
+);
 
 test('a terminal status of a former run, and an annotation that repeats it, are recorded without it', async () => {
   const { metadata, spec } = podOf('web');

@@ -91,6 +91,18 @@ test.each([
   node.kill();
 });
 
+test('values that may be secret are not recorded, and change nothing of what a node replays to', async () => {
+  const node = await simulateNode({ seed: 1, records: true });
+  const lifecycle = { postStart: { exec: { command: ['sh', '-c', 'login hunter2-of-it'] } } };
+  const env = [{ name: 'PASSWORD', value: 'hunter2-of-it' }];
+  node.apply(manifest('web', { containers: [container('main', { env, lifecycle })] }));
+  await node.advance(20_000);
+  await node.checkReplay();
+  expect(JSON.stringify(node.pods())).toContain('hunter2-of-it');
+  expect(JSON.stringify(node.recording())).not.toContain('hunter2-of-it');
+  node.kill();
+});
+
 /** The root of the actors, of whose snapshots this is one. */
 function rootOf({ type, actorRef }: InspectionEvent): AnyActorRef | undefined {
   // Every actor here is one of xstate's own.
