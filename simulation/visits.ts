@@ -78,8 +78,9 @@ export class Visits {
     const { id } = container ?? sandbox;
     if (kind === 'created') this.#runs.set(id, false);
     if (kind === 'started') this.#runs.set(id, true);
-    // It may have been killed with the cgroup by an agent that nothing could show it to.
-    if (kind === 'ended' && !this.#settled.has(sandbox.podUid)) this.#runs.set(id, false);
+    // It may have been killed with the cgroup by an agent that nothing could show it to. One that was starting while its pod
+    // left ends after it is gone.
+    if (kind === 'ended' && this.#runs.has(id) && !this.#settled.has(sandbox.podUid)) this.#runs.set(id, false);
   }
 
   /**

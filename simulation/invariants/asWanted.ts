@@ -125,8 +125,10 @@ export const asWanted: Invariant = {
         refusals.noteStatus(change);
         const { uid, removed, pod } = change;
         const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
+        // One that the runtime still has goes on where it is wanted again before its agent has seen that.
+        if (!removed || watched.host.containers().some(({ podUid }) => podUid === uid)) return;
         // The present one may have come in the place of another that has just ended.
-        if (removed) outlived.set(uid, deeds.versionsOf(name).length - (deeds.mayBeWanted(name, uid) ? 1 : 0));
+        outlived.set(uid, deeds.versionsOf(name).length - (deeds.mayBeWanted(name, uid) ? 1 : 0));
       },
       atRest: () => {
         for (const name of deeds.wanted.keys())

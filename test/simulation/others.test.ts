@@ -111,6 +111,18 @@ describe('a pod of another agent that comes', () => {
     node.kill();
   });
 
+  test('is not missed where it has left while its container was starting', async () => {
+    const node = await shared();
+    for (let forMs = 0; forMs < 2_000; forMs += 20) {
+      perform(node, { kind: 'stall', forMs });
+      perform(node, { kind: 'visit', uid: VISITOR, forMs: 0 });
+      await node.advance(10_000);
+      node.check();
+    }
+    expect(names(node)).not.toContain(`visitor-${VISITOR}`);
+    node.kill();
+  });
+
   test('breaks an invariant where something of it goes sooner', async () => {
     const [stopped, removed, unmade] = [await visited(), await visited(), await visited()];
     const theirs = (node: Simulation) => others(node).find(({ podUid }) => podUid === VISITOR);
