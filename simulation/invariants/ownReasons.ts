@@ -3,8 +3,11 @@ import type { EventSink } from '../../actors/events/eventSink.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
+import { fullName } from '../host.ts';
+import type { OutsideCall } from '../outside.ts';
 import { Touches } from '../touches.ts';
 import { podOfManifest } from '../validManifest.ts';
+import { Attention } from './attention.ts';
 import type { Watched } from './invariant.ts';
 
 /** The start of a pod is told in whole seconds, and heard of a little later. */
@@ -26,6 +29,7 @@ interface Begun {
 
 export class OwnReasons {
   readonly #watched: Watched;
+  readonly #attention = new Attention();
   /** What was told of pods, by their UIDs, and of their containers. */
   readonly #told = new Touches();
   readonly #begun = new Map<string, Begun>();
@@ -49,6 +53,7 @@ export class OwnReasons {
 
   noteStatus({ uid, pod: { spec, status }, removed }: PodChange): void {
     const startTime = status?.startTime;
+    this.#attention.noteStatus(uid, this.#watched.host.clock.elapsed);
     if (removed) for (const each of [this.#begun, this.#specs, this.#ending]) each.delete(uid);
     else this.#specs.set(uid, spec);
     if (!removed && startTime !== undefined) this.#noteStart(uid, startTime);
@@ -63,15 +68,27 @@ export class OwnReasons {
     this.#begun.set(uid, { startTime, elapsed: Math.max(elapsed, known?.elapsed ?? elapsed) });
   }
 
-  /** The stop of a container of a pod is asked for: what is the reason now may be none when it has ended. */
-  noteStop(pod: string, uid: string): void {
-    if (this.#isOverdue(pod, uid)) this.#ending.add(uid);
+  noteLife(): void {
+    this.#attention.noteLife();
+  }
+
+  /** The stop of a container may be asked for: what is the reason now may be none when it has ended. */
+  noteCall({ name, about }: OutsideCall): void {
+    const { host } = this.#watched;
+    this.#attention.noteCall(host.clock.elapsed);
+    const stopped = name === 'stopContainer' ? host.container(about) : undefined;
+    if (stopped && this.#isOverdue(fullName(stopped), stopped.podUid)) this.#ending.add(stopped.podUid);
+  }
+
+  /** The moment at which a reason for what becomes of a pod now must still be one. */
+  momentFor(uid: string): number {
+    return this.#attention.momentFor(uid, this.#watched.host.clock.elapsed);
   }
 
   /** Whether the whole pod is to end, or was to change, since then. */
   mayEnd(pod: string, uid: string, since: number): boolean {
-    const { elapsed } = this.#watched.host.clock;
-    return this.#ending.has(uid) || this.#isOverdue(pod, uid) || this.#told.mayActSince(uid, since, elapsed);
+    const isToEnd = this.#ending.has(uid) || this.#isOverdue(pod, uid);
+    return isToEnd || this.#told.mayActSince(uid, since, this.momentFor(uid));
   }
 
   /** As it was told last, also by an agent that has died since; before that, as its manifest says. */
@@ -81,7 +98,7 @@ export class OwnReasons {
   }
 
   mayEndContainer(uid: string, container: string, since: number): boolean {
-    return this.#told.mayActSince(`${uid} ${container}`, since, this.#watched.host.clock.elapsed);
+    return this.#told.mayActSince(`${uid} ${container}`, since, this.momentFor(uid));
   }
 
   /** A deadline has passed, by the wall clock or by the time that it has had: what it was told with, or is to have. */

@@ -75,18 +75,18 @@ function isOutdated({ container, name }: Known, spec: PodSpec): boolean {
 }
 
 /** Whether there is a reason for the end of a container that ran: what was done to it or its pod, or what its agent has seen. */
-function hasReason({ host, deeds }: Watched, own: OwnReasons, known: Known): boolean {
+function hasReason({ deeds }: Watched, own: OwnReasons, known: Known): boolean {
   const { name, pod, uid, since } = known;
-  const { elapsed } = host.clock;
+  const moment = own.momentFor(uid);
   // A pod that another has taken the place of ends whenever its agent hears of that, in whichever run it is then.
-  if (!deeds.mayBeWanted(pod, uid) || deeds.isTouchedSince(pod, since, elapsed) || own.mayEnd(pod, uid, since))
+  if (!deeds.mayBeWanted(pod, uid) || deeds.isTouchedSince(pod, since, moment) || own.mayEnd(pod, uid, since))
     return true;
   const spec = own.specOf(pod, uid);
   if (spec !== undefined && isOutdated(known, spec)) return true;
   return (spec ? reasonsToEnd(spec, name) : [name]).some((each) => {
     // How another has ended the agent may hear late, when this one has begun once more.
     const from = each === name ? since : Number.NEGATIVE_INFINITY;
-    return deeds.isContainerTouchedSince(pod, each, from, elapsed) || own.mayEndContainer(uid, each, from);
+    return deeds.isContainerTouchedSince(pod, each, from, moment) || own.mayEndContainer(uid, each, from);
   });
 }
 
@@ -125,13 +125,13 @@ export const untouched: Invariant = {
     };
     const onCall = (call: OutsideCall) => {
       pods.noteCall(call, host.clock.elapsed);
-      const stopped = call.name === 'stopContainer' ? host.container(call.about) : undefined;
-      if (stopped) own.noteStop(fullName(stopped), stopped.podUid);
+      own.noteCall(call);
     };
     const onStatus = (change: PodChange) => {
       pods.noteStatus(change, host.clock.elapsed);
       own.noteStatus(change);
     };
-    return { ...{ onEffect, onCall, onStatus, afterStep }, onEvent: (event) => own.noteEvent(event) };
+    const onLifeBegan = () => own.noteLife();
+    return { ...{ onEffect, onCall, onStatus, onLifeBegan, afterStep }, onEvent: (event) => own.noteEvent(event) };
   },
 };

@@ -26,7 +26,7 @@ function story(uid: string) {
   // As far as it is looked at.
   const watched = { host: { clock }, deeds } as unknown as Watched;
   const following = untouched.follow(watched, (message) => void violations.push(message));
-  const { onEffect, onCall, onStatus, onEvent, afterStep } = following;
+  const { onEffect, onCall, onStatus, onEvent, onLifeBegan, afterStep } = following;
   const sandbox = { id: 's', podUid: uid, namespace: 'default', podName: 'web-node-1' };
   const main = { ...sandbox, id: 'c', containerName: 'main', imageName: 'docker.io/library/web:1', sandbox };
   const effect = (second: number, kind: RuntimeEffect['kind'], container?: typeof main) => {
@@ -41,6 +41,7 @@ function story(uid: string) {
       onCall?.({ room: 'runtime', name: 'startContainer', about: main.id, writes: true });
     },
     start: (second: number) => effect(second, 'started', main),
+    begin: () => onLifeBegan?.(),
     rename: (second: number) => effect(second, 'renamed', main),
     end: (second: number) => effect(second, 'ended', main),
     touch: (second: number) => deeds.touch(POD, second * 1_000),
@@ -258,6 +259,26 @@ test('what has touched a pod is no reason for ever', () => {
   touch(3);
   end(304);
   expect(violations).toHaveLength(1);
+});
+
+test.each([
+  ['a minute after it has heard of it', { left: 4, heard: 540 }, 0],
+  ['before it tells of it', { left: 4, heard: undefined }, 0],
+  ['long after it has heard of it', { left: 4, heard: 10 }, 1],
+  ['when the touch was no reason any more as the one before left', { left: 310, heard: 540 }, 1],
+])('what has touched a pod is one for the next agent, %s', (_, { left, heard }, expected) => {
+  const { sandbox, start, ask, end, touch, begin, show, setClock, violations } = story('of-the-user');
+  sandbox(1);
+  start(2);
+  touch(3);
+  ask(left);
+  begin();
+  if (heard !== undefined) {
+    setClock(heard, 0);
+    show({ containers: [] });
+  }
+  end(600);
+  expect(violations).toHaveLength(expected);
 });
 
 test('the end of a container is a reason for it alone', () => {
