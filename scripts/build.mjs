@@ -11,6 +11,7 @@ import { stampNodePackages } from './setup/nodePackages.mjs';
 import { root, say } from './setup/places.mjs';
 
 const dist = join(root, 'dist');
+const main = join(root, 'cli/main.ts');
 /** What cli/bin.mjs keeps of earlier runs. */
 const compiled = join(dist, 'compiled');
 /** What scripts/types.mjs makes. */
@@ -53,6 +54,22 @@ const lateParts = {
   },
 };
 
+/** The daemon's bundle leaves out what the other commands load: V8 holds its whole text in memory. */
+const DAEMON_LOADS = /(?:^|\/)(?:run|up|ownRuntime|startNode)\.ts$/;
+const noOtherCommands = {
+  name: 'no-other-commands',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\.ts$/ }, ({ path, importer, kind }) =>
+      kind === 'dynamic-import' && importer === main && !DAEMON_LOADS.test(path)
+        ? { path, namespace: 'other-command' }
+        : undefined,
+    );
+    onLoad({ filter: /^/, namespace: 'other-command' }, ({ path }) => ({
+      contents: `throw new Error('${path} is no part of this bundle');`,
+    }));
+  },
+};
+
 /** Packages in CommonJS ask for Node's modules by `require`, which a module does not have. */
 const withRequire = {
   js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
@@ -72,8 +89,6 @@ const common = {
   plugins: [leanHttp, lateParts],
   logLevel: 'warning',
 };
-
-const main = join(root, 'cli/main.ts');
 
 const command = {
   ...common,
@@ -97,6 +112,7 @@ const daemon = {
   minifySyntax: true,
   legalComments: 'none',
   define: { ...common.define, 'import.meta.dirname': '__dirname' },
+  plugins: [noOtherCommands, ...common.plugins],
   write: false,
 };
 
