@@ -34,6 +34,8 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const LEAST_LENGTH = 6;
 /** Nor is a single word: `running` and `production` are in what the agent says itself. */
 const PLAIN_WORD = /^(?:[a-z]{1,15}|[A-Z]{1,15}|[A-Z][a-z]{1,14})$/;
+/** What stands for a value stays as it is. */
+const DIGEST = /^redacted-[0-9a-f]{16}$/;
 /** So many pods that are not wanted any more are remembered, for what is still said of them. */
 const REMEMBERED = 200;
 
@@ -111,7 +113,8 @@ class Redactor {
   }
 
   #digest(value: string): string {
-    return value === '' ? '' : `redacted-${createHmac('sha256', this.#key).update(value).digest('hex').slice(0, 16)}`;
+    if (value === '' || DIGEST.test(value)) return value;
+    return `redacted-${createHmac('sha256', this.#key).update(value).digest('hex').slice(0, 16)}`;
   }
 }
 

@@ -32,8 +32,8 @@ export async function differenceOfReplay(
   const replay = createReplay(input, entries, { nextTurn: nextTask });
   const unplaced = await replay.play();
   // A replay waits for no disk.
-  const live = inJson(redact(shown(agent, agent.untold())));
-  const replayed = inJson(shown(replay.agent, agent.untold()));
+  // What was recorded in the open may have turned out to be secret since.
+  const [live, replayed] = [agent, replay.agent].map((each) => inJson(redact(shown(each, agent.untold()))));
   const difference = firstDifference(live, replayed);
   void replay.agent.stop();
   if (difference !== undefined) {

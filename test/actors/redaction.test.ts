@@ -143,6 +143,7 @@ test('equal values stay equal and others differ, under a key of each recording',
   expect(redact(of('a'))).not.toEqual(redact(of('b')));
   expect(redact(of('a'))).not.toEqual(other(of('a')));
   expect(redact(of(''))).toEqual(of(''));
+  expect(redact(redact(of('a')))).toEqual(redact(of('a')));
 });
 
 describe('texts', () => {

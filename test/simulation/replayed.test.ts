@@ -103,6 +103,17 @@ test('values that may be secret are not recorded, and change nothing of what a n
   node.kill();
 });
 
+test('what turns out to be secret after it was recorded changes nothing either', async () => {
+  const node = await simulateNode({ seed: 1, records: true });
+  const command = ['sh', '-c', 'sleep 1d; exit 1'];
+  node.apply(manifest('web', { containers: [container('main', { command })] }));
+  await node.advance(10_000);
+  node.apply(manifest('db', { containers: [container('main', { lifecycle: { postStart: { exec: { command } } } })] }));
+  await node.advance(10_000);
+  await node.checkReplay();
+  node.kill();
+});
+
 /** The root of the actors, of whose snapshots this is one. */
 function rootOf({ type, actorRef }: InspectionEvent): AnyActorRef | undefined {
   // Every actor here is one of xstate's own.
