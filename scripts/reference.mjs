@@ -54,7 +54,9 @@ const fields = table(
   'Field',
   [...fieldsActedOn].map(([name, text]) => [`\`${name}\``, text]),
 );
-const others = fieldNames.filter((name) => !fieldsActedOn.has(name)).map((name) => `\`${name}\``);
+const others = fieldNames()
+  .filter((name) => !fieldsActedOn.has(name))
+  .map((name) => `\`${name}\``);
 const written = {
   commands: commands.slice(1),
   fields: fields.slice(1),

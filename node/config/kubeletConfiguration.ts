@@ -3,11 +3,12 @@ import { fields, type KubeletFields } from './kubeletFields.ts';
 import { rules } from './rules.ts';
 
 /** A KubeletConfiguration `kubelet.config.k8s.io/v1beta1` as of Kubernetes 1.36; durations are read into milliseconds. */
-export const kubeletConfiguration = fields.check(
-  ...rules.map(({ at, message, holds }) => z.refine<KubeletFields>(holds, { error: message, path: [at] })),
-);
+export const kubeletConfiguration = () =>
+  fields().check(
+    ...rules.map(({ at, message, holds }) => z.refine<KubeletFields>(holds, { error: message, path: [at] })),
+  );
 
-export type KubeletConfiguration = z.output<typeof kubeletConfiguration>;
+export type KubeletConfiguration = z.output<ReturnType<typeof kubeletConfiguration>>;
 
 /** All fields that there are. */
-export const fieldNames: readonly string[] = Object.keys(fields.shape);
+export const fieldNames = (): readonly string[] => Object.keys(fields().shape);

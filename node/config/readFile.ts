@@ -44,7 +44,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   if (parsed.values.length > 1)
     throw new ConfigError(`${path}: expected one KubeletConfiguration, got several documents`);
   const input = withoutNulls(parsed.values[0] ?? {});
-  const read = kubeletConfiguration.safeParse(input);
+  const read = kubeletConfiguration().safeParse(input);
   if (!read.success) {
     const mistakes = describeIssues(read.error.issues, input).map((mistake) => `${path}: ${mistake}`);
     throw new ConfigError(mistakes.join('\n'));

@@ -38,7 +38,7 @@ const reclaim = textLike('a quantity such as "500Mi", or a percentage such as "5
 );
 
 /** When pods must go: pressure on the node, or its shutdown. */
-export const eviction = {
+export const eviction = () => ({
   evictionHard: z.optional(bySignal(line)),
   evictionSoft: z.optional(bySignal(line)),
   evictionSoftGracePeriod: z.optional(bySignal(grace)),
@@ -52,4 +52,4 @@ export const eviction = {
   shutdownGracePeriodByPodPriority: z.optional(
     list(section({ priority: int32, shutdownGracePeriodSeconds: whole(0, Number.MAX_SAFE_INTEGER) })),
   ),
-};
+});

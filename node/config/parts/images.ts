@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { boolean, duration, endpoint, list, oneOf, text, whole } from '../fields.ts';
 
 /** Pulling images and collecting the unused ones. */
-export const images = {
+export const images = () => ({
   imageServiceEndpoint: z.optional(endpoint),
   serializeImagePulls: z.optional(boolean),
   maxParallelImagePulls: z.optional(whole(1)),
@@ -20,4 +20,4 @@ export const images = {
   imageMaximumGCAge: z.optional(duration()),
   imageGCHighThresholdPercent: z.optional(whole(0, 100)),
   imageGCLowThresholdPercent: z.optional(whole(0, 100)),
-};
+});

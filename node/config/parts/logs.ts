@@ -24,7 +24,7 @@ const routing = section({
 });
 
 /** The logs of containers, and the agent's own. */
-export const logs = {
+export const logs = () => ({
   podLogsDir: z.optional(podLogsDir),
   containerLogMaxSize: z.optional(logSize),
   containerLogMaxFiles: z.optional(whole(2)),
@@ -39,4 +39,4 @@ export const logs = {
       options: z.optional(section({ text: z.optional(routing), json: z.optional(routing) })),
     }),
   ),
-};
+});

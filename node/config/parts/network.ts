@@ -8,7 +8,7 @@ const address = z.custom<string>((value) => typeof value === 'string' && isIP(va
 });
 
 /** Names and addresses that pods see, and the host's packet rules. */
-export const network = {
+export const network = () => ({
   clusterDomain: z.optional(text),
   clusterDNS: z.optional(list(address)),
   resolvConf: z.optional(text),
@@ -18,4 +18,4 @@ export const network = {
   iptablesMasqueradeBit: z.optional(whole(0, 31)),
   iptablesDropBit: z.optional(whole(0, 31)),
   allowedUnsafeSysctls: z.optional(list(sysctlPattern)),
-};
+});

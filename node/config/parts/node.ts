@@ -19,7 +19,7 @@ const tracingEndpoint = textLike(
 );
 
 /** The Node object, how it is reported, and the client of the API server. */
-export const node = {
+export const node = () => ({
   registerNode: z.optional(boolean),
   registerWithTaints: z.optional(list(taint)),
   providerID: z.optional(text),
@@ -42,4 +42,4 @@ export const node = {
   tracing: z.optional(
     section({ endpoint: z.optional(tracingEndpoint), samplingRatePerMillion: z.optional(whole(0, 1_000_000)) }),
   ),
-};
+});

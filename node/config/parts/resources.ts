@@ -49,7 +49,7 @@ const enforcement = oneOf(
 );
 
 /** How much of the node pods may use, and how it is shared out. */
-export const resources = {
+export const resources = () => ({
   maxPods: z.optional(whole()),
   podsPerCore: z.optional(whole()),
   maxOpenFiles: z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
@@ -74,4 +74,4 @@ export const resources = {
   kubeReservedCgroup: z.optional(text),
   enforceNodeAllocatable: z.optional(list(enforcement)),
   localStorageCapacityIsolation: z.optional(boolean),
-};
+});

@@ -5,7 +5,7 @@ const swapBehavior = oneOf('', 'NoSwap', 'LimitedSwap');
 const secondTo5Minutes = duration(1000, 300_000, ' between 1s and 5m');
 
 /** The container runtime, what it is asked for, and how containers are restarted. */
-export const runtime = {
+export const runtime = () => ({
   containerRuntimeEndpoint: z.optional(endpoint),
   runtimeRequestTimeout: z.optional(duration()),
   cgroupRoot: z.optional(text),
@@ -25,4 +25,4 @@ export const runtime = {
   crashLoopBackOff: z.optional(section({ maxContainerRestartPeriod: z.optional(secondTo5Minutes) })),
   featureGates: z.optional(map(boolean)),
   runOnce: z.optional(boolean),
-};
+});

@@ -4,21 +4,8 @@ import { boolean, duration, list, oneOf, section, text, textLike, whole } from '
 
 const cipherSuite = textLike('a cipher suite such as "TLS_AES_128_GCM_SHA256"', (name) => CIPHER_SUITES.includes(name));
 
-/** The node's HTTPS server: where it listens, its certificates, who may use it. */
-export const serving = {
-  enableServer: z.optional(boolean),
-  address: z.optional(text),
-  port: z.optional(whole(0, 65_535)),
-  readOnlyPort: z.optional(whole(0, 65_535)),
-  healthzPort: z.optional(whole(0, 65_535)),
-  healthzBindAddress: z.optional(text),
-  tlsCertFile: z.optional(text),
-  tlsPrivateKeyFile: z.optional(text),
-  tlsCipherSuites: z.optional(list(cipherSuite)),
-  tlsCurvePreferences: z.optional(list(whole())),
-  tlsMinVersion: z.optional(oneOf('', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13')),
-  rotateCertificates: z.optional(boolean),
-  serverTLSBootstrap: z.optional(boolean),
+/** Who may use the server. */
+const access = () => ({
   authentication: z.optional(
     section({
       x509: z.optional(section({ clientCAFile: z.optional(text) })),
@@ -34,6 +21,24 @@ export const serving = {
       ),
     }),
   ),
+});
+
+/** The node's HTTPS server: where it listens, its certificates, who may use it. */
+export const serving = () => ({
+  enableServer: z.optional(boolean),
+  address: z.optional(text),
+  port: z.optional(whole(0, 65_535)),
+  readOnlyPort: z.optional(whole(0, 65_535)),
+  healthzPort: z.optional(whole(0, 65_535)),
+  healthzBindAddress: z.optional(text),
+  tlsCertFile: z.optional(text),
+  tlsPrivateKeyFile: z.optional(text),
+  tlsCipherSuites: z.optional(list(cipherSuite)),
+  tlsCurvePreferences: z.optional(list(whole())),
+  tlsMinVersion: z.optional(oneOf('', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13')),
+  rotateCertificates: z.optional(boolean),
+  serverTLSBootstrap: z.optional(boolean),
+  ...access(),
   enableDebuggingHandlers: z.optional(boolean),
   enableContentionProfiling: z.optional(boolean),
   enableProfilingHandler: z.optional(boolean),
@@ -41,4 +46,4 @@ export const serving = {
   enableSystemLogHandler: z.optional(boolean),
   enableSystemLogQuery: z.optional(boolean),
   streamingConnectionIdleTimeout: z.optional(duration()),
-};
+});
