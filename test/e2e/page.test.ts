@@ -170,6 +170,7 @@ if (pictures !== undefined)
     await page.close();
     const past = await pageAt(`${API}?at=${new Date(Date.now() - 50_000).toISOString()}`);
     await past.locator('.chip.past', { hasText: clockAt(past) }).waitFor();
+    await past.locator('.answer', { hasText: 'exit code 3' }).waitFor();
     await picture(past, 'page-past');
     await past.close();
   }, 600_000);

@@ -65,8 +65,13 @@ async function ask(page: Page, { path, at }: Asked): Promise<void> {
 
 /** What is known of an actor as it is shown: not of one that has moved on since, and not of a later moment. */
 export function detailOf(page: Page, { path, since }: ShownActor): Detail | undefined {
+  const detail = earlierDetailOf(page, path);
+  return detail && detail.at >= since ? detail : undefined;
+}
+
+/** The same also of an actor that has moved on since: until the next answer comes that tells more than nothing. */
+export function earlierDetailOf(page: Page, path: string): Detail | undefined {
   const { value: detail } = page.detail;
-  if (detail?.path !== path || detail.at < since) return undefined;
   const { value: past } = page.past;
-  return past && detail.at > past.at ? undefined : detail;
+  return detail?.path !== path || (past && detail.at > past.at) ? undefined : detail;
 }

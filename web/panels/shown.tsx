@@ -1,5 +1,6 @@
 /** What is known of the selected actor beside its state, in one of the tabs. */
 import type { Detail } from '../../inspect/protocol.ts';
+import { earlierDetailOf } from '../model/detail.ts';
 import type { Subject } from '../model/headline.ts';
 import { logNote } from '../model/logNote.ts';
 import { Loading } from './loading.tsx';
@@ -14,8 +15,7 @@ interface ShownProps extends Panel {
 
 /** Its details, or why they are not there. */
 export function Shown({ page, subject, tab }: ShownProps) {
-  const { value: detail } = page.detail;
-  const known = detail?.path === subject.actor.path ? detail : undefined;
+  const known = earlierDetailOf(page, subject.actor.path);
   const { value: failed } = page.detailTrouble;
   const trouble = failed?.path === subject.actor.path ? failed.message : undefined;
   return (

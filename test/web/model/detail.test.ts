@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Detail, Frame } from '../../../inspect/protocol.ts';
 import { goTo, select } from '../../../web/model/actions.ts';
-import { detailOf, followDetail } from '../../../web/model/detail.ts';
+import { detailOf, earlierDetailOf, followDetail } from '../../../web/model/detail.ts';
 import { followSelection } from '../../../web/model/selection.ts';
 import { withFrame } from '../../../web/model/world.ts';
 import { API, actor, apiDetail, NOW } from '../support/nodeOnPage.ts';
@@ -118,7 +118,10 @@ test('is shown of the moment that it fits only: not of an actor that has moved o
   expect(detailOf(page, api)?.answer).toBe(apiDetail.answer);
   expect(detailOf(page, { ...api, since: NOW + 1 })).toBeUndefined();
   expect(detailOf(page, { ...api, path: 'pod/uid-auth' })).toBeUndefined();
+  expect(earlierDetailOf(page, API)?.answer).toBe(apiDetail.answer);
+  expect(earlierDetailOf(page, 'pod/uid-auth')).toBeUndefined();
   goTo(page, NOW - 500, { isMoving: true });
   await until(() => page.past.value !== undefined);
   expect(detailOf(page, api)).toBeUndefined();
+  expect(earlierDetailOf(page, API)).toBeUndefined();
 });
