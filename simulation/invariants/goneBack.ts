@@ -119,7 +119,9 @@ function endsForgotten(before: ContainerStatus, now: ContainerStatus, { mayComeI
   if (next?.reason === 'RestartingAllContainers') return [];
   if (next === undefined) return [`${name}: it is not told any more how it ended`];
   if (now.state?.terminated && further === undefined) return [`${name}: its lastState is gone`];
-  const isEarlier = earlier !== undefined && isSameEnd(earlier, next);
+  // A run after the last one may have ended in the same second, and in the same way, as the one before that.
+  const isFurther = now.restartCount > before.restartCount && earlier?.containerID !== next.containerID;
+  const isEarlier = earlier !== undefined && isSameEnd(earlier, next) && !isFurther;
   const [ended, ends] = [last, next].map(({ finishedAt }) => Date.parse(finishedAt ?? ''));
   const isTurned = Boolean(ended && ends && !mayComeInTurn(ended, ends));
   return isEarlier || isTurned ? [`${name}: its last end, ${resultOf(last)}, became ${resultOf(next)}`] : [];

@@ -80,6 +80,7 @@ const WRITERS = [
   'cli/get.ts: 2',
   'cli/getActors.ts: 1',
   'cli/getEvents.ts: 1',
+  'cli/getNodes.ts: 1',
   'cli/lineView.ts: 1',
   // The log of a container: raw where no terminal reads it, else as `TerminalText` makes it.
   'cli/logs.ts: 1',

@@ -56,7 +56,7 @@ test('who has not passed its readiness probe is not ready, and the probe shows h
 
 test('the wait for a hook says what the hook does', () => {
   const story = begun({ lifecycle: { postStart: { exec: { command: ['/setup', '--all'] } } } }, ['runHook']);
-  expect(story.node().waitingFor).toBe('its postStart hook (exec /setup --all)');
+  expect(story.node().waitingFor).toBe('its postStart hook (exec /setup …)');
   expect(begun({ lifecycle: { preStop: { sleep: { seconds: 5 } } } }).node().waitingFor).toBeUndefined();
 });
 

@@ -138,6 +138,15 @@ test('a later end is not one of before, unless the clock was set', () => {
   expect(goneBack(ended, next, { ...inOneLife, mayComeInTurn: () => true })).toEqual([]);
 });
 
+test('a later run may have ended as one before did, in the same second', () => {
+  const alike = { state: waiting, lastState: { terminated: end('containerd://2', { finishedAt: AT }) } };
+  const between = { ...inOneLife, mayComeInTurn: () => true };
+  expect(goneBack(ended, status(alike), between)).toHaveLength(1);
+  expect(goneBack(ended, status({ ...alike, restartCount: 4 }), between)).toEqual([]);
+  const same = { ...alike, restartCount: 4, lastState: { terminated: first } };
+  expect(goneBack(ended, status(same), between)).toHaveLength(1);
+});
+
 test('another id for the same run, and the removal for a restart of all, take back nothing', () => {
   const renamed = status({ state: { terminated: end('containerd://8') }, lastState: {} });
   expect(goneBack(status({ state: { terminated: second } }), renamed, inOneLife)).toEqual([]);
