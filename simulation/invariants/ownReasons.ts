@@ -51,9 +51,11 @@ export class OwnReasons {
     if (reason === 'Preempting' || (reason === 'DeadlineExceeded' && !this.#begun.has(uid))) this.#ending.add(uid);
   }
 
-  noteStatus({ uid, pod: { spec, status }, removed }: PodChange): void {
+  noteStatus(change: PodChange): void {
+    const { uid, removed } = change;
+    const { spec, status } = change.pod;
     const startTime = status?.startTime;
-    this.#attention.noteStatus(uid, this.#watched.host.clock.elapsed);
+    this.#attention.noteStatus(change, this.#watched.host.clock.elapsed);
     if (removed) for (const each of [this.#begun, this.#specs, this.#ending]) each.delete(uid);
     else this.#specs.set(uid, spec);
     if (!removed && startTime !== undefined) this.#noteStart(uid, startTime);
