@@ -71,6 +71,7 @@ module.exports = {
         ],
       },
     },
+    ...only('apiserver', { folders: ['pod'] }),
     ...only('simulation', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors'] }),
     {
       name: 'nobody-imports-tests',

@@ -1,0 +1,10 @@
+/** A value as Go prints it in an error (`%v`): some messages of a kube-apiserver quote what they were given that way. */
+import { isList, isObject, type Json } from './json.ts';
+
+export function goText(value: Json): string {
+  if (value === null) return '<nil>';
+  if (isList(value)) return `[${value.map(goText).join(' ')}]`;
+  if (!isObject(value)) return String(value);
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `map[${fields.map(([name, each]) => `${name}:${goText(each)}`).join(' ')}]`;
+}

@@ -1,0 +1,14 @@
+/** Values of JSON, as objects of the API are: read from outside, and rebuilt where they change. */
+export type Json = null | boolean | number | string | JsonList | JsonObject;
+export type JsonList = readonly Json[];
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const isList = (value: Json | undefined): value is JsonList => Array.isArray(value);
+
+/** An object of its fields, whatever they are called. */
+export const objectOf = (fields: Iterable<readonly [string, Json]>): JsonObject => Object.fromEntries(fields);

@@ -1,0 +1,144 @@
+/** The types of Kubernetes 1.36, as far as the test API server serves them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+
+/** What a field or an entry of a list holds. */
+export type Type =
+  | { readonly kind: 'object'; readonly of: ObjectType }
+  | { readonly kind: 'map'; readonly values: Type }
+  | { readonly kind: 'list'; readonly items: Type }
+  | { readonly kind: Scalar };
+
+/** `any` is what the schema leaves open. */
+type Scalar = 'string' | 'bytes' | 'boolean' | 'integer' | 'number' | 'quantity' | 'time' | 'intOrString' | 'any';
+
+export interface Field {
+  readonly type: Type;
+  /** By which field entries of this list are told apart. */
+  readonly mergeKey?: string;
+  /** Whether a strategic patch merges it: else it takes the place of what was there. */
+  readonly merges: boolean;
+}
+
+export interface ObjectType {
+  /** As in the published schemas: `io.k8s.api.core.v1.Pod`. */
+  readonly name: string;
+  field(name: string): Field | undefined;
+  readonly fields: readonly string[];
+}
+
+const kindOfObject = z.object({ group: z.string(), version: z.string(), kind: z.string() });
+
+interface Schema {
+  readonly ref?: string | undefined;
+  readonly type?: string | undefined;
+  readonly format?: string | undefined;
+  readonly items?: Schema | undefined;
+  readonly values?: Schema | undefined;
+  readonly fields?: Readonly<Record<string, Schema>> | undefined;
+  readonly mergeKey?: string | undefined;
+  readonly strategy?: string | undefined;
+  readonly kind?: z.output<typeof kindOfObject> | undefined;
+}
+
+const schema: z.ZodMiniType<Schema> = z.object({
+  ref: z.optional(z.string()),
+  type: z.optional(z.string()),
+  format: z.optional(z.string()),
+  get items() {
+    return z.optional(schema);
+  },
+  get values() {
+    return z.optional(schema);
+  },
+  get fields() {
+    return z.optional(z.record(z.string(), schema));
+  },
+  mergeKey: z.optional(z.string()),
+  strategy: z.optional(z.string()),
+  kind: z.optional(kindOfObject),
+});
+
+/** Types that are more than their schema says. */
+const NAMED: ReadonlyMap<string, Scalar> = new Map([
+  ['io.k8s.apimachinery.pkg.api.resource.Quantity', 'quantity'],
+  ['io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1', 'any'],
+  ['io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime', 'time'],
+  ['io.k8s.apimachinery.pkg.apis.meta.v1.Time', 'time'],
+  ['io.k8s.apimachinery.pkg.util.intstr.IntOrString', 'intOrString'],
+]);
+
+/** The types of a schema, each made when it is asked for. */
+export class Types {
+  readonly #schemas: ReadonlyMap<string, Schema>;
+  readonly #made = new Map<string, ObjectType>();
+
+  constructor(schemas: ReadonlyMap<string, Schema>) {
+    this.#schemas = schemas;
+  }
+
+  /** The type of a kind; `group` is empty for those of the core. */
+  kind(group: string, version: string, kind: string): ObjectType | undefined {
+    for (const [name, { kind: own }] of this.#schemas) {
+      if (own?.group === group && own.version === version && own.kind === kind) return this.named(name);
+    }
+    return undefined;
+  }
+
+  named(name: string): ObjectType {
+    const made = this.#made.get(name) ?? this.#make(name);
+    this.#made.set(name, made);
+    return made;
+  }
+
+  #make(name: string): ObjectType {
+    const own = new Map(Object.entries(this.#schemas.get(name)?.fields ?? {}));
+    const fields = new Map<string, Field>();
+    const field = (each: string): Field | undefined => {
+      const known = fields.get(each);
+      const written = own.get(each);
+      if (known !== undefined || written === undefined) return known;
+      const made = this.#field(written);
+      fields.set(each, made);
+      return made;
+    };
+    return { name, field, fields: [...own.keys()] };
+  }
+
+  #field(written: Schema): Field {
+    const { mergeKey, strategy = '' } = written;
+    return {
+      type: this.#type(written),
+      merges: strategy.split(',').includes('merge'),
+      ...(mergeKey === undefined ? {} : { mergeKey }),
+    };
+  }
+
+  #type({ ref, type, format, items, values, fields }: Schema): Type {
+    if (ref !== undefined) return this.#refersTo(ref);
+    if (items !== undefined) return { kind: 'list', items: this.#type(items) };
+    if (values !== undefined) return { kind: 'map', values: this.#type(values) };
+    return { kind: fields === undefined ? scalarOf(type, format) : 'any' };
+  }
+
+  #refersTo(name: string): Type {
+    const scalar = NAMED.get(name);
+    if (scalar !== undefined) return { kind: scalar };
+    const { fields, type, format } = this.#schemas.get(name) ?? {};
+    return fields === undefined ? { kind: scalarOf(type, format) } : { kind: 'object', of: this.named(name) };
+  }
+}
+
+const SCALARS: ReadonlyMap<string, Scalar> = new Map([
+  ...(['string', 'boolean', 'integer', 'number'] as const).map((each) => [each, each] as const),
+]);
+
+const scalarOf = (type = '', format = ''): Scalar =>
+  type === 'string' && format === 'byte' ? 'bytes' : (SCALARS.get(type) ?? 'any');
+
+/** Those of Kubernetes 1.36 (`scripts/openapi.mjs` makes the file). */
+export function readTypes(): Types {
+  const text = readFileSync(join(import.meta.dirname, 'kubernetes.json'), 'utf8');
+  return new Types(new Map(Object.entries(z.parse(z.record(z.string(), schema), JSON.parse(text)))));
+}
