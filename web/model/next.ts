@@ -50,8 +50,11 @@ const EVENTS: ReadonlyMap<string, string> = new Map([
   ['node.drain', 'the node is shut down'],
 ]);
 
-/** `container.update [changesBackOffKey]` is an event with its guard; `findImage done` how a call ends. */
-const ON = /^(?<event>\S+)(?: (?<end>done|failed))?(?: \[(?<guard>.*)\])?$/;
+/**
+ * `container.update [changesBackOffKey]` is an event with its guard; `findImage done` how a call ends; `[isComplete]` alone
+ * is what has to hold.
+ */
+const ON = /^(?<event>[^\s[]\S*)?(?: (?<end>done|failed))?(?: ?\[(?<guard>.*)\])?$/;
 
 /** The guards that say more than their event does. */
 const GUARDS: ReadonlyMap<string, string> = new Map([
@@ -62,10 +65,16 @@ const GUARDS: ReadonlyMap<string, string> = new Map([
   ['showsAbsence', 'the runtime does not show it any more'],
   ['showsOtherId', 'the runtime shows another one in its place'],
   ['failedForRuntime', 'the runtime answers again'],
+  ['isComplete', 'none of its containers has anything left to do'],
+  ['mustRestartAll', 'a container asks to restart all of them'],
+  ['mustFit', 'its cgroup has to be resized'],
+  ['areVolumesUnmounted', 'its volumes are unmounted'],
+  ['canGrant', 'a slot is free'],
 ]);
 
 function whenText(on: string): string {
-  const { event = on, end, guard = '' } = ON.exec(on)?.groups ?? {};
+  const { event = '', end, guard = '' } = ON.exec(on)?.groups ?? { event: on };
+  if (event === '') return GUARDS.get(guard) ?? `${guard} holds`;
   if (end !== undefined) return `${event} ${end === 'done' ? 'is done' : 'fails'}`;
   return (
     GUARDS.get(guard) ?? EVENTS.get(event) ?? `${event}${guard === '' || guard === 'else' ? '' : ` (${guard})`} comes`

@@ -130,6 +130,17 @@ describe('what comes next', () => {
       ': when it is told to stop, to stopped',
     ]);
   });
+
+  test('of one that goes on as soon as something holds', () => {
+    const next = [
+      { way: 'a', on: '[isComplete]', to: 'terminating' },
+      { way: 'b', on: '[isOdd]', to: 'elsewhere' },
+    ];
+    expect(lines({ ...apiDetail, next, tried: [] }, undefined)).toEqual([
+      'Goes on: when none of its containers has anything left to do, to terminating',
+      ': when isOdd holds, to elsewhere',
+    ]);
+  });
 });
 
 test('the runs: the last first, how long each waited, and how long none took', () => {
