@@ -143,6 +143,8 @@ export class SimulatedRuntime {
   /** The runtime comes (back) up. Containers have run on meanwhile, unless they are not kept, as after a reboot. */
   restart({ keepContainers = true, forget, rename, recall = false, ...doubts }: RestartOptions = {}): void {
     this.down();
+    // After a reboot nothing is left of what made its lists old.
+    if (!keepContainers) this.lists.thaw();
     if (keepContainers !== true) this.#loseProcesses(keepContainers || (() => false));
     if (recall) this.#strays.recall();
     if (forget) this.#strays.forget(forget);

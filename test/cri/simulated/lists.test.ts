@@ -18,6 +18,18 @@ test('frozen lists show what was, with and without a filter; statuses show what 
   expect(await play.list({})).toEqual(['<container web/main/0> CONTAINER_EXITED']);
 });
 
+test('a reboot ends what made lists old, a restart of the runtime alone does not', async () => {
+  const simulation = simulate();
+  const { runtime, play } = simulation;
+  await runOne(simulation);
+  runtime.lists.freeze();
+  runtime.restart();
+  await play.sandbox('other');
+  expect(await play.listSandboxes({})).toEqual(['<sandbox web> SANDBOX_READY']);
+  runtime.restart({ keepContainers: false });
+  expect(await play.list({})).toEqual(['<container web/main/0> CONTAINER_EXITED']);
+});
+
 test('lists come by age, or in another order each time, as those of a real runtime', async () => {
   const { cri, runtime, play } = simulate();
   for (const pod of ['a', 'b', 'c', 'd']) await play.sandbox(pod);
