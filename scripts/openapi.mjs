@@ -1,7 +1,8 @@
 /**
- * Makes apiserver/schema/kubernetes.json of the OpenAPI documents that Kubernetes publishes: `node scripts/openapi.mjs
- * DIRECTORY`, the `api/openapi-spec/v3` of a release. What is in it are the fields of the kinds that the test API server
- * serves, their types, and how patches merge their lists; descriptions are left out.
+ * Makes apiserver/schema/kubernetes.json of what Kubernetes publishes: `node scripts/openapi.mjs SPEC STAGING`, the
+ * `api/openapi-spec/v3` and the `staging/src/k8s.io` of a release. What is in it are the fields of the kinds that the test
+ * API server serves, their types, and how patches merge their lists, out of the OpenAPI documents; and out of the Go types
+ * how a field is called there, and whether it is written although it is empty. Descriptions are left out.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +27,25 @@ const KINDS = {
 const REF = '#/components/schemas/';
 const nameOf = (ref) => ref.slice(REF.length);
 
-const [, , directory] = process.argv;
+/** The packages of the Go types, by how the names of their schemas begin. */
+const PACKAGES = {
+  'io.k8s.api.authentication.v1': 'api/authentication/v1',
+  'io.k8s.api.authorization.v1': 'api/authorization/v1',
+  'io.k8s.api.certificates.v1': 'api/certificates/v1',
+  'io.k8s.api.coordination.v1': 'api/coordination/v1',
+  'io.k8s.api.core.v1': 'api/core/v1',
+  'io.k8s.api.events.v1': 'api/events/v1',
+  'io.k8s.api.node.v1': 'api/node/v1',
+  'io.k8s.api.policy.v1': 'api/policy/v1',
+  'io.k8s.api.storage.v1': 'api/storage/v1',
+  'io.k8s.apimachinery.pkg.apis.meta.v1': 'apimachinery/pkg/apis/meta/v1',
+};
+
+const [, , directory, staging] = process.argv;
+/** The fields of Go's types by the names of their schemas: each with its type and whether it is left out when it is empty. */
+const goTypes = new Map(
+  Object.entries(PACKAGES).flatMap(([name, path]) => structsIn(name, join(staging, path, 'types.go'))),
+);
 const wanted = new Map();
 for (const [document, kinds] of Object.entries(KINDS)) {
   const { components } = JSON.parse(readFileSync(join(directory, `${document}_openapi.json`), 'utf8'));
@@ -39,7 +58,7 @@ for (const [document, kinds] of Object.entries(KINDS)) {
   for (const name of queue) {
     if (wanted.has(name)) continue;
     const schema = schemas[name];
-    wanted.set(name, reduced(schema));
+    wanted.set(name, reduced(schema, goFieldsOf(name)));
     queue.push(...refsIn(schema));
   }
 }
@@ -50,8 +69,42 @@ function refsIn(value) {
   return Object.values(value).flatMap(refsIn);
 }
 
+/** The structs of a file. */
+function structsIn(name, file) {
+  const structs = readFileSync(file, 'utf8').matchAll(/^type (\w+) struct \{\n(.*?)^\}/gms);
+  return [...structs].map(([, struct, body]) => [
+    `${name}.${struct}`,
+    [...body.matchAll(/^\t(?:(\w+)\s+)?(\S+)\s+`json:"([^"]*)"/gm)].map(([, , type, tag]) => {
+      const [field, ...options] = tag.split(',');
+      return {
+        field,
+        type,
+        isInline: options.includes('inline'),
+        isOmitted: options.includes('omitempty'),
+        omitsZero: options.includes('omitzero'),
+      };
+    }),
+  ]);
+}
+
+/** The fields of a type, with those of the types within it, by their names in JSON. */
+function goFieldsOf(name) {
+  const prefix = name.slice(0, name.lastIndexOf('.'));
+  const fields = goTypes.get(name) ?? [];
+  const own = fields.filter(({ isInline }) => !isInline).map((each) => [each.field, each]);
+  const inner = fields
+    .filter(({ isInline }) => isInline)
+    .flatMap(({ type }) => {
+      const of = type.startsWith('metav1.')
+        ? `io.k8s.apimachinery.pkg.apis.meta.v1.${type.slice(7)}`
+        : `${prefix}.${type}`;
+      return [...goFieldsOf(of)];
+    });
+  return new Map([...inner, ...own]);
+}
+
 /** What is needed of a schema; what is a type of its own is named. */
-function reduced(schema) {
+function reduced(schema, goFields = new Map()) {
   const { properties, required, allOf, $ref, items, additionalProperties, type, format } = schema;
   const one = $ref ?? allOf?.[0]?.$ref;
   const mergeKey = schema['x-kubernetes-patch-merge-key'];
@@ -62,13 +115,25 @@ function reduced(schema) {
     ...(items && { items: reduced(items) }),
     ...(typeof additionalProperties === 'object' && { values: reduced(additionalProperties) }),
     ...(properties && {
-      fields: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, reduced(field)])),
+      fields: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [name, { ...reduced(field), ...goOf(goFields.get(name)) }]),
+      ),
     }),
     ...(required && { required }),
     ...(mergeKey && { mergeKey }),
     ...(strategy && { strategy }),
     // Those that are in every group are of none.
     ...(kinds?.length === 1 && { kind: kinds[0] }),
+  };
+}
+
+/** How Go calls it; a struct that is no pointer is never empty for Go, whatever its tag says. */
+function goOf(field) {
+  if (field === undefined) return {};
+  return {
+    go: field.type,
+    ...(field.isOmitted ? {} : { isWritten: true }),
+    ...(field.omitsZero ? { omitsZero: true } : {}),
   };
 }
 

@@ -11,6 +11,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'actors/services': 'containerStatus containers mounts resizing sandboxes',
     'actors/status': 'actorsOfPods podTrees since toldPod',
   },
+  'test/apiserver/decode/decode.test.ts': { 'apiserver/decode': 'decodeError' },
   'test/apiserver/patch/strategicPatch.test.ts': { 'apiserver/patch': 'patchError' },
   'test/simulation/invariants/asWanted.test.ts': { 'simulation/invariants': 'madeAsWanted' },
   'test/simulation/invariants/forwardOnly.test.ts': { 'simulation/invariants': 'toldStatus' },

@@ -15,6 +15,11 @@ type Scalar = 'string' | 'bytes' | 'boolean' | 'integer' | 'number' | 'quantity'
 
 export interface Field {
   readonly type: Type;
+  /** As Go calls it: `[]Container`, `*int64`; empty where the schema does not say. */
+  readonly goType: string;
+  /** Whether it is written also where it is empty; a struct that is no pointer is, unless `omitsZero`. */
+  readonly isWritten: boolean;
+  readonly omitsZero: boolean;
   /** By which field entries of this list are told apart. */
   readonly mergeKey?: string;
   /** Whether a strategic patch merges it: else it takes the place of what was there. */
@@ -40,6 +45,9 @@ interface Schema {
   readonly mergeKey?: string | undefined;
   readonly strategy?: string | undefined;
   readonly kind?: z.output<typeof kindOfObject> | undefined;
+  readonly go?: string | undefined;
+  readonly isWritten?: boolean | undefined;
+  readonly omitsZero?: boolean | undefined;
 }
 
 const schema: z.ZodMiniType<Schema> = z.object({
@@ -58,6 +66,9 @@ const schema: z.ZodMiniType<Schema> = z.object({
   mergeKey: z.optional(z.string()),
   strategy: z.optional(z.string()),
   kind: z.optional(kindOfObject),
+  go: z.optional(z.string()),
+  isWritten: z.optional(z.boolean()),
+  omitsZero: z.optional(z.boolean()),
 });
 
 /** Types that are more than their schema says. */
@@ -107,9 +118,11 @@ export class Types {
   }
 
   #field(written: Schema): Field {
-    const { mergeKey, strategy = '' } = written;
+    const { mergeKey, strategy = '', go = '', isWritten = false, omitsZero = false } = written;
     return {
       type: this.#type(written),
+      goType: go,
+      ...{ isWritten, omitsZero },
       merges: strategy.split(',').includes('merge'),
       ...(mergeKey === undefined ? {} : { mergeKey }),
     };
