@@ -1,0 +1,44 @@
+/** A resource that a test API server serves, as discovery tells of it. */
+import { createHash } from 'node:crypto';
+import type { ResourceName } from '../store/store.ts';
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+
+export interface Subresource {
+  readonly name: string;
+  readonly kind: string;
+  readonly verbs: readonly Verb[];
+  /** The group and version of its kind, where they are not those of the resource. */
+  readonly of?: { readonly group: string; readonly version: string };
+}
+
+export interface Resource {
+  /** Empty: the core's. */
+  readonly group: string;
+  readonly version: string;
+  /** In the plural, as in paths. */
+  readonly name: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly isNamespaced: boolean;
+  readonly verbs: readonly Verb[];
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly subresources: readonly Subresource[];
+}
+
+/** The verbs of what is stored, in the order of discovery. */
+export const STORED: readonly Verb[] = [
+  ...(['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'] as const),
+];
+
+/** The version of a group as in an object's `apiVersion`. */
+export const groupVersion = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
+  group === '' ? version : `${group}/${version}`;
+
+/** What its objects are stored under. */
+export const storedAs = ({ group, name }: Pick<Resource, 'group' | 'name'>): ResourceName => `${group}/${name}`;
+
+/** Tells storage versions apart for those who watch discovery (`StorageVersionHash` of apiserver). */
+export const storageVersionHash = ({ group, version, kind }: Pick<Resource, 'group' | 'version' | 'kind'>): string =>
+  createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');

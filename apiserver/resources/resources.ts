@@ -1,0 +1,78 @@
+/** All resources that a test API server serves. */
+import { type Resource, STORED, type Subresource, type Verb } from './resource.ts';
+
+const STATUS_VERBS: readonly Verb[] = ['get', 'patch', 'update'];
+
+type Given = Pick<Resource, 'name' | 'kind'> & Partial<Resource>;
+
+const resource = (group: string, version: string, given: Given): Resource => ({
+  ...{ group, version, singular: given.kind.toLowerCase(), isNamespaced: false, verbs: STORED },
+  ...{ shortNames: [], categories: [], subresources: [] },
+  ...given,
+});
+
+const status = (kind: string): Subresource => ({ name: 'status', kind, verbs: STATUS_VERBS });
+const POLICY = { group: 'policy', version: 'v1' };
+const AUTHENTICATION = { group: 'authentication.k8s.io', version: 'v1' };
+
+const core = [
+  { name: 'bindings', kind: 'Binding', isNamespaced: true, verbs: ['create'] },
+  { name: 'configmaps', kind: 'ConfigMap', isNamespaced: true, shortNames: ['cm'] },
+  { name: 'events', kind: 'Event', isNamespaced: true, shortNames: ['ev'] },
+  // A collection of namespaces is never deleted at once.
+  {
+    ...{ name: 'namespaces', kind: 'Namespace', shortNames: ['ns'] },
+    verbs: STORED.filter((verb) => verb !== 'deletecollection'),
+    subresources: [{ name: 'finalize', kind: 'Namespace', verbs: ['update'] }, status('Namespace')],
+  },
+  { name: 'nodes', kind: 'Node', shortNames: ['no'], subresources: [status('Node')] },
+  {
+    ...{ name: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', isNamespaced: true, shortNames: ['pvc'] },
+    subresources: [status('PersistentVolumeClaim')],
+  },
+  {
+    name: 'persistentvolumes',
+    kind: 'PersistentVolume',
+    shortNames: ['pv'],
+    subresources: [status('PersistentVolume')],
+  },
+  {
+    ...{ name: 'pods', kind: 'Pod', isNamespaced: true, shortNames: ['po'], categories: ['all'] },
+    subresources: [
+      { name: 'binding', kind: 'Binding', verbs: ['create'] },
+      { name: 'ephemeralcontainers', kind: 'Pod', verbs: STATUS_VERBS },
+      { name: 'eviction', kind: 'Eviction', verbs: ['create'], of: POLICY },
+      { name: 'resize', kind: 'Pod', verbs: STATUS_VERBS },
+      status('Pod'),
+    ],
+  },
+  { name: 'secrets', kind: 'Secret', isNamespaced: true },
+  {
+    ...{ name: 'serviceaccounts', kind: 'ServiceAccount', isNamespaced: true, shortNames: ['sa'] },
+    subresources: [{ name: 'token', kind: 'TokenRequest', verbs: ['create'], of: AUTHENTICATION }],
+  },
+  {
+    ...{ name: 'services', kind: 'Service', isNamespaced: true, shortNames: ['svc'], categories: ['all'] },
+    subresources: [status('Service')],
+  },
+] as const satisfies readonly Given[];
+
+export const resources: readonly Resource[] = [
+  ...core.map((each) => resource('', 'v1', each)),
+  resource('coordination.k8s.io', 'v1', { name: 'leases', kind: 'Lease', isNamespaced: true }),
+  resource('node.k8s.io', 'v1', { name: 'runtimeclasses', kind: 'RuntimeClass' }),
+  resource('policy', 'v1', {
+    ...{ name: 'poddisruptionbudgets', kind: 'PodDisruptionBudget', isNamespaced: true, shortNames: ['pdb'] },
+    subresources: [status('PodDisruptionBudget')],
+  }),
+  resource('storage.k8s.io', 'v1', { name: 'csidrivers', kind: 'CSIDriver' }),
+  resource('storage.k8s.io', 'v1', { name: 'csinodes', kind: 'CSINode' }),
+  resource('storage.k8s.io', 'v1', {
+    ...{ name: 'volumeattachments', kind: 'VolumeAttachment' },
+    subresources: [status('VolumeAttachment')],
+  }),
+];
+
+/** The resource of this name in a version of a group. */
+export const resourceNamed = (group: string, version: string, name: string): Resource | undefined =>
+  resources.find((each) => each.group === group && each.version === version && each.name === name);

@@ -1,0 +1,54 @@
+/** What a request is about, by its path. */
+import type { Resource, Subresource } from './resource.ts';
+import { resourceNamed } from './resources.ts';
+
+export interface Target {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  /** Absent: the whole collection. */
+  readonly name: string | undefined;
+  readonly subresource: Subresource | undefined;
+}
+
+/** The parts of a path that is one of the API's, each as it is meant. */
+interface Path {
+  readonly group: string;
+  readonly version: string;
+  readonly rest: readonly string[];
+}
+
+function pathOf(pathname: string): Path | undefined {
+  const parts = pathname.split('/').slice(1).map(unescaped);
+  if (parts.some((part) => part === undefined || part === '')) return undefined;
+  const [root, ...rest] = parts as string[];
+  const [group, version, ...others] = root === 'api' ? ['', ...rest] : rest;
+  const isOfApi = root === 'api' || root === 'apis';
+  return isOfApi && group !== undefined && version !== undefined ? { group, version, rest: others } : undefined;
+}
+
+function unescaped(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the path names; undefined where nothing is served there. */
+export function targetOf(pathname: string): Target | undefined {
+  const path = pathOf(pathname);
+  if (path === undefined) return undefined;
+  const { group, version, rest } = path;
+  // A namespace is an object itself, and has others below it.
+  const isWithin = rest[0] === 'namespaces' && rest[2] !== undefined && isResource(path, rest[2]);
+  const [namespace, [plural = '', name, below, ...more]] = isWithin ? [rest[1], rest.slice(2)] : [undefined, rest];
+  const resource = resourceNamed(group, version, plural);
+  if (resource === undefined || more.length > 0) return undefined;
+  // Of all namespaces at once only the collection is served.
+  if (isWithin ? !resource.isNamespaced : resource.isNamespaced && name !== undefined) return undefined;
+  const subresource = resource.subresources.find((each) => each.name === below);
+  return below !== undefined && subresource === undefined ? undefined : { resource, namespace, name, subresource };
+}
+
+const isResource = ({ group, version }: Path, name: string): boolean =>
+  resourceNamed(group, version, name) !== undefined;

@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { resourceNamed, resources } from '../../../apiserver/resources/resources.ts';
+import { readTypes } from '../../../apiserver/schema/types.ts';
+
+const types = readTypes();
+
+test.each(resources.map((each) => [each.name, each] as const))(
+  '%s has types for its kinds, and names of its own',
+  (_, each) => {
+    const { group, version, kind, singular, subresources } = each;
+    expect(types.kind(group, version, kind)).toBeDefined();
+    for (const { of = { group, version }, kind: below } of subresources)
+      expect(types.kind(of.group, of.version, below)?.name).toMatch(new RegExp(`\\.${below}$`));
+    expect(singular).toMatch(/^[a-z]+$/);
+    expect(resources.filter(({ name, group: of }) => name === each.name && of === group)).toHaveLength(1);
+  },
+);
+
+test('a resource is found by its name in its group', () => {
+  expect(resourceNamed('', 'v1', 'pods')?.kind).toBe('Pod');
+  for (const [group, version, name] of [
+    ['', 'v2', 'pods'],
+    ['apps', 'v1', 'pods'],
+    ['', 'v1', 'constructor'],
+  ] as const)
+    expect(resourceNamed(group, version, name)).toBeUndefined();
+});
