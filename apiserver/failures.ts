@@ -1,0 +1,95 @@
+/** What a kube-apiserver answers where it cannot do what it is asked for (`pkg/api/errors` of apimachinery). */
+import type { Resource } from './resources/resource.ts';
+
+export interface Cause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field: string;
+}
+
+interface Details {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly Cause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** The body of an answer that tells of a failure. */
+export interface FailureStatus {
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: Readonly<Record<string, never>>;
+  readonly status: 'Failure';
+  readonly message: string;
+  readonly reason: string;
+  readonly details?: Details;
+  readonly code: number;
+}
+
+/** A request that comes to nothing. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly status: FailureStatus;
+
+  constructor(code: number, reason: string, message: string, details?: Details) {
+    super(message);
+    const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason } as const;
+    this.status = details === undefined ? { ...body, code } : { ...body, details, code };
+  }
+}
+
+/** The object that a failure is about. */
+type About = Pick<Resource, 'group' | 'name' | 'kind'>;
+
+const ofGroup = (group: string) => (group === '' ? {} : { group });
+/** A resource as messages name it: `pods`, `leases.coordination.k8s.io`. */
+const qualified = ({ group, name }: Pick<Resource, 'group' | 'name'>): string =>
+  group === '' ? name : `${name}.${group}`;
+
+export const badRequest = (message: string): Failure => new Failure(400, 'BadRequest', message);
+
+/** There is nothing at the path. */
+export const nothingThere = (): Failure =>
+  new Failure(404, 'NotFound', 'the server could not find the requested resource', {});
+
+export const methodNotAllowed = (): Failure =>
+  new Failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+
+export const notFound = (about: About, name: string): Failure =>
+  new Failure(404, 'NotFound', `${qualified(about)} "${name}" not found`, {
+    ...{ name, ...ofGroup(about.group), kind: about.name },
+  });
+
+export const alreadyExists = (about: About, name: string): Failure =>
+  new Failure(409, 'AlreadyExists', `${qualified(about)} "${name}" already exists`, {
+    ...{ name, ...ofGroup(about.group), kind: about.name },
+  });
+
+export const conflict = (about: About, name: string, why: string): Failure =>
+  new Failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(about)} "${name}": ${why}`, {
+    ...{ name, ...ofGroup(about.group), kind: about.name },
+  });
+
+/** Somebody else has written it since. */
+export const outdated = (about: About, name: string): Failure =>
+  conflict(about, name, 'the object has been modified; please apply your changes to the latest version and try again');
+
+/** An object of a kind breaks the rules; `causes` in the order in which they were found. */
+export function invalid(
+  { group, kind }: Pick<About, 'group' | 'kind'>,
+  name: string,
+  causes: readonly Cause[],
+): Failure {
+  const each = causes.map(({ field, message }) => `${field}: ${message}`);
+  const whole = each.length === 1 ? each[0] : `[${each.join(', ')}]`;
+  const qualifiedKind = group === '' ? kind : `${kind}.${group}`;
+  const named = name === '' ? {} : { name };
+  return new Failure(422, 'Invalid', `${qualifiedKind} "${name}" is invalid: ${whole}`, {
+    ...{ ...named, ...ofGroup(group), kind, causes },
+  });
+}
+
+/** What the client knew is forgotten: it has to list anew. */
+export const expired = (message: string): Failure => new Failure(410, 'Expired', message);
