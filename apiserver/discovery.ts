@@ -1,0 +1,61 @@
+/** What a client asks for first: the groups that are served, their versions, and the resources of each. */
+import type { Json, JsonObject } from './json.ts';
+import { groupVersion, type Resource, STORED, type Subresource, storageVersionHash } from './resources/resource.ts';
+import { resources } from './resources/resources.ts';
+
+/** The answer for a path of discovery; undefined where it is none. `address` is the server's, as `host:port`. */
+export function discovery(pathname: string, address: string): JsonObject | undefined {
+  const [root, first, second, ...more] = pathname.split('/').slice(1);
+  if (root === 'api' && first === undefined) return versionsOfCore(address);
+  if (root === 'api' && second === undefined) return resourcesOf('', first ?? '');
+  if (root !== 'apis' || more.length > 0) return undefined;
+  if (first === undefined) return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupNamed) };
+  if (second === undefined)
+    return isGroup(first) ? { kind: 'APIGroup', apiVersion: 'v1', ...groupNamed(first) } : undefined;
+  return resourcesOf(first, second);
+}
+
+const groups: readonly string[] = [...new Set(resources.map(({ group }) => group))].filter((group) => group !== '');
+const isGroup = (name: string): boolean => groups.includes(name);
+
+const versionsOfCore = (address: string): JsonObject => ({
+  ...{ kind: 'APIVersions', versions: ['v1'] },
+  serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: address }],
+});
+
+/** A group with its versions, of which the first is the one to use. */
+function groupNamed(name: string): JsonObject & { readonly name: string } {
+  const served = new Set(resources.filter(({ group }) => group === name).map(({ version }) => version));
+  const versions = [...served].map((version) => ({ groupVersion: groupVersion({ group: name, version }), version }));
+  const [preferredVersion = null] = versions;
+  return { name, versions, preferredVersion };
+}
+
+function resourcesOf(group: string, version: string): JsonObject | undefined {
+  const found = resources.filter((each) => each.group === group && each.version === version);
+  if (found.length === 0) return undefined;
+  const listed = found.flatMap((each) => [told(each), ...each.subresources.map((below) => toldBelow(each, below))]);
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: groupVersion({ group, version }),
+    resources: listed,
+  };
+}
+
+function told(resource: Resource): Json {
+  const { name, singular, isNamespaced, kind, verbs, shortNames, categories } = resource;
+  return {
+    ...{ name, singularName: singular, namespaced: isNamespaced, kind, verbs },
+    ...(shortNames.length > 0 ? { shortNames } : {}),
+    ...(categories.length > 0 ? { categories } : {}),
+    // What is only created is not stored.
+    ...(verbs.length >= STORED.length - 1 ? { storageVersionHash: storageVersionHash(resource) } : {}),
+  };
+}
+
+const toldBelow = ({ name, isNamespaced }: Resource, { name: below, kind, verbs, of }: Subresource): Json => ({
+  ...{ name: `${name}/${below}`, singularName: '', namespaced: isNamespaced },
+  ...of,
+  ...{ kind, verbs },
+});
