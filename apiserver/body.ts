@@ -1,0 +1,92 @@
+/** The object in the body of a request, in the words of a kube-apiserver where it is none (`endpoints/handlers`). */
+import { lookUp } from '../pod/lookUp.ts';
+import { decode } from './decode/decode.ts';
+import { DecodeError } from './decode/decodeError.ts';
+import { badRequest, type Failure } from './failures.ts';
+import { isList, isObject, type Json, type JsonObject, objectOf } from './json.ts';
+import { parsedBody, SyntaxFailure } from './mediaTypes.ts';
+import { groupVersion, type Resource } from './resources/resource.ts';
+import type { Types } from './schema/types.ts';
+
+export interface Body {
+  readonly text: string;
+  readonly contentType: string | undefined;
+}
+
+/** What becomes of fields that nobody knows; a kube-apiserver warns unless it is told otherwise. */
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+export interface ReadObject {
+  readonly object: JsonObject;
+  /** For the client, each a `Warning` header of its own. */
+  readonly warnings: readonly string[];
+}
+
+/** The kind that is expected. */
+type Expected = Pick<Resource, 'group' | 'version' | 'kind'>;
+
+/** Reads an object of a kind; what does not say which kind it is, is of the expected one. Throws a `Failure`. */
+export function readObject(body: Body, expected: Expected, types: Types, validation: FieldValidation): ReadObject {
+  const value = recognized(body, expected);
+  const given = { kind: textOf(value, 'kind') || expected.kind, version: textOf(value, 'apiVersion') };
+  const apiVersion = groupVersion(expected);
+  const version = given.version || apiVersion;
+  const refused = (why: string): Failure =>
+    badRequest(
+      `${given.kind} in version "${version.slice(version.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${why}`,
+    );
+  const type = types.kind(expected.group, expected.version, expected.kind);
+  if (type === undefined || given.kind !== expected.kind || version !== apiVersion)
+    throw refused(
+      `no kind "${given.kind}" is registered for version "${version}" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+    );
+  try {
+    const { object, unknown } = decode(value, type);
+    const warnings = unknown.map((path) => `unknown field "${path}"`);
+    if (validation === 'Strict' && warnings.length > 0)
+      throw new DecodeError(`strict decoding error: ${warnings.join(', ')}`);
+    return {
+      object: objectOf([...Object.entries(object), ['kind', expected.kind], ['apiVersion', apiVersion]]),
+      warnings: validation === 'Ignore' ? [] : warnings,
+    };
+  } catch (error) {
+    throw error instanceof DecodeError ? refused(error.message) : error;
+  }
+}
+
+const textOf = (value: JsonObject, name: string): string => {
+  const text = lookUp(value, name);
+  return typeof text === 'string' ? text : '';
+};
+
+const KIND_STRUCT =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** The value of a body that may be an object. */
+function recognized({ text, contentType }: Body, { kind }: Expected): JsonObject {
+  try {
+    const value = parsedBody(text, contentType);
+    if (isObject(value)) return value;
+    throw new SyntaxFailure(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${KIND_STRUCT}`);
+  } catch (error) {
+    if (!(error instanceof SyntaxFailure)) throw error;
+    const why = `couldn't get version/kind; json parse error: ${error.message} (${summary(text)})`;
+    throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
+  }
+}
+
+function jsonKind(value: Json): string {
+  if (isList(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+const LONGEST_SUMMARY = 30;
+
+/** The beginning of a body for a message: as it is where it may be JSON, else in hexadecimal. */
+function summary(text: string): string {
+  if (text === '') return '<empty>';
+  const bytes = Buffer.from(text);
+  const beginning = bytes.subarray(0, LONGEST_SUMMARY);
+  const shown = text.startsWith('{') ? beginning.toString() : beginning.toString('hex');
+  return bytes.length > LONGEST_SUMMARY ? `${shown} ...` : shown;
+}

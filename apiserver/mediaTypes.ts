@@ -1,0 +1,49 @@
+/** Bodies by their media types: JSON, or YAML. */
+import { parse } from 'yaml';
+import { Failure } from './failures.ts';
+import type { Json } from './json.ts';
+
+/** A body is larger than an object may be. */
+const MOST_BYTES = 3 * 1024 * 1024;
+
+/** A body that could not be read; `message` as Go tells it. */
+export class SyntaxFailure extends Error {
+  override readonly name = 'SyntaxFailure';
+}
+
+/** Throws a `Failure` for what nobody reads, a `SyntaxFailure` for what is broken. Without a media type it is JSON. */
+export function parsedBody(text: string, contentType = 'application/json'): Json {
+  if (Buffer.byteLength(text) > MOST_BYTES)
+    throw new Failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MOST_BYTES}`);
+  const [mediaType = ''] = contentType.split(';');
+  switch (mediaType.trim().toLowerCase()) {
+    case 'application/json':
+      return parsedAs(text, JSON.parse);
+    case 'application/yaml':
+      return parsedAs(text, parse);
+    default:
+      throw new Failure(
+        415,
+        'UnsupportedMediaType',
+        'the body of the request was in an unknown format - accepted media types include: application/json, ' +
+          'application/yaml, application/vnd.kubernetes.protobuf',
+      );
+  }
+}
+
+function parsedAs(text: string, read: (text: string) => Json): Json {
+  if (text.trim() === '') throw new SyntaxFailure('unexpected end of JSON input');
+  try {
+    return read(text);
+  } catch (cause) {
+    throw new SyntaxFailure(goSyntaxError(cause), { cause });
+  }
+}
+
+/** What Go says of broken JSON, as far as the error tells where it broke. */
+function goSyntaxError(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (/end of JSON input|^Unterminated/.test(message)) return 'unexpected end of JSON input';
+  const token = /^Unexpected token '(?<token>.)'/u.exec(message)?.groups?.token;
+  return token === undefined ? message : `invalid character '${token}' looking for beginning of value`;
+}
