@@ -1,0 +1,19 @@
+/** What is wrong with a field, as the causes of a failure tell it (`util/validation/field/errors.go` of apimachinery). */
+import type { Cause } from './failures.ts';
+
+const quoted = (value: string): string => JSON.stringify(value);
+
+/** `supported` in the order in which they are told. */
+export const notSupported = (field: string, value: string, supported: readonly string[]): Cause => ({
+  reason: 'FieldValueNotSupported',
+  message: `Unsupported value: ${quoted(value)}: supported values: ${supported.map(quoted).join(', ')}`,
+  field,
+});
+
+export const forbidden = (field: string, why: string): Cause => ({
+  ...{ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field },
+});
+
+export const tooLong = (field: string, mostBytes: number): Cause => ({
+  ...{ reason: 'FieldValueTooLong', message: `Too long: may not be more than ${mostBytes} bytes`, field },
+});
