@@ -1,9 +1,8 @@
 /** The object in the body of a request, in the words of a kube-apiserver where it is none (`endpoints/handlers`). */
-import { lookUp } from '../pod/lookUp.ts';
 import { decode } from './decode/decode.ts';
 import { DecodeError } from './decode/decodeError.ts';
 import { badRequest, type Failure } from './failures.ts';
-import { isList, isObject, type Json, type JsonObject, objectOf } from './json.ts';
+import { isList, isObject, type Json, type JsonObject, objectOf, textAt } from './json.ts';
 import { parsedBody, SyntaxFailure } from './mediaTypes.ts';
 import { groupVersion, type Resource } from './resources/resource.ts';
 import type { Types } from './schema/types.ts';
@@ -28,7 +27,7 @@ type Expected = Pick<Resource, 'group' | 'version' | 'kind'>;
 /** Reads an object of a kind; what does not say which kind it is, is of the expected one. Throws a `Failure`. */
 export function readObject(body: Body, expected: Expected, types: Types, validation: FieldValidation): ReadObject {
   const value = recognized(body, expected);
-  const given = { kind: textOf(value, 'kind') || expected.kind, version: textOf(value, 'apiVersion') };
+  const given = { kind: textAt(value, 'kind') || expected.kind, version: textAt(value, 'apiVersion') };
   const apiVersion = groupVersion(expected);
   const version = given.version || apiVersion;
   const refused = (why: string): Failure =>
@@ -53,11 +52,6 @@ export function readObject(body: Body, expected: Expected, types: Types, validat
     throw error instanceof DecodeError ? refused(error.message) : error;
   }
 }
-
-const textOf = (value: JsonObject, name: string): string => {
-  const text = lookUp(value, name);
-  return typeof text === 'string' ? text : '';
-};
 
 const KIND_STRUCT =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';

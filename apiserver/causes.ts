@@ -1,5 +1,6 @@
 /** What is wrong with a field, as the causes of a failure tell it (`util/validation/field/errors.go` of apimachinery). */
 import type { Cause } from './failures.ts';
+import type { Json } from './json.ts';
 
 const quoted = (value: string): string => JSON.stringify(value);
 
@@ -16,4 +17,12 @@ export const forbidden = (field: string, why: string): Cause => ({
 
 export const tooLong = (field: string, mostBytes: number): Cause => ({
   ...{ reason: 'FieldValueTooLong', message: `Too long: may not be more than ${mostBytes} bytes`, field },
+});
+
+export const invalidValue = (field: string, value: Json, why: string): Cause => ({
+  ...{ reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(value)}: ${why}`, field },
+});
+
+export const required = (field: string, why?: string): Cause => ({
+  ...{ reason: 'FieldValueRequired', message: why === undefined ? 'Required value' : `Required value: ${why}`, field },
 });

@@ -1,4 +1,6 @@
 /** Values of JSON, as objects of the API are: read from outside, and rebuilt where they change. */
+import { lookUp } from '../pod/lookUp.ts';
+
 export type Json = null | boolean | number | string | JsonList | JsonObject;
 export type JsonList = readonly Json[];
 export interface JsonObject {
@@ -12,3 +14,9 @@ export const isList = (value: Json | undefined): value is JsonList => Array.isAr
 
 /** An object of its fields, whatever they are called. */
 export const objectOf = (fields: Iterable<readonly [string, Json]>): JsonObject => Object.fromEntries(fields);
+
+/** The text of a field; empty where there is none. */
+export function textAt(object: JsonObject, name: string): string {
+  const value = lookUp(object, name);
+  return typeof value === 'string' ? value : '';
+}

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { forbidden, notSupported, tooLong } from '../../apiserver/causes.ts';
+import { forbidden, invalidValue, notSupported, required, tooLong } from '../../apiserver/causes.ts';
 
 test('tells what is wrong with a field', () => {
   expect(notSupported('fieldValidation', 'May"be', ['', 'Warn'])).toEqual({
@@ -15,4 +15,11 @@ test('tells what is wrong with a field', () => {
     message: 'Too long: may not be more than 5 bytes',
     field: 'metadata.annotations',
   });
+  expect(invalidValue('a', { b: null }, 'must not be so')).toEqual({
+    ...{ reason: 'FieldValueInvalid', message: 'Invalid value: {"b":null}: must not be so', field: 'a' },
+  });
+  expect([required('a'), required('a', 'why')].map(({ message }) => message)).toEqual([
+    'Required value',
+    'Required value: why',
+  ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isList, isObject, objectOf } from '../../apiserver/json.ts';
+import { isList, isObject, objectOf, textAt } from '../../apiserver/json.ts';
 
 test('an object is neither a list nor null', () => {
   expect([{}, [], null, 'x', undefined].map(isObject)).toEqual([true, false, false, false, false]);
@@ -10,4 +10,8 @@ test('a field may have any name', () => {
   const made = objectOf([['__proto__', { a: 1 }]]);
   expect(Object.keys(made)).toEqual(['__proto__']);
   expect(Object.hasOwn(made, 'a')).toBe(false);
+});
+
+test('the text of a field is that of its own', () => {
+  expect([textAt({ a: 'x' }, 'a'), textAt({ a: 1 }, 'a'), textAt({}, 'constructor')]).toEqual(['x', '', '']);
 });
