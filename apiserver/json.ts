@@ -20,3 +20,15 @@ export function textAt(object: JsonObject, name: string): string {
   const value = lookUp(object, name);
   return typeof value === 'string' ? value : '';
 }
+
+/** The number of a field; undefined where there is none. */
+export function numberAt(object: JsonObject, name: string): number | undefined {
+  const value = lookUp(object, name);
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The object of a field; an empty one where there is none. */
+export function objectAt(object: JsonObject, name: string): JsonObject {
+  const value = lookUp(object, name);
+  return isObject(value) ? value : {};
+}

@@ -2,8 +2,8 @@
  * When an object goes that is to be deleted: at once, or after a while that it is given (`registry/rest/delete.go` of
  * apiserver, and `registry/core/pod/strategy.go`).
  */
-import { lookUp } from '../../pod/lookUp.ts';
-import { isObject, type Json, type JsonObject, textAt } from '../json.ts';
+import { rfc3339 } from '../../pod/api/rfc3339.ts';
+import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { metadataOf, withMetadata } from '../store/metadata.ts';
 
 export type Deletion =
@@ -24,11 +24,11 @@ export function gracefulDeletion(pod: JsonObject, asked: number | undefined, now
   const { deletionTimestamp } = metadataOf(pod);
   if (deletionTimestamp !== undefined) return shortened(pod, Date.parse(deletionTimestamp), given, now);
   const seconds = graceOf(pod, given);
-  const generation = metadataNumber(pod, 'generation') ?? 0;
+  const generation = numberAt(objectAt(pod, 'metadata'), 'generation') ?? 0;
   return {
     when: 'later',
     object: withMetadata(pod, {
-      deletionTimestamp: timestamp(now + seconds * SECOND_MS),
+      deletionTimestamp: rfc3339(now + seconds * SECOND_MS),
       deletionGracePeriodSeconds: seconds,
       ...(generation > 0 ? { generation: generation + 1 } : {}),
     }),
@@ -36,34 +36,21 @@ export function gracefulDeletion(pod: JsonObject, asked: number | undefined, now
 }
 
 function shortened(pod: JsonObject, due: number, asked: number | undefined, now: number): Deletion {
-  const had = metadataNumber(pod, 'deletionGracePeriodSeconds') ?? 0;
+  const had = numberAt(objectAt(pod, 'metadata'), 'deletionGracePeriodSeconds') ?? 0;
   if (had === 0) return { when: 'now' };
   if (asked === undefined || asked >= had) return { when: 'pending' };
   const at = due - (had - asked) * SECOND_MS;
   // What is left of a time that is over already is a second.
   const deletionGracePeriodSeconds = at < now ? Math.min(asked, 1) : asked;
-  const deletionTimestamp = timestamp(Math.max(at, now));
+  const deletionTimestamp = rfc3339(Math.max(at, now));
   return { when: 'later', object: withMetadata(pod, { deletionTimestamp, deletionGracePeriodSeconds }) };
 }
 
 /** In seconds. A pod that runs nowhere needs no time to end. */
 function graceOf(pod: JsonObject, asked: number | undefined): number {
-  const [spec, status] = ['spec', 'status'].map((name) => objectAt(pod, name));
-  const isOver = ['Failed', 'Succeeded'].includes(textAt(status ?? {}, 'phase'));
-  if (isOver || textAt(spec ?? {}, 'nodeName') === '') return 0;
-  const own = lookUp(spec, 'terminationGracePeriodSeconds');
-  const seconds = asked ?? (typeof own === 'number' ? own : 0);
+  const spec = objectAt(pod, 'spec');
+  const isOver = ['Failed', 'Succeeded'].includes(textAt(objectAt(pod, 'status'), 'phase'));
+  if (isOver || textAt(spec, 'nodeName') === '') return 0;
+  const seconds = asked ?? numberAt(spec, 'terminationGracePeriodSeconds') ?? 0;
   return seconds < 0 ? 1 : seconds;
-}
-
-const timestamp = (at: number): string => `${new Date(at).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
-
-function objectAt(object: JsonObject, name: string): JsonObject {
-  const value: Json | undefined = lookUp(object, name);
-  return isObject(value) ? value : {};
-}
-
-function metadataNumber(object: JsonObject, name: string): number | undefined {
-  const value = lookUp(objectAt(object, 'metadata'), name);
-  return typeof value === 'number' ? value : undefined;
 }

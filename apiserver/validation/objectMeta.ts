@@ -3,7 +3,7 @@ import { lookUp } from '../../pod/lookUp.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import { forbidden, invalidValue, required, tooLong } from '../causes.ts';
 import type { Cause } from '../failures.ts';
-import { isList, isObject, type Json, type JsonObject, textAt } from '../json.ts';
+import { isList, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { dnsLabel, labelKey, labelValue } from './names.ts';
 import { ownerCauses } from './owners.ts';
 
@@ -39,14 +39,15 @@ const IMMUTABLE = [
 /** Of an object that is written again. */
 export function updatedMetaCauses(metadata: JsonObject, before: JsonObject): Cause[] {
   const isDeleted = lookUp(before, 'deletionTimestamp') !== undefined;
+  const generation = numberAt(metadata, 'generation') ?? 0;
   const changed = IMMUTABLE.filter((name) => !sameValue(lookUp(metadata, name), lookUp(before, name)));
   return [
     ...(isDeleted ? lateFinalizers(metadata, before) : []),
     ...(textAt(metadata, 'resourceVersion') === ''
       ? [invalidValue('metadata.resourceVersion', '', 'must be specified for an update')]
       : []),
-    ...(numberAt(metadata, 'generation') < numberAt(before, 'generation')
-      ? [invalidValue('metadata.generation', numberAt(metadata, 'generation'), 'must not be decremented')]
+    ...(generation < (numberAt(before, 'generation') ?? 0)
+      ? [invalidValue('metadata.generation', generation, 'must not be decremented')]
       : []),
     ...changed.map((name) => invalidValue(`metadata.${name}`, lookUp(metadata, name) ?? null, 'field is immutable')),
     ...commonCauses(metadata),
@@ -63,11 +64,11 @@ function lateFinalizers(metadata: JsonObject, before: JsonObject): Cause[] {
 }
 
 function commonCauses(metadata: JsonObject): Cause[] {
-  const labels = Object.entries(mapAt(metadata, 'labels')).flatMap(([key, value]) => [
+  const labels = Object.entries(objectAt(metadata, 'labels')).flatMap(([key, value]) => [
     ...labelKey(key).map((why) => invalidValue('metadata.labels', key, why)),
     ...labelValue(String(value)).map((why) => invalidValue('metadata.labels', value, why)),
   ]);
-  const annotations = mapAt(metadata, 'annotations');
+  const annotations = objectAt(metadata, 'annotations');
   // The case of an annotation's key does not matter.
   const keys = Object.keys(annotations).flatMap((key) =>
     labelKey(key.toLowerCase()).map((why) => invalidValue('metadata.annotations', key, why)),
@@ -86,16 +87,6 @@ function finalizerCauses(metadata: JsonObject): Cause[] {
   const why = 'finalizer orphan and foregroundDeletion cannot be both set';
   return [...named, ...(isBoth ? [invalidValue('metadata.finalizers', finalizers, why)] : [])];
 }
-
-const numberAt = (object: JsonObject, name: string): number => {
-  const value = lookUp(object, name);
-  return typeof value === 'number' ? value : 0;
-};
-
-const mapAt = (object: JsonObject, name: string): JsonObject => {
-  const value = lookUp(object, name);
-  return isObject(value) ? value : {};
-};
 
 const textsAt = (object: JsonObject, name: string): string[] => {
   const value: Json | undefined = lookUp(object, name);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isList, isObject, objectOf, textAt } from '../../apiserver/json.ts';
+import { isList, isObject, numberAt, objectAt, objectOf, textAt } from '../../apiserver/json.ts';
 
 test('an object is neither a list nor null', () => {
   expect([{}, [], null, 'x', undefined].map(isObject)).toEqual([true, false, false, false, false]);
@@ -14,4 +14,17 @@ test('a field may have any name', () => {
 
 test('the text of a field is that of its own', () => {
   expect([textAt({ a: 'x' }, 'a'), textAt({ a: 1 }, 'a'), textAt({}, 'constructor')]).toEqual(['x', '', '']);
+});
+
+test('so are its number and its object', () => {
+  expect([numberAt({ a: 1 }, 'a'), numberAt({ a: 'x' }, 'a'), numberAt({}, 'constructor')]).toEqual([
+    1,
+    undefined,
+    undefined,
+  ]);
+  expect([objectAt({ a: { b: 1 } }, 'a'), objectAt({ a: [] }, 'a'), objectAt({}, 'constructor')]).toEqual([
+    { b: 1 },
+    {},
+    {},
+  ]);
 });

@@ -66,3 +66,7 @@ test.each([
     deletionGracePeriodSeconds,
   });
 });
+
+test('a time beyond what a date can be ends with the last one', () => {
+  expect(later(POD, Number.MAX_SAFE_INTEGER)).toMatchObject({ deletionTimestamp: '9999-12-31T23:59:59Z' });
+});
