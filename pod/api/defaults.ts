@@ -22,6 +22,7 @@ export function withDefaults<T extends { spec: PodSpec }>(pod: T): T {
     ...(spec.volumes && { volumes: spec.volumes.map(defaultVolume) }),
     ...(spec.initContainers && { initContainers: containers(spec.initContainers) }),
     containers: containers(spec.containers),
+    ...(spec.ephemeralContainers && { ephemeralContainers: spec.ephemeralContainers.map(defaultEphemeral) }),
   };
   return { ...pod, spec: { ...filled, ...(filled.resources && { resources: defaultPodResources(filled) }) } };
 }
@@ -54,6 +55,15 @@ function defaultContainer(container: Container, hostNetwork: boolean): Container
     }),
   };
 }
+
+type EphemeralContainer = NonNullable<PodSpec['ephemeralContainers']>[number];
+
+const defaultEphemeral = (container: EphemeralContainer): EphemeralContainer => ({
+  imagePullPolicy: defaultPullPolicy(container.image),
+  terminationMessagePath: '/dev/termination-log',
+  terminationMessagePolicy: 'File',
+  ...container,
+});
 
 function defaultProbe(probe: Probe): Probe {
   return {

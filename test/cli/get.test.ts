@@ -69,7 +69,7 @@ test('a template is given the list, or the pod that is named', async () => {
 test('a mistake is one sentence, before any agent is asked', async () => {
   const rejects = (options: GetOptions, message: string) =>
     expect(pods({ ...options, rootDir: '/nowhere' })).rejects.toThrow(message);
-  await rejects({ selector: 'a b' }, "--selector: found 'b', expected: in, notin, =, ==, !=, >, <");
+  await rejects({ selector: 'a b' }, "--selector: found 'b' expected: in, notin, =, ==, !=, >, <");
   await rejects(
     { fieldSelector: 'spec.a=b' },
     '--field-selector: field label not supported: spec.a; there are metadata',

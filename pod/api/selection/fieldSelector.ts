@@ -15,15 +15,18 @@ const PARTS = /(?:\\[\s\S]|[^,\\]|\\$)+/g;
 /** Of several operators the first counts; nothing in the name of a field is escaped. */
 const TERM = /^(?<field>[\s\S]*?)(?<operator>!=|==|=)(?<value>[\s\S]*)$/;
 
-/** The grammar: k8s.io/apimachinery/pkg/fields/selector.go. */
-export function readFieldSelector<Selected>(text: string, fields: SelectableFields<Selected>): ReadSelector<Selected> {
+/** The grammar: k8s.io/apimachinery/pkg/fields/selector.go; `unknown` says what is wrong with a field that there is not. */
+export function readFieldSelector<Selected>(
+  text: string,
+  fields: SelectableFields<Selected>,
+  unknown = (field: string) => `field label not supported: ${field}; there are ${[...fields.keys()].join(', ')}`,
+): ReadSelector<Selected> {
   const requirements: ((selected: Selected) => boolean)[] = [];
   for (const part of text.match(PARTS) ?? []) {
     const term = readTerm(part);
     if (typeof term === 'string') return { problem: `invalid selector: '${text}'; ${term}` };
     const read = fields.get(term.field);
-    if (read === undefined)
-      return { problem: `field label not supported: ${term.field}; there are ${[...fields.keys()].join(', ')}` };
+    if (read === undefined) return { problem: unknown(term.field) };
     requirements.push((selected) => (read(selected) === term.value) === term.isEqual);
   }
   return { matches: (selected) => requirements.every((holds) => holds(selected)) };

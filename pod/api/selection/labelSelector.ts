@@ -62,13 +62,13 @@ class Parser {
   #expect(texts: readonly string[], expected: string): string {
     const token = this.#take();
     if (token !== undefined && texts.includes(token.text)) return token.text;
-    throw new SelectorMistake(`found '${token?.text ?? ''}', expected: ${expected}`);
+    throw new SelectorMistake(`found '${token?.text ?? ''}' expected: ${expected}`);
   }
 
   #word(): string {
     const token = this.#take();
     if (token?.isWord) return token.text;
-    throw new SelectorMistake(`found '${token?.text ?? ''}', expected: a label key`);
+    throw new SelectorMistake(`found '${token?.text ?? ''}' expected: a label key`);
   }
 
   get #isAtEnd(): boolean {
@@ -96,7 +96,7 @@ class Parser {
     if (this.#isAtEnd) return '';
     const token = this.#take();
     if (token?.isWord) return validValue(token.text);
-    throw new SelectorMistake(`found '${token?.text ?? ''}', expected: a value`);
+    throw new SelectorMistake(`found '${token?.text ?? ''}' expected: a value`);
   }
 
   #values(): string[] {

@@ -15,7 +15,7 @@ export function validateResources(resources: ResourceRequirements | undefined, p
       const limit = lookUp(limits, resource);
       const above = limit !== undefined && (parseQuantity(request) ?? 0n) > (parseQuantity(limit) ?? 0n);
       const detail = `must be less than or equal to ${resource} limit of ${limit}`;
-      return above ? [invalid(`${path}.requests[${resource}]`, request, detail)] : [];
+      return above ? [invalid(`${path}.requests`, request, detail)] : [];
     }),
   ];
 }

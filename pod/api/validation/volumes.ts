@@ -14,8 +14,18 @@ export function validateVolumes(volumes: readonly Volume[], path: string): Probl
   ];
 }
 
+/** The sources in the order in which Kubernetes looks at them: the first counts. */
+const ORDER = [
+  ...['emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi'],
+  ...['glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte', 'downwardAPI', 'fc'],
+  ...['flexVolume', 'configMap', 'azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume'],
+  ...['azureDisk', 'storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image'],
+];
+
 function validateVolume(volume: Volume, path: string): Problem[] {
-  const [source, ...more] = Object.keys(volume).filter((key) => key !== 'name');
+  const [source, ...more] = Object.keys(volume)
+    .filter((key) => key !== 'name')
+    .sort((one, other) => ORDER.indexOf(one) - ORDER.indexOf(other));
   const { hostPath, emptyDir, downwardAPI, projected, image } = volume;
   return [
     ...dnsLabel(`${path}.name`, volume.name),

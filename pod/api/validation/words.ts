@@ -1,6 +1,5 @@
 import { type Problem, shownValue } from '../problem.ts';
-
-const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+import { dnsLabel as labelProblems, dnsSubdomain as subdomainProblems } from './nameRules.ts';
 
 /** A check's result, in Kubernetes's words: nothing, or one problem at the path. */
 export function invalid(path: string, value: unknown, detail: string): Problem {
@@ -20,21 +19,12 @@ export function forbidden(path: string, detail: string): Problem {
   return { path, message: `Forbidden: ${detail}` };
 }
 
-export function dnsLabel(path: string, value: string): Problem[] {
-  if (value === '') return [required(path)];
-  if (value.length > 63) return [invalid(path, value, 'must be no more than 63 characters')];
-  if (LABEL.test(value)) return [];
-  const rule = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'";
-  return [invalid(path, value, `${rule}, and must start and end with an alphanumeric character`)];
-}
+export const dnsLabel = (path: string, value: string): Problem[] => named(path, value, labelProblems);
 
-export function dnsSubdomain(path: string, value: string): Problem[] {
-  if (value === '') return [required(path)];
-  if (value.length > 253) return [invalid(path, value, 'must be no more than 253 characters')];
-  if (value.split('.').every((label) => LABEL.test(label))) return [];
-  const rule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'";
-  return [invalid(path, value, `${rule}, and must start and end with an alphanumeric character`)];
-}
+export const dnsSubdomain = (path: string, value: string): Problem[] => named(path, value, subdomainProblems);
+
+const named = (path: string, value: string, problems: (value: string) => string[]): Problem[] =>
+  value === '' ? [required(path)] : problems(value).map((why) => invalid(path, value, why));
 
 export function portNumber(path: string, value: number): Problem[] {
   return value >= 1 && value <= 65535 ? [] : [invalid(path, value, 'must be between 1 and 65535, inclusive')];

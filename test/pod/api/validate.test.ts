@@ -11,7 +11,7 @@ const spec = (over: Partial<PodSpec>) => check(aPod(over));
 const container = (over: Partial<Container>) => spec({ containers: [aContainer(over)] });
 const main = 'spec.containers[0]';
 const label =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
 test('a pod that is all right has no problem', () => {
   const pod = aPod({
@@ -51,7 +51,8 @@ describe('names', () => {
   });
 
   test("a container's is a label, and its own among all containers", () => {
-    expect(container({ name: 'a.b' })).toEqual([`${main}.name: Invalid value: "a.b": ${label}`]);
+    expect(container({ name: 'a.b' })).toEqual([`${main}.name: Invalid value: "a.b": must not contain dots`]);
+    expect(container({ name: 'A' })).toEqual([`${main}.name: Invalid value: "A": ${label}`]);
     expect(container({ name: '' })).toEqual([`${main}.name: Required value`]);
     expect(spec({ initContainers: [aContainer()] })).toEqual([`${main}.name: Duplicate value: "main"`]);
   });
@@ -87,7 +88,7 @@ describe('the spec', () => {
     [
       'own resources',
       { resources: { requests: { cpu: '2' }, limits: { cpu: '1' } } },
-      'spec.resources.requests[cpu]: Invalid value: "2": must be less than or equal to cpu limit of 1',
+      'spec.resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1',
     ],
   ])('%s', (_what, over, message) => {
     expect(spec(over)).toEqual([message]);
@@ -152,7 +153,7 @@ describe('a container', () => {
     [
       'a request above its limit',
       { resources: { requests: { memory: '2Gi' }, limits: { memory: '1Gi' } } },
-      [`${main}.resources.requests[memory]: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi`],
+      [`${main}.resources.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi`],
     ],
     [
       'a negative limit',

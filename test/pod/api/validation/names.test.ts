@@ -7,7 +7,7 @@ import { aPod } from '../../fixtures.ts';
 const problemsOf = (spec: Partial<PodSpec>) =>
   validatePod(aPod(spec)).map(({ path, message }) => `${path}: ${message}`);
 const subdomain =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const names = (count: number, length: number) => Array.from({ length: count }, () => 'x'.repeat(length));
 
 describe('C18, C19, C20: names that are as they should be', () => {
