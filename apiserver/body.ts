@@ -1,6 +1,7 @@
 /** The object in the body of a request, in the words of a kube-apiserver where it is none (`endpoints/handlers`). */
 import { decode } from './decode/decode.ts';
 import { DecodeError } from './decode/decodeError.ts';
+import { duplicateFields } from './decode/duplicates.ts';
 import { badRequest, type Failure } from './failures.ts';
 import { isList, isObject, type Json, type JsonObject, objectOf, textAt } from './json.ts';
 import { parsedBody, SyntaxFailure } from './mediaTypes.ts';
@@ -34,23 +35,44 @@ export function readObject(body: Body, expected: Expected, types: Types, validat
     badRequest(
       `${given.kind} in version "${version.slice(version.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${why}`,
     );
-  const type = types.kind(expected.group, expected.version, expected.kind);
-  if (type === undefined || given.kind !== expected.kind || version !== apiVersion)
+  if (given.kind !== expected.kind || version !== apiVersion)
     throw refused(
       `no kind "${given.kind}" is registered for version "${version}" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
     );
   try {
-    const { object, unknown } = decode(value, type);
-    const warnings = unknown.map((path) => `unknown field "${path}"`);
-    if (validation === 'Strict' && warnings.length > 0)
-      throw new DecodeError(`strict decoding error: ${warnings.join(', ')}`);
-    return {
-      object: objectOf([...Object.entries(object), ['kind', expected.kind], ['apiVersion', apiVersion]]),
-      warnings: validation === 'Ignore' ? [] : warnings,
-    };
+    const twice = isYaml(body) ? [] : duplicateFields(body.text, value);
+    return readValue(
+      value,
+      expected,
+      types,
+      validation,
+      twice.map((path) => `duplicate field "${path}"`),
+    );
   } catch (error) {
     throw error instanceof DecodeError ? refused(error.message) : error;
   }
+}
+
+const isYaml = ({ contentType = '' }: Body): boolean => contentType.startsWith('application/yaml');
+
+/** Reads a value as an object of a kind, beside what was found before; throws a `DecodeError` where it is none. */
+export function readValue(
+  value: Json,
+  expected: Expected,
+  types: Types,
+  validation: FieldValidation,
+  found: readonly string[] = [],
+): ReadObject {
+  const type = types.kind(expected.group, expected.version, expected.kind);
+  if (type === undefined) throw new Error(`the schema has no ${groupVersion(expected)} ${expected.kind}`);
+  const { object, unknown } = decode(value, type);
+  const warnings = [...found, ...unknown.map((path) => `unknown field "${path}"`)];
+  if (validation === 'Strict' && warnings.length > 0)
+    throw new DecodeError(`strict decoding error: ${warnings.join(', ')}`);
+  return {
+    object: objectOf([...Object.entries(object), ['kind', expected.kind], ['apiVersion', groupVersion(expected)]]),
+    warnings: validation === 'Ignore' ? [] : warnings,
+  };
 }
 
 const KIND_STRUCT =

@@ -5,9 +5,9 @@ import type { Json } from './json.ts';
 const quoted = (value: string): string => JSON.stringify(value);
 
 /** `supported` in the order in which they are told. */
-export const notSupported = (field: string, value: string, supported: readonly string[]): Cause => ({
+export const notSupported = (field: string, value: Json, supported: readonly string[]): Cause => ({
   reason: 'FieldValueNotSupported',
-  message: `Unsupported value: ${quoted(value)}: supported values: ${supported.map(quoted).join(', ')}`,
+  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map(quoted).join(', ')}`,
   field,
 });
 
@@ -25,4 +25,15 @@ export const invalidValue = (field: string, value: Json, why: string): Cause => 
 
 export const required = (field: string, why?: string): Cause => ({
   ...{ reason: 'FieldValueRequired', message: why === undefined ? 'Required value' : `Required value: ${why}`, field },
+});
+
+/** `why`: what has to be told apart. */
+export const duplicate = (field: string, value: Json, why?: string): Cause => ({
+  reason: 'FieldValueDuplicate',
+  message: `Duplicate value: ${JSON.stringify(value)}${why === undefined ? '' : `: ${why}`}`,
+  field,
+});
+
+export const notFoundValue = (field: string, value: Json): Cause => ({
+  ...{ reason: 'FieldValueNotFound', message: `Not found: ${JSON.stringify(value)}`, field },
 });

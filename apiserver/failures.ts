@@ -4,7 +4,7 @@ import type { Resource } from './resources/resource.ts';
 export interface Cause {
   readonly reason: string;
   readonly message: string;
-  readonly field: string;
+  readonly field?: string;
 }
 
 interface Details {
@@ -23,7 +23,7 @@ export interface FailureStatus {
   readonly metadata: Readonly<Record<string, never>>;
   readonly status: 'Failure';
   readonly message: string;
-  readonly reason: string;
+  readonly reason?: string;
   readonly details?: Details;
   readonly code: number;
 }
@@ -35,8 +35,12 @@ export class Failure extends Error {
 
   constructor(code: number, reason: string, message: string, details?: Details) {
     super(message);
-    const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason } as const;
-    this.status = details === undefined ? { ...body, code } : { ...body, details, code };
+    this.status = {
+      ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message },
+      ...(reason === '' ? {} : { reason }),
+      ...(details === undefined ? {} : { details }),
+      code,
+    };
   }
 }
 
@@ -62,10 +66,30 @@ export const notFound = (about: About, name: string): Failure =>
     ...{ name, ...ofGroup(about.group), kind: about.name },
   });
 
-export const alreadyExists = (about: About, name: string): Failure =>
-  new Failure(409, 'AlreadyExists', `${qualified(about)} "${name}" already exists`, {
-    ...{ name, ...ofGroup(about.group), kind: about.name },
-  });
+/** `isGoing`: the one that is there is being deleted. */
+export const alreadyExists = (about: About, name: string, isGoing = false): Failure =>
+  new Failure(
+    409,
+    'AlreadyExists',
+    `${isGoing ? 'object is being deleted: ' : ''}${qualified(about)} "${name}" already exists`,
+    { name, ...ofGroup(about.group), kind: about.name },
+  );
+
+/** A rule of the server's is against it. */
+export const refused = (about: About, name: string, why: string, causes: readonly Cause[] = []): Failure =>
+  new Failure(
+    403,
+    'Forbidden',
+    `${qualified(about)}${name === '' ? '' : ` ${JSON.stringify(name)}`} is forbidden: ${why}`,
+    {
+      ...(name === '' ? {} : { name }),
+      ...{ ...ofGroup(about.group), kind: about.name },
+      ...(causes.length > 0 ? { causes } : {}),
+    },
+  );
+
+/** What should not happen. */
+export const internalError = (message: string): Failure => new Failure(500, '', message);
 
 export const conflict = (about: About, name: string, why: string): Failure =>
   new Failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(about)} "${name}": ${why}`, {
@@ -76,18 +100,18 @@ export const conflict = (about: About, name: string, why: string): Failure =>
 export const outdated = (about: About, name: string): Failure =>
   conflict(about, name, 'the object has been modified; please apply your changes to the latest version and try again');
 
-/** An object of a kind breaks the rules; `causes` in the order in which they were found. */
+/** An object of a kind breaks the rules; `causes` in the order in which they were found, the message tells each once. */
 export function invalid(
   { group, kind }: Pick<About, 'group' | 'kind'>,
   name: string,
   causes: readonly Cause[],
 ): Failure {
-  const each = causes.map(({ field, message }) => `${field}: ${message}`);
+  const each = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
   const whole = each.length === 1 ? each[0] : `[${each.join(', ')}]`;
   const qualifiedKind = group === '' ? kind : `${kind}.${group}`;
   const named = name === '' ? {} : { name };
   return new Failure(422, 'Invalid', `${qualifiedKind} "${name}" is invalid: ${whole}`, {
-    ...{ ...named, ...ofGroup(group), kind, causes },
+    ...{ ...named, ...ofGroup(group), ...(kind === '' ? {} : { kind }), causes },
   });
 }
 

@@ -36,13 +36,15 @@ function parsedAs(text: string, read: (text: string) => Json): Json {
   try {
     return read(text);
   } catch (cause) {
-    throw new SyntaxFailure(goSyntaxError(cause), { cause });
+    throw new SyntaxFailure(goSyntaxError(cause, text), { cause });
   }
 }
 
 /** What Go says of broken JSON, as far as the error tells where it broke. */
-function goSyntaxError(error: unknown): string {
+function goSyntaxError(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : String(error);
+  const position = Number(/at position (?<at>\d+)/.exec(message)?.groups?.at);
+  if (position >= text.trimEnd().length) return 'unexpected end of JSON input';
   if (/end of JSON input|^Unterminated/.test(message)) return 'unexpected end of JSON input';
   const token = /^Unexpected token '(?<token>.)'/u.exec(message)?.groups?.token;
   return token === undefined ? message : `invalid character '${token}' looking for beginning of value`;

@@ -21,6 +21,7 @@ const KINDS = {
   'apis__events.k8s.io__v1': ['Event'],
   'apis__node.k8s.io__v1': ['RuntimeClass'],
   apis__policy__v1: ['PodDisruptionBudget'],
+  'apis__scheduling.k8s.io__v1': ['PriorityClass'],
   'apis__storage.k8s.io__v1': ['CSIDriver', 'CSINode', 'VolumeAttachment'],
 };
 
@@ -37,6 +38,7 @@ const PACKAGES = {
   'io.k8s.api.events.v1': 'api/events/v1',
   'io.k8s.api.node.v1': 'api/node/v1',
   'io.k8s.api.policy.v1': 'api/policy/v1',
+  'io.k8s.api.scheduling.v1': 'api/scheduling/v1',
   'io.k8s.api.storage.v1': 'api/storage/v1',
   'io.k8s.apimachinery.pkg.apis.meta.v1': 'apimachinery/pkg/apis/meta/v1',
 };

@@ -5,7 +5,7 @@
 import { isList, isObject, type Json, type JsonObject, objectOf } from '../json.ts';
 import type { Field, ObjectType, Type } from '../schema/types.ts';
 import { DecodeError } from './decodeError.ts';
-import { quantityOf, timeOf } from './scalars.ts';
+import { bytesOf, quantityOf, timeOf } from './scalars.ts';
 
 export interface Decoded {
   readonly object: JsonObject;
@@ -61,7 +61,9 @@ function written(name: string, field: Field | undefined, value: Json | undefined
   const shown = value ?? zeroOf(field.type);
   const isStruct = STRUCTS.has(field.type.kind);
   const isEmpty = isStruct ? omitsZero && value === undefined : isZero(shown);
-  return isEmpty && !isWritten ? [] : [[name, shown]];
+  if (isEmpty && !isWritten) return [];
+  // Nothing tells an empty list that was stored from none.
+  return [[name, isList(shown) && shown.length === 0 ? null : shown]];
 }
 
 /** What a field holds that nobody has set. */
@@ -93,6 +95,8 @@ const isZero = (value: Json): boolean =>
   (typeof value === 'object' && Object.keys(value).length === 0);
 
 function decodedOf(value: Json, type: Type, place: Place, told: Told): Json {
+  // An entry that is null is an empty one to Go.
+  if (value === null) return zeroOf(type);
   switch (type.kind) {
     case 'object':
       if (!isObject(value)) throw mistyped(value, place, told);
@@ -116,6 +120,8 @@ function decodedOf(value: Json, type: Type, place: Place, told: Told): Json {
       return quantityOf(value);
     case 'time':
       return timeOf(value, told.goType.endsWith('MicroTime'));
+    case 'bytes':
+      return bytesOf(scalarOf(value, type.kind, place, told));
     case 'any':
       return value;
     default:

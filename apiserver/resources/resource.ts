@@ -36,8 +36,9 @@ export const STORED: readonly Verb[] = [
 export const groupVersion = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
   group === '' ? version : `${group}/${version}`;
 
-/** What its objects are stored under. */
-export const storedAs = ({ group, name }: Pick<Resource, 'group' | 'name'>): ResourceName => `${group}/${name}`;
+/** What its objects are stored under; events have two groups, and are stored once. */
+export const storedAs = ({ group, name }: Pick<Resource, 'group' | 'name'>): ResourceName =>
+  group === 'events.k8s.io' ? `/${name}` : `${group}/${name}`;
 
 /** Tells storage versions apart for those who watch discovery (`StorageVersionHash` of apiserver). */
 export const storageVersionHash = ({ group, version, kind }: Pick<Resource, 'group' | 'version' | 'kind'>): string =>

@@ -60,11 +60,13 @@ const core = [
 export const resources: readonly Resource[] = [
   ...core.map((each) => resource('', 'v1', each)),
   resource('coordination.k8s.io', 'v1', { name: 'leases', kind: 'Lease', isNamespaced: true }),
+  resource('events.k8s.io', 'v1', { name: 'events', kind: 'Event', isNamespaced: true, shortNames: ['ev'] }),
   resource('node.k8s.io', 'v1', { name: 'runtimeclasses', kind: 'RuntimeClass' }),
   resource('policy', 'v1', {
     ...{ name: 'poddisruptionbudgets', kind: 'PodDisruptionBudget', isNamespaced: true, shortNames: ['pdb'] },
     subresources: [status('PodDisruptionBudget')],
   }),
+  resource('scheduling.k8s.io', 'v1', { name: 'priorityclasses', kind: 'PriorityClass', shortNames: ['pc'] }),
   resource('storage.k8s.io', 'v1', { name: 'csidrivers', kind: 'CSIDriver' }),
   resource('storage.k8s.io', 'v1', { name: 'csinodes', kind: 'CSINode' }),
   resource('storage.k8s.io', 'v1', {

@@ -21,6 +21,8 @@ interface Table {
   /** The changes since the last compaction, the oldest first. */
   readonly changes: Change[];
   readonly watchers: Set<(change: Change) => void>;
+  /** The revision up to which changes are forgotten. */
+  forgotten: number;
 }
 
 /** The key of an object within its resource: objects are listed in the order of their keys. */
@@ -29,16 +31,10 @@ const keyOf = (namespace: string | undefined, name: string): string => `${namesp
 export class Store {
   readonly #tables = new Map<ResourceName, Table>();
   #revision = 1;
-  #compacted = 0;
 
   /** That of the last write. */
   get revision(): number {
     return this.#revision;
-  }
-
-  /** What happened up to this revision is forgotten. */
-  get compacted(): number {
-    return this.#compacted;
   }
 
   get(resource: ResourceName, namespace: string | undefined, name: string): JsonObject | undefined {
@@ -56,6 +52,11 @@ export class Store {
       else then.set(key, before);
     }
     return [...then].sort(([one], [other]) => (one < other ? -1 : 1));
+  }
+
+  /** The same, or undefined where that revision is forgotten. */
+  listAt(resource: ResourceName, revision: number): ReturnType<Store['list']> | undefined {
+    return revision < this.#table(resource).forgotten ? undefined : this.list(resource, revision);
   }
 
   /** Writes an object, and answers it with its revision; one that stays as it was is not written. */
@@ -81,7 +82,7 @@ export class Store {
 
   /** What happened to a resource after a revision; undefined where that is forgotten. */
   changesSince(resource: ResourceName, revision: number): readonly Change[] | undefined {
-    if (revision < this.#compacted) return undefined;
+    if (revision < this.#table(resource).forgotten) return undefined;
     return this.#table(resource).changes.filter((change) => change.revision > revision);
   }
 
@@ -92,10 +93,13 @@ export class Store {
     return () => void watchers.delete(onChange);
   }
 
-  /** Forgets what happened so far: whoever has not heard of it has to list anew. */
-  compact(): void {
-    this.#compacted = this.#revision;
-    for (const { changes } of this.#tables.values()) changes.length = 0;
+  /** Forgets what happened so far to these resources, or all: whoever has not heard of it has to list anew. */
+  compact(resources: Iterable<ResourceName> = this.#tables.keys()): void {
+    for (const resource of resources) {
+      const table = this.#table(resource);
+      table.forgotten = this.#revision;
+      table.changes.length = 0;
+    }
   }
 
   #write(resource: ResourceName, type: Change['type'], object: JsonObject, before: JsonObject | undefined): JsonObject {
@@ -109,7 +113,7 @@ export class Store {
   }
 
   #table(resource: ResourceName): Table {
-    const table = this.#tables.get(resource) ?? { objects: new Map(), changes: [], watchers: new Set() };
+    const table = this.#tables.get(resource) ?? { objects: new Map(), changes: [], watchers: new Set(), forgotten: 0 };
     this.#tables.set(resource, table);
     return table;
   }

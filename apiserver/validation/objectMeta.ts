@@ -1,10 +1,11 @@
 /** What the metadata of any object has to be like (`api/validation/objectmeta.go` of apimachinery). */
+
+import { dnsLabel, labelKey, labelValue } from '../../pod/api/validation/nameRules.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import { forbidden, invalidValue, required, tooLong } from '../causes.ts';
 import type { Cause } from '../failures.ts';
 import { isList, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
-import { dnsLabel, labelKey, labelValue } from './names.ts';
 import { ownerCauses } from './owners.ts';
 
 const MOST_ANNOTATION_BYTES = 256 * 1024;

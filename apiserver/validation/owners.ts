@@ -2,7 +2,7 @@
 import { lookUp } from '../../pod/lookUp.ts';
 import { invalidValue } from '../causes.ts';
 import type { Cause } from '../failures.ts';
-import { isList, isObject, type Json, type JsonObject, textAt } from '../json.ts';
+import { isList, isObject, type Json, type JsonObject, objectOf, textAt } from '../json.ts';
 
 const FIELD = 'metadata.ownerReferences';
 
@@ -16,10 +16,17 @@ export function ownerCauses(references: Json | undefined): Cause[] {
     if (lookUp(owner, 'controller') !== true) continue;
     const named = `${textAt(owner, 'kind')}/${textAt(owner, 'name')}`;
     if (controller === undefined) controller = named;
-    else causes.push(invalidValue(FIELD, owners, twice(controller, named)));
+    else causes.push(invalidValue(FIELD, owners.map(inOrder), twice(controller, named)));
   }
   return causes;
 }
+
+/** As Go writes it. */
+const inOrder = (owner: JsonObject): JsonObject =>
+  objectOf(
+    FIELDS.flatMap((name) => (Object.hasOwn(owner, name) ? [[name, lookUp(owner, name) ?? null] as const] : [])),
+  );
+const FIELDS = ['apiVersion', 'kind', 'name', 'uid', 'controller', 'blockOwnerDeletion'] as const;
 
 const twice = (first: string, second: string): string =>
   `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${second}`;
@@ -34,6 +41,6 @@ function unnamed(owner: JsonObject): Cause[] {
       ? [invalidValue(`${FIELD}.apiVersion`, apiVersion, 'version must not be empty')]
       : []),
     ...empty.map((name) => invalidValue(`${FIELD}.${name}`, '', 'must not be empty')),
-    ...(isEvent ? [invalidValue(FIELD, owner, '/v1, Kind=Event is disallowed from being an owner')] : []),
+    ...(isEvent ? [invalidValue(FIELD, inOrder(owner), '/v1, Kind=Event is disallowed from being an owner')] : []),
   ];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { JsonObject } from '../../../apiserver/json.ts';
-import { dnsSubdomain } from '../../../apiserver/validation/names.ts';
 import { createdMetaCauses, updatedMetaCauses } from '../../../apiserver/validation/objectMeta.ts';
+import { dnsSubdomain } from '../../../pod/api/validation/nameRules.ts';
 
 const META = {
   name: 'a',

@@ -1,0 +1,41 @@
+/** Where a list goes on that was cut to a limit (`apiserver/pkg/storage/continue.go`). */
+import { badRequest } from '../failures.ts';
+import { isObject, type Json, numberAt, textAt } from '../json.ts';
+
+export interface ContinueFrom {
+  readonly revision: number;
+  /** The key of the last object that was told. */
+  readonly after: string;
+}
+
+const VERSION = 'meta.k8s.io/v1';
+
+export const continueToken = ({ revision, after }: ContinueFrom): string =>
+  Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start: `${after}\0` })).toString('base64url');
+
+/** Throws a `Failure` for a token that this server never gave. */
+export function readContinueToken(token: string): ContinueFrom {
+  const text = Buffer.from(token, 'base64url').toString('latin1');
+  const value = parsed(text);
+  const revision = isObject(value) ? numberAt(value, 'rv') : undefined;
+  if (!isObject(value) || textAt(value, 'v') !== VERSION || revision === undefined)
+    throw invalidToken('incorrect encoded token: version is not known');
+  return { revision, after: textAt(value, 'start').replace(/\0$/, '') };
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidToken(`invalid character ${shown(text)} looking for beginning of value`);
+  }
+}
+
+/** The first character, as Go quotes it. */
+function shown(text: string): string {
+  const code = text.charCodeAt(0);
+  const isPlain = code >= 0x20 && code < 0x7f;
+  return isPlain ? `'${text.charAt(0)}'` : `'\\u${(code || 0).toString(16).padStart(4, '0')}'`;
+}
+
+const invalidToken = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`);
