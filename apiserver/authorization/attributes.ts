@@ -1,0 +1,72 @@
+/** What a request wants to do, for those who decide whether it may (`endpoints/request/requestinfo.go` of apiserver). */
+import { isTrue } from '../options/writeOptions.ts';
+
+export interface ResourceAttributes {
+  readonly verb: string;
+  /** Empty: the core's. */
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  /** Empty: the whole cluster. */
+  readonly namespace: string;
+  /** Empty: no single one. */
+  readonly name: string;
+  /** What a list is selected by, each field with the value that it has to have. */
+  readonly selected: ReadonlyMap<string, string>;
+}
+
+/** A path that is of no resource. */
+export interface PathAttributes {
+  readonly verb: string;
+  readonly path: string;
+}
+
+export type Attributes = ResourceAttributes | PathAttributes;
+
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ...([
+    ['POST', 'create'],
+    ['PUT', 'update'],
+    ['PATCH', 'patch'],
+    ['DELETE', 'delete'],
+  ] as const),
+]);
+
+export function attributesOf(method: string, { pathname, searchParams }: URL): Attributes {
+  const parts = pathname.split('/').slice(1).map(unescaped);
+  const [root, ...rest] = parts;
+  const [group = '', version, ...below] = root === 'api' ? ['', ...rest] : rest;
+  const isOfResource = (root === 'api' || root === 'apis') && version !== undefined && below.length > 0;
+  if (!isOfResource) return { verb: method.toLowerCase(), path: pathname };
+  const [isOldWatch, path] = below[0] === 'watch' ? [true, below.slice(1)] : [false, below];
+  const isWithin = path[0] === 'namespaces' && path.length > 1;
+  const namespace = isWithin ? (path[1] ?? '') : '';
+  const [resource = '', named = '', subresource = ''] = isWithin && path.length > 2 ? path.slice(2) : path;
+  const selected = selectedBy(searchParams.get('fieldSelector') ?? '');
+  const verb = isOldWatch ? 'watch' : verbOf(method, named, searchParams);
+  const isOfMany = ['list', 'watch', 'deletecollection'].includes(verb);
+  const name = named === '' && isOfMany ? (selected.get('metadata.name') ?? '') : named;
+  return { verb, group, resource, subresource, namespace, name, selected };
+}
+
+function verbOf(method: string, name: string, query: URLSearchParams): string {
+  if (method === 'GET' || method === 'HEAD') {
+    if (isTrue(query.get('watch'))) return 'watch';
+    return name === '' ? 'list' : 'get';
+  }
+  if (method === 'DELETE' && name === '') return 'deletecollection';
+  return VERBS.get(method) ?? method.toLowerCase();
+}
+
+function selectedBy(selector: string): ReadonlyMap<string, string> {
+  const terms = selector.split(',').map((term) => /^(?<field>[^=!]+)==?(?<value>[^=]*)$/.exec(term)?.groups);
+  return new Map(terms.flatMap((term) => (term === undefined ? [] : [[term.field ?? '', term.value ?? ''] as const])));
+}
+
+function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,56 @@
+/** Who may do what: administrators everything, nodes what is theirs, others what everybody may. */
+import { Failure } from '../failures.ts';
+import type { User } from '../request.ts';
+import type { Store } from '../store/store.ts';
+import type { Attributes, PathAttributes, ResourceAttributes } from './attributes.ts';
+import type { Decision } from './decision.ts';
+import { nodeMay, nodeOf } from './nodeAuthorizer.ts';
+
+const ALLOWED: Decision = { isAllowed: true, reason: '' };
+const DENIED: Decision = { isAllowed: false, reason: '' };
+
+/** The paths that everybody may read who is known, and those for anybody (`rbac/bootstrappolicy/policy.go`). */
+const DISCOVERY = /^\/(?:api|apis|openapi)(?:\/.*)?$/;
+const PUBLIC = /^\/(?:healthz|livez|readyz|version)\/?$/;
+/** What each may ask about itself. */
+const SELF_REVIEWS: ReadonlySet<string> = new Set([
+  'selfsubjectaccessreviews',
+  'selfsubjectrulesreviews',
+  'selfsubjectreviews',
+]);
+
+function decide(user: User, attributes: Attributes, store: Store): Decision {
+  if (user.groups.includes('system:masters')) return ALLOWED;
+  const isKnown = user.groups.includes('system:authenticated');
+  if ('path' in attributes) return mayRead(attributes, isKnown) ? ALLOWED : DENIED;
+  if (isKnown && attributes.verb === 'create' && SELF_REVIEWS.has(attributes.resource)) return ALLOWED;
+  const node = nodeOf(user);
+  return node === undefined ? DENIED : nodeMay(node, attributes, store);
+}
+
+function mayRead({ verb, path }: PathAttributes, isKnown: boolean): boolean {
+  return verb === 'get' && (PUBLIC.test(path) || (isKnown && DISCOVERY.test(path)));
+}
+
+/** Throws a `Failure` for what a user may not do. */
+export function authorize(user: User, attributes: Attributes, store: Store): void {
+  const { isAllowed, reason } = decide(user, attributes, store);
+  if (isAllowed) return;
+  const who = `User ${JSON.stringify(user.name)} cannot ${attributes.verb}`;
+  if ('path' in attributes)
+    throw new Failure(403, 'Forbidden', `forbidden: ${who} path ${JSON.stringify(attributes.path)}`, {});
+  throw refusedResource(attributes, who, reason);
+}
+
+function refusedResource(attributes: ResourceAttributes, who: string, reason: string): Failure {
+  const { group, resource, subresource, namespace, name } = attributes;
+  const whole = subresource === '' ? resource : `${resource}/${subresource}`;
+  const scope = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+  const what = `${group === '' ? resource : `${resource}.${group}`}${name === '' ? '' : ` ${JSON.stringify(name)}`}`;
+  const why = `${who} resource ${JSON.stringify(whole)} in API group ${JSON.stringify(group)} ${scope}`;
+  return new Failure(403, 'Forbidden', `${what} is forbidden: ${why}${reason === '' ? '' : `: ${reason}`}`, {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind: resource,
+  });
+}

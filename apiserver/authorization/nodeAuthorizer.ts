@@ -1,0 +1,134 @@
+/** What a node may do (`plugin/pkg/auth/authorizer/node` of kubernetes, and the rules of `bootstrappolicy`). */
+import type { User } from '../request.ts';
+import type { Store } from '../store/store.ts';
+import type { ResourceAttributes } from './attributes.ts';
+import type { Decision } from './decision.ts';
+import { isOfNode } from './nodeObjects.ts';
+
+const PREFIX = 'system:node:';
+const ALLOWED: Decision = { isAllowed: true, reason: '' };
+const denied = (reason = ''): Decision => ({ isAllowed: false, reason });
+
+/** The name of the node that a user is, if it is one. */
+export const nodeOf = ({ name, groups }: User): string | undefined =>
+  groups.includes('system:nodes') && name.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined;
+
+type Rule = (node: string, asked: ResourceAttributes, store: Store) => Decision;
+
+const READ = ['get', 'list', 'watch'] as const;
+const WRITE = ['update', 'patch'] as const;
+const OWN = ['get', 'create', ...WRITE, 'delete'] as const;
+
+const isOne = (verbs: readonly string[], verb: string): boolean => verbs.includes(verb);
+
+/** What has to do with a pod of the node. */
+function related(node: string, asked: ResourceAttributes, store: Store): Decision {
+  if (asked.name === '') return denied('No Object name found');
+  return isOfNode(node, asked, store)
+    ? ALLOWED
+    : denied(`no relationship found between node '${node}' and this object`);
+}
+
+const readable: Rule = (node, asked, store) => {
+  if (!isOne(READ, asked.verb)) return denied('can only read resources of this type');
+  if (asked.subresource !== '') return denied('cannot read subresource');
+  if (asked.namespace === '') return denied('can only read namespaced object of this type');
+  return related(node, asked, store);
+};
+
+const gettable: Rule = (node, asked, store) => {
+  if (asked.verb !== 'get') return denied('can only get individual resources of this type');
+  return asked.subresource === '' ? related(node, asked, store) : denied('cannot get subresource');
+};
+
+const claim: Rule = (node, asked, store) => {
+  if (asked.subresource !== 'status') return gettable(node, asked, store);
+  return isOne(WRITE, asked.verb) ? related(node, asked, store) : denied('can only get/update/patch this type');
+};
+
+const account: Rule = (node, asked, store) => {
+  if (asked.verb === 'get' && asked.subresource === '') return readable(node, asked, store);
+  if (asked.verb !== 'create' || asked.name === '')
+    return denied('can only create tokens for individual service accounts');
+  if (asked.subresource !== 'token') return denied('can only create token subresource of serviceaccount');
+  return related(node, asked, store);
+};
+
+const LEASES = 'kube-node-lease';
+
+const lease: Rule = (node, { verb, namespace, name }) => {
+  if (!isOne(OWN, verb)) return denied('can only get, create, update, patch, or delete a node lease');
+  if (namespace !== LEASES) return denied(`can only access leases in the ${JSON.stringify(LEASES)} system namespace`);
+  if (verb !== 'create' && name !== node)
+    return denied('can only access node lease with the same name as the requesting node');
+  return ALLOWED;
+};
+
+const csiNode: Rule = (node, { verb, subresource, name }) => {
+  if (!isOne(OWN, verb)) return denied('can only get, create, update, patch, or delete a CSINode');
+  if (subresource !== '') return denied('cannot authorize CSINode subresources');
+  if (verb !== 'create' && name !== node)
+    return denied('can only access CSINode with the same name as the requesting node');
+  return ALLOWED;
+};
+
+const slices: Rule = () => denied('can only list/watch/deletecollection resourceslices with nodeName field selector');
+
+const nodeObject: Rule = (node, { verb, subresource, name }) => {
+  if (subresource === 'status') return isOne(WRITE, verb) ? ALLOWED : denied();
+  if (subresource !== '') return denied();
+  if (isOne(['create', ...WRITE], verb)) return ALLOWED;
+  if (!isOne(READ, verb)) return denied();
+  if (name === node) return ALLOWED;
+  const what = name === '' ? 'all nodes' : `'${name}'`;
+  return denied(`node '${node}' cannot read ${what}, only its own Node object`);
+};
+
+const pod: Rule = (node, asked, store) => {
+  const { verb, subresource, selected, name } = asked;
+  if (subresource === 'status') return isOne(WRITE, verb) ? ALLOWED : denied();
+  if (subresource === 'eviction') return verb === 'create' ? ALLOWED : denied();
+  if (subresource !== '') return denied();
+  if (verb === 'get') return gettable(node, asked, store);
+  if (isOne(['create', 'delete'], verb)) return ALLOWED;
+  if (!isOne(['list', 'watch'], verb)) return denied();
+  if (selected.get('spec.nodeName') === node) return ALLOWED;
+  return name === ''
+    ? denied('can only list/watch pods with spec.nodeName field selector')
+    : related(node, asked, store);
+};
+
+const RULES: ReadonlyMap<string, Rule> = new Map([
+  ['/secrets', readable],
+  ['/configmaps', readable],
+  ['/persistentvolumeclaims', claim],
+  ['/persistentvolumes', gettable],
+  ['storage.k8s.io/volumeattachments', gettable],
+  ['/serviceaccounts', account],
+  ['coordination.k8s.io/leases', lease],
+  ['storage.k8s.io/csinodes', csiNode],
+  ['resource.k8s.io/resourceslices', slices],
+  ['/nodes', nodeObject],
+  ['/pods', pod],
+]);
+
+/** What any node may do, whatever it is about. */
+const OPEN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['/services', READ],
+  ['/events', ['create', ...WRITE]],
+  ['/endpoints', ['get']],
+  ['events.k8s.io/events', ['create', ...WRITE]],
+  ['authentication.k8s.io/tokenreviews', ['create']],
+  ['authorization.k8s.io/subjectaccessreviews', ['create']],
+  ['certificates.k8s.io/certificatesigningrequests', ['create', ...READ]],
+  ['certificates.k8s.io/clustertrustbundles', READ],
+  ['node.k8s.io/runtimeclasses', READ],
+  ['storage.k8s.io/csidrivers', READ],
+]);
+
+export function nodeMay(node: string, asked: ResourceAttributes, store: Store): Decision {
+  const name = `${asked.group}/${asked.resource}`;
+  const rule = RULES.get(name);
+  if (rule !== undefined) return rule(node, asked, store);
+  return asked.subresource === '' && isOne(OPEN.get(name) ?? [], asked.verb) ? ALLOWED : denied();
+}

@@ -1,0 +1,78 @@
+/** What the pods of a node have to do with (`plugin/pkg/auth/authorizer/node/graph_populator.go` of kubernetes). */
+import { isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
+import { objectsAt, specOf } from '../registry/strategies/parts.ts';
+import { metadataOf } from '../store/metadata.ts';
+import type { Store } from '../store/store.ts';
+import type { ResourceAttributes } from './attributes.ts';
+
+type Named = Pick<ResourceAttributes, 'resource' | 'namespace' | 'name'>;
+
+export function isOfNode(node: string, { resource, namespace, name }: Named, store: Store): boolean {
+  if (resource === 'volumeattachments') {
+    const attachment = store.get('storage.k8s.io/volumeattachments', undefined, name);
+    return attachment !== undefined && textAt(specOf(attachment), 'nodeName') === node;
+  }
+  const pods = podsOf(node, store).filter((pod) => namespace === '' || metadataOf(pod).namespace === namespace);
+  return pods.some((pod) => namesIn(pod, resource, store).includes(name));
+}
+
+/** Those that run there, or have not been deleted there yet. */
+const podsOf = (node: string, store: Store): JsonObject[] =>
+  store
+    .list('/pods')
+    .map(([, pod]) => pod)
+    .filter((pod) => textAt(specOf(pod), 'nodeName') === node);
+
+function namesIn(pod: JsonObject, resource: string, store: Store): string[] {
+  const spec = specOf(pod);
+  switch (resource) {
+    case 'pods':
+      return [metadataOf(pod).name ?? ''];
+    case 'serviceaccounts':
+      return [textAt(spec, 'serviceAccountName')];
+    case 'secrets':
+      return referenced(spec, SECRETS);
+    case 'configmaps':
+      return referenced(spec, CONFIG_MAPS);
+    case 'persistentvolumeclaims':
+      return claimsOf(spec);
+    case 'persistentvolumes':
+      return claimsOf(spec).map((claim) => volumeOf(claim, metadataOf(pod).namespace, store));
+    default:
+      return [];
+  }
+}
+
+const claimsOf = (spec: JsonObject): string[] =>
+  objectsAt(spec, 'volumes').map((volume) => textAt(objectAt(volume, 'persistentVolumeClaim'), 'claimName'));
+
+function volumeOf(claim: string, namespace: string | undefined, store: Store): string {
+  const found = store.get('/persistentvolumeclaims', namespace, claim);
+  return textAt(specOf(found ?? {}), 'volumeName');
+}
+
+/** The fields that refer to objects of a kind, wherever in a pod they are, and the field of each with the name. */
+type References = ReadonlyMap<string, string>;
+
+const SECRETS: References = new Map([
+  ['secret', 'secretName'],
+  ['secretRef', 'name'],
+  ['secretKeyRef', 'name'],
+  ['imagePullSecrets', 'name'],
+  ['nodePublishSecretRef', 'name'],
+]);
+const CONFIG_MAPS: References = new Map([
+  ['configMap', 'name'],
+  ['configMapRef', 'name'],
+  ['configMapKeyRef', 'name'],
+]);
+
+function referenced(value: Json, references: References, within = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((each: Json) => referenced(each, references, within));
+  if (!isObject(value)) return [];
+  const field = references.get(within);
+  // A projected secret is called otherwise than one that is a volume of its own.
+  const name = field === undefined ? '' : textAt(value, field) || textAt(value, 'name');
+  const below = Object.entries(value).flatMap(([key, each]) => referenced(each, references, key));
+  return name === '' ? below : [name, ...below];
+}
