@@ -16,6 +16,12 @@ export function discovery(pathname: string, address: string): JsonObject | undef
 }
 
 const groups: readonly string[] = [...new Set(resources.map(({ group }) => group))].filter((group) => group !== '');
+/** Whether a path is below a group that is served: of others there is no page. */
+export function isKnownGroup(pathname: string): boolean {
+  const [root, group = ''] = pathname.split('/').slice(1);
+  return root === 'api' || (root === 'apis' && isGroup(group));
+}
+
 const isGroup = (name: string): boolean => groups.includes(name);
 
 const versionsOfCore = (address: string): JsonObject => ({

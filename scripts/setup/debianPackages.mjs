@@ -5,7 +5,13 @@ import { say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
 /** What only tests run: the check of the systemd unit, the shells that the command can complete words in, a browser. */
-const testPrograms = { 'systemd-analyze': 'systemd', zsh: 'zsh', fish: 'fish', chromium: 'chromium' };
+const testPrograms = {
+  'systemd-analyze': 'systemd',
+  zsh: 'zsh',
+  fish: 'fish',
+  chromium: 'chromium',
+  openssl: 'openssl',
+};
 
 /**
  * Installs the Debian packages that a real container runtime needs and that are missing; for the tests also those of the

@@ -1,0 +1,57 @@
+/** Discovery in one answer: all groups with their resources (`apidiscovery.k8s.io/v2`). */
+import type { Json, JsonObject } from './json.ts';
+import type { Resource, Subresource } from './resources/resource.ts';
+import { resources } from './resources/resources.ts';
+
+/** The media type of the answer that a client prefers, if it asks for this one first of what is served. */
+export const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+export function asksAggregated(accept: string): boolean {
+  for (const clause of accept.split(',').map((each) => each.trim())) {
+    const parameters = new Set(clause.split(';'));
+    if (parameters.has('as=APIGroupDiscoveryList') && parameters.has('v=v2')) return true;
+    if (clause === 'application/json') return false;
+  }
+  return false;
+}
+
+/** Of the core, or of the groups. */
+export function aggregated(root: 'api' | 'apis'): JsonObject {
+  const own = resources.filter(({ group }) => (group === '') === (root === 'api'));
+  const groups = [...new Set(own.map(({ group }) => group))];
+  return {
+    ...{ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {} },
+    items: groups.map((group) => ({
+      metadata: group === '' ? { creationTimestamp: null } : { name: group, creationTimestamp: null },
+      versions: versionsOf(own.filter((each) => each.group === group)),
+    })),
+  };
+}
+
+function versionsOf(own: readonly Resource[]): Json[] {
+  return [...new Set(own.map(({ version }) => version))].map((version) => ({
+    version,
+    freshness: 'Current',
+    resources: own.filter((each) => each.version === version).map(told),
+  }));
+}
+
+function told(resource: Resource): Json {
+  const { group, version, kind, name, singular, isNamespaced, verbs, shortNames, categories, subresources } = resource;
+  return {
+    resource: name,
+    responseKind: { group, version, kind },
+    scope: isNamespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs,
+    ...(shortNames.length > 0 ? { shortNames } : {}),
+    ...(categories.length > 0 ? { categories } : {}),
+    ...(subresources.length > 0 ? { subresources: subresources.map((each) => toldBelow(resource, each)) } : {}),
+  };
+}
+
+const toldBelow = ({ group, version }: Resource, { name, kind, verbs, of }: Subresource): Json => ({
+  subresource: name,
+  responseKind: { ...(of ?? { group, version }), kind },
+  verbs,
+});

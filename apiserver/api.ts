@@ -1,0 +1,149 @@
+/** An API server for tests, in memory: it answers requests, whatever carries them. */
+import { admission } from './admission/admission.ts';
+import { AGGREGATED, aggregated, asksAggregated } from './aggregated.ts';
+import { failed, PLAIN_JSON, plainly, streamed, whole } from './answers.ts';
+import { ServiceAccountTokens } from './authentication/serviceAccountTokens.ts';
+import { authenticated, unauthorized, userOf } from './authentication/tokens.ts';
+import { type Attributes, attributesOf } from './authorization/attributes.ts';
+import { authorize } from './authorization/authorize.ts';
+import { discovery, isKnownGroup } from './discovery.ts';
+import { badRequest, methodNotAllowed, nothingThere } from './failures.ts';
+import { Faults } from './faults.ts';
+import { firstObjects } from './firstObjects.ts';
+import type { Call } from './handlers/call.ts';
+import { type Handler, handlerOf } from './handlers/handlers.ts';
+import { type Representation, representationOf } from './negotiation.ts';
+import { openApi } from './openapi/documents.ts';
+import { json, type PlainAnswer, pageNotFound, plainAnswer } from './plainPaths.ts';
+import { randomIds } from './registry/ids.ts';
+import { Registry } from './registry/registry.ts';
+import { strategyOf } from './registry/strategies/strategies.ts';
+import type { Answer, ApiRequest, User } from './request.ts';
+import { type Target, targetOf } from './resources/target.ts';
+import { readTypes, type Types } from './schema/types.ts';
+import type { ServerClock } from './serverClock.ts';
+import { shaped } from './shapes.ts';
+
+export interface ApiOptions {
+  readonly clock: ServerClock;
+  /** Who asks, by the tokens that they show. */
+  readonly tokens: ReadonlyMap<string, User>;
+  /** As clients reach it: `host:port`. */
+  readonly address: string;
+}
+
+/** A request whose client is known. */
+interface Asked {
+  readonly request: ApiRequest;
+  readonly url: URL;
+  readonly user: User;
+  readonly attributes: Attributes;
+  readonly staleBy: number;
+}
+
+export class Api {
+  readonly registry: Registry;
+  /** What is to go wrong. */
+  readonly faults: Faults;
+  readonly #types: Types = readTypes();
+  readonly #tokens = new ServiceAccountTokens();
+  readonly #options: ApiOptions;
+
+  constructor(options: ApiOptions) {
+    this.#options = options;
+    this.registry = new Registry(options.clock, randomIds);
+    this.faults = new Faults(options.clock);
+    firstObjects(this.registry);
+  }
+
+  /** Forgets history as a kube-apiserver does when its storage is compacted: it keeps in a cache what is watched. */
+  compact(): void {
+    this.registry.store.compact(['/events']);
+  }
+
+  /** Forgets all history, as a kube-apiserver that starts anew. */
+  forget(): void {
+    this.registry.store.compact();
+  }
+
+  /** What goes wrong is an answer too; it rejects only where a fault cuts the connection, with `ConnectionCut`. */
+  async answer(request: ApiRequest): Promise<Answer> {
+    const url = URL.parse(request.url, 'https://localhost');
+    if (url === null) return failed(badRequest('the path cannot be read'), PLAIN_JSON);
+    const user = this.#userOf(request);
+    if (user === undefined) return failed(unauthorized(), PLAIN_JSON);
+    const attributes = attributesOf(request.method, url);
+    return await this.faults.around(attributes, user.name, (staleBy) =>
+      this.#carriedOut({ request, url, user, attributes, staleBy }),
+    );
+  }
+
+  #userOf({ user, headers }: ApiRequest): User | undefined {
+    if (user !== undefined) return authenticated(user);
+    const { store, clock } = this.registry;
+    return userOf(
+      headers.get('authorization'),
+      (token) => this.#options.tokens.get(token) ?? this.#tokens.userOf(token, store, clock.now()),
+    );
+  }
+
+  async #carriedOut(asked: Asked): Promise<Answer> {
+    let form = PLAIN_JSON;
+    try {
+      const { url, user, attributes, request } = asked;
+      authorize(user, attributes, this.registry.store);
+      const accept = request.headers.get('accept') ?? '';
+      const plain = this.#plain(url.pathname, accept);
+      if (plain !== undefined) return plainly(plain);
+      form = representationOf(accept, url.searchParams);
+      return await this.#answered(asked, form);
+    } catch (error) {
+      return failed(error, form);
+    }
+  }
+
+  #plain(pathname: string, accept: string): PlainAnswer | undefined {
+    const plain = plainAnswer(pathname) ?? openApi(pathname, accept, this.#types);
+    const root = pathname.replaceAll(/^\/|\/$/g, '');
+    if (plain !== undefined || (root !== 'api' && root !== 'apis') || !asksAggregated(accept)) return plain;
+    return json(aggregated(root), AGGREGATED);
+  }
+
+  async #answered(asked: Asked, form: Representation): Promise<Answer> {
+    const { pathname, searchParams: query } = asked.url;
+    const found = discovery(pathname, this.#options.address);
+    if (found !== undefined) return whole(200, found, form);
+    const { target, isWatch } = targetAsked(pathname);
+    if (target === undefined) {
+      if (isKnownGroup(pathname)) throw nothingThere();
+      return plainly(pageNotFound);
+    }
+    if (isWatch) query.set('watch', 'true');
+    const handler = handlerOf(asked.request.method, target, query);
+    if (handler === undefined) throw methodNotAllowed();
+    return await handled(handler, this.#call(asked, target), form);
+  }
+
+  #call({ request: { body, headers }, url, user, staleBy }: Asked, target: Target): Call {
+    return {
+      ...{ registry: this.registry, types: this.#types, admission, strategy: strategyOf(target) },
+      ...{ target, user, query: url.searchParams, staleBy },
+      issueToken: (claims) => this.#tokens.issue(claims, this.registry.clock.now()),
+      body: { text: body, contentType: headers.get('content-type') },
+    };
+  }
+}
+
+async function handled(handler: Handler, call: Call, form: Representation): Promise<Answer> {
+  if (handler.kind === 'watch') return streamed(handler.handle(call), call, form);
+  const { code, object, warnings } = await handler.handle(call);
+  return whole(code, shaped(object, call, form), form, warnings);
+}
+
+/** The old way to say that a path is watched. */
+const WATCH_PREFIX = /^(\/api\/v1|\/apis\/[^/]+\/[^/]+)\/watch\//;
+
+function targetAsked(pathname: string): { readonly target: Target | undefined; readonly isWatch: boolean } {
+  const isWatch = WATCH_PREFIX.test(pathname);
+  return { target: targetOf(isWatch ? pathname.replace(WATCH_PREFIX, '$1/') : pathname), isWatch };
+}

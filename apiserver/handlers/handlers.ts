@@ -1,0 +1,68 @@
+/** Which handler a request goes to, by its method and what its path names. */
+import { isTrue } from '../options/writeOptions.ts';
+import type { Outcome } from '../request.ts';
+import type { Verb } from '../resources/resource.ts';
+import type { Target } from '../resources/target.ts';
+import { bind } from './binding.ts';
+import type { Call } from './call.ts';
+import { evict } from './eviction.ts';
+import { patch } from './patch.ts';
+import { get, list } from './read.ts';
+import { remove, removeAll } from './remove.ts';
+import { requestToken } from './token.ts';
+import { type Watch, watch } from './watch.ts';
+import { create, update } from './write.ts';
+
+export type Handler =
+  | { readonly kind: 'whole'; readonly handle: (call: Call) => Outcome | Promise<Outcome> }
+  | { readonly kind: 'watch'; readonly handle: (call: Call) => Watch };
+
+const WHOLE: ReadonlyMap<Verb, (call: Call) => Outcome | Promise<Outcome>> = new Map<
+  Verb,
+  (call: Call) => Outcome | Promise<Outcome>
+>([
+  ['create', create],
+  ['update', update],
+  ['patch', patch],
+  ['delete', remove],
+  ['deletecollection', removeAll],
+  ['get', get],
+  ['list', list],
+]);
+
+/** Subresources that are only made. */
+const MADE: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
+  ['binding', bind],
+  ['eviction', evict],
+  ['token', requestToken],
+]);
+
+/** Undefined where the method is not for what the path names. */
+export function handlerOf(method: string, target: Target, query: URLSearchParams): Handler | undefined {
+  const verb = verbOf(method, target, query);
+  const verbs = target.subresource?.verbs ?? target.resource.verbs;
+  if (verb === undefined || !verbs.includes(verb)) return undefined;
+  if (verb === 'watch') return { kind: 'watch', handle: watch };
+  const handle = MADE.get(target.subresource?.name ?? '') ?? WHOLE.get(verb);
+  return handle && { kind: 'whole', handle };
+}
+
+/** What a method means there (`endpoints/request/requestinfo.go` of apiserver). */
+function verbOf(method: string, { name, subresource }: Target, query: URLSearchParams): Verb | undefined {
+  const isNamed = name !== undefined;
+  switch (method) {
+    case 'GET':
+      if (subresource === undefined && isTrue(query.get('watch'))) return 'watch';
+      return isNamed ? 'get' : 'list';
+    case 'POST':
+      return isNamed && subresource === undefined ? undefined : 'create';
+    case 'PUT':
+      return isNamed ? 'update' : undefined;
+    case 'PATCH':
+      return isNamed ? 'patch' : undefined;
+    case 'DELETE':
+      return isNamed ? 'delete' : 'deletecollection';
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,107 @@
+/** Changes objects by patches (`endpoints/handlers/patch.go` of apiserver). */
+
+import { type FieldValidation, readValue } from '../body.ts';
+import { invalidValue } from '../causes.ts';
+import { DecodeError } from '../decode/decodeError.ts';
+import { badRequest, Failure, invalid } from '../failures.ts';
+import { goText } from '../goText.ts';
+import { isList, isObject, type Json, type JsonObject, textAt } from '../json.ts';
+import { parsedBody, SyntaxFailure } from '../mediaTypes.ts';
+import { writeOptions } from '../options/writeOptions.ts';
+import { jsonPatch } from '../patch/jsonPatch.ts';
+import { mergePatch } from '../patch/mergePatch.ts';
+import { PatchError } from '../patch/patchError.ts';
+import { strategicPatch } from '../patch/strategicPatch.ts';
+import type { Outcome } from '../request.ts';
+import { groupVersion } from '../resources/resource.ts';
+import type { ObjectType } from '../schema/types.ts';
+import { type Call, checkName, inNamespace, placeOf, writesBy } from './call.ts';
+
+type Patched = (before: JsonObject, patch: Json, type: ObjectType | undefined) => Json;
+
+const STRATEGIC = 'application/strategic-merge-patch+json';
+const JSON_PATCH = 'application/json-patch+json';
+/** What a patch does, by its media type. */
+const PATCHES: ReadonlyMap<string, Patched> = new Map<string, Patched>([
+  [JSON_PATCH, (before, change) => jsonPatch(before, change)],
+  ['application/merge-patch+json', (before, change) => mergePatch(before, change)],
+  [STRATEGIC, (before, change, type) => (isObject(change) ? strategicPatch(before, change, type) : before)],
+]);
+
+export function patch(call: Call): Outcome {
+  const [mediaType = ''] = (call.body.contentType ?? '').split(';').map((part) => part.trim());
+  const apply = PATCHES.get(mediaType);
+  if (apply === undefined) throw unsupported();
+  const { isDryRun, fieldValidation } = writeOptions(call.query, 'PatchOptions');
+  const change = changeOf(call.body.text, mediaType === JSON_PATCH);
+  const { resource } = call.target;
+  const type = call.types.kind(resource.group, resource.version, resource.kind);
+  let warnings: readonly string[] = [];
+  const { object } = call.registry.update(
+    placeOf(call),
+    (before = {}) => {
+      const patched = applied(() => apply(before, change, type));
+      const read = readPatched(patched, call, change, fieldValidation);
+      ({ warnings } = read);
+      const given = inNamespace(call.strategy.defaulted(read.object), call);
+      checkName(given, call);
+      return given;
+    },
+    { ...writesBy(call, isDryRun), strategy: { ...call.strategy, createsOnUpdate: false } },
+  );
+  return { code: 200, object, warnings };
+}
+
+/** What a patch has made; throws a `Failure` where that is no object of the kind. */
+function readPatched(
+  patched: Json,
+  { target: { resource }, types, body }: Call,
+  change: Json,
+  validation: FieldValidation,
+) {
+  const text = isObject(change) && body.contentType?.startsWith(STRATEGIC) ? goText(change) : body.text;
+  try {
+    if (isObject(patched) && textAt(patched, 'kind') !== resource.kind)
+      throw new DecodeError(`${groupVersion(resource)}, Kind=${textAt(patched, 'kind')} is not a ${resource.kind}`);
+    return readValue(patched, resource, types, validation);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw invalid({ group: '', kind: '' }, '', [invalidValue('patch', text, error.message)]);
+  }
+}
+
+const unsupported = (): Failure => new Failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+
+/** The patch in a body; throws a `Failure` where it is none. */
+function changeOf(text: string, isJsonPatch: boolean): Json {
+  const refused = (why: string): Failure => badRequest(`error decoding patch: ${why}`);
+  try {
+    const change = parsedBody(text);
+    if (isJsonPatch ? isList(change) : isObject(change)) return change;
+    const kind = isList(change) ? 'array' : isObject(change) ? 'object' : typeof change;
+    throw refused(
+      `json: cannot unmarshal ${kind} into Go value of type ${isJsonPatch ? '[]handlers.jsonPatchOp' : 'map[string]interface {}'}`,
+    );
+  } catch (error) {
+    throw error instanceof SyntaxFailure ? refused(error.message) : error;
+  }
+}
+
+const STATUS_OF: ReadonlyMap<PatchError['code'], (message: string) => Failure> = new Map([
+  [
+    422 as const,
+    () => new Failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {}),
+  ],
+  [400 as const, badRequest],
+  [413 as const, (message: string) => new Failure(413, 'RequestEntityTooLarge', message)],
+]);
+
+function applied(apply: () => Json): Json {
+  try {
+    return apply();
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    const { code, message } = error;
+    throw (STATUS_OF.get(code) ?? ((why: string) => new Failure(500, '', why)))(message);
+  }
+}

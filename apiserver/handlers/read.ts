@@ -1,0 +1,115 @@
+/** Reads an object, or lists those that are selected (`endpoints/handlers/get.go` of apiserver). */
+import { badRequest, expired, Failure, notFound } from '../failures.ts';
+import type { JsonObject } from '../json.ts';
+import { type ListOptions, listOptions } from '../options/listOptions.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Outcome } from '../request.ts';
+import { groupVersion, storedAs } from '../resources/resource.ts';
+import { continueToken, readContinueToken } from '../selection/continueToken.ts';
+import { selectorOf } from '../selection/selector.ts';
+import { metadataOf } from '../store/metadata.ts';
+import { type Call, placeOf } from './call.ts';
+
+export async function get(call: Call): Promise<Outcome> {
+  await reached(call.registry, call.query.get('resourceVersion') ?? '');
+  return { code: 200, object: call.staleBy === 0 ? call.registry.get(placeOf(call)) : staleObject(call), warnings: [] };
+}
+
+/** An object as it was some writes ago. */
+function staleObject(call: Call): JsonObject {
+  const { resource, name = '' } = call.target;
+  const found = listed(call, call.registry.store.list(storedAs(resource), seenRevision(call)), () => true)[0];
+  if (found === undefined) throw notFound(resource, name);
+  return found;
+}
+
+const seenRevision = ({ registry, staleBy }: Call): number => registry.store.revision - staleBy;
+
+export async function list(call: Call): Promise<Outcome> {
+  const { registry, strategy, target } = call;
+  const options = listOptions(call.query);
+  const selects = selectorOf(options, strategy);
+  const from = options.continue === '' ? undefined : readContinueToken(options.continue);
+  if (from !== undefined && !['', '0'].includes(options.resourceVersion))
+    throw badRequest('specifying resource version is not allowed when using continue');
+  const version = await reached(registry, options.resourceVersion);
+  const revision = from?.revision ?? (options.resourceVersionMatch === 'Exact' ? version : seenRevision(call));
+  const all = registry.store.listAt(storedAs(target.resource), revision);
+  if (all === undefined) throw expired('The resourceVersion for the provided list is too old.');
+  const rest = from === undefined ? all : all.filter(([key]) => key > from.after);
+  return { code: 200, object: page(call, rest, { options, selects, revision }), warnings: [] };
+}
+
+type Keyed = readonly (readonly [key: string, object: JsonObject])[];
+
+interface Asked {
+  readonly options: ListOptions;
+  readonly selects: (object: JsonObject) => boolean;
+  readonly revision: number;
+}
+
+/** As much of a list as was asked for. */
+function page(call: Call, all: Keyed, { options, selects, revision }: Asked): JsonObject {
+  const found = all.filter(([, object]) => isBelow(call, object) && selects(object));
+  // A list that the cache answers is told whole, whatever its limit.
+  const isCut = options.limit > 0 && options.resourceVersion !== '0' && found.length > options.limit;
+  const shown = isCut ? found.slice(0, options.limit) : found;
+  const [last] = shown.at(-1) ?? [];
+  const isSelective = options.labelSelector !== '' || options.fieldSelector !== '';
+  return listOf(
+    call,
+    shown.map(([, object]) => object),
+    {
+      resourceVersion: String(revision),
+      ...(isCut && last !== undefined ? { continue: continueToken({ revision, after: last }) } : {}),
+      ...(isCut && !isSelective ? { remainingItemCount: found.length - shown.length } : {}),
+    },
+  );
+}
+
+/** Whether a call is about an object. */
+export const isBelow = ({ target: { namespace, name } }: Call, object: JsonObject): boolean => {
+  const metadata = metadataOf(object);
+  const isNamed = name === undefined || metadata.name === name;
+  return isNamed && (namespace === undefined || metadata.namespace === namespace);
+};
+
+/** Those of the objects that a call is about. */
+export const listed = (call: Call, all: Keyed, selects: (object: JsonObject) => boolean): JsonObject[] =>
+  all.map(([, object]) => object).filter((object) => isBelow(call, object) && selects(object));
+
+/** Objects as the list of their kind. */
+export function listOf({ target: { resource } }: Call, objects: readonly JsonObject[], metadata: JsonObject) {
+  return {
+    kind: `${resource.kind}List`,
+    apiVersion: groupVersion(resource),
+    metadata,
+    items: objects,
+  } satisfies JsonObject;
+}
+
+/** How long a client waits for a version that is not there yet. */
+const LONGEST_WAIT_MS = 3000;
+
+/** Waits until the server has come to a version, and answers it; throws a `Failure` where it does not. */
+async function reached(registry: Registry, text: string): Promise<number> {
+  const version = versionAsked(text);
+  if (version > registry.store.revision) await waited(registry, LONGEST_WAIT_MS);
+  if (version <= registry.store.revision) return version;
+  const message = 'Too large resource version';
+  throw new Failure(504, 'Timeout', `Timeout: ${message}: ${version}, current: ${registry.store.revision}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message }],
+    retryAfterSeconds: 1,
+  });
+}
+
+const waited = ({ clock }: Registry, ms: number): Promise<void> =>
+  new Promise((done) => void clock.setTimeout(done, ms));
+
+function versionAsked(text: string): number {
+  if (text === '') return 0;
+  if (/^\d+$/.test(text)) return Number(text);
+  throw badRequest(
+    `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+  );
+}

@@ -1,0 +1,43 @@
+/** Deletes an object, or all that are selected (`endpoints/handlers/delete.go` of apiserver). */
+import type { JsonObject } from '../json.ts';
+import { deleteOptions } from '../options/deleteOptions.ts';
+import { listOptions } from '../options/listOptions.ts';
+import { deleteObject } from '../registry/deletion.ts';
+import type { Outcome } from '../request.ts';
+import { type Resource, storedAs } from '../resources/resource.ts';
+import { selectorOf } from '../selection/selector.ts';
+import { metadataOf } from '../store/metadata.ts';
+import { type Call, placeOf } from './call.ts';
+import { listed, listOf } from './read.ts';
+
+export function remove(call: Call): Outcome {
+  const { registry, strategy, target, user } = call;
+  const options = deleteOptions(call.query, call.body, call.types);
+  const place = placeOf(call);
+  call.admission({ target, user, object: undefined, before: registry.get(place), registry });
+  const { object, isGone } = deleteObject(registry, place, { ...options, strategy });
+  const answer = isGone && !strategy.answersDeleted ? gone(target.resource, object) : object;
+  return { code: 200, object: answer, warnings: [] };
+}
+
+function gone({ group, name: kind }: Resource, object: JsonObject): JsonObject {
+  const { name = '', uid = '' } = metadataOf(object);
+  return {
+    ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' },
+    details: { name, ...(group === '' ? {} : { group }), kind, uid },
+  };
+}
+
+export function removeAll(call: Call): Outcome {
+  const { registry, strategy, target } = call;
+  const { resource } = target;
+  const options = deleteOptions(new URLSearchParams(call.query), call.body, call.types);
+  const selects = selectorOf(listOptions(call.query), strategy);
+  // It answers the objects as they were before.
+  const there = listed(call, registry.store.list(storedAs(resource)), selects);
+  for (const object of there) {
+    const { namespace, name = '' } = metadataOf(object);
+    deleteObject(registry, { resource, namespace, name }, { ...options, strategy });
+  }
+  return { code: 200, object: listOf(call, there, { resourceVersion: String(registry.store.revision) }), warnings: [] };
+}

@@ -1,0 +1,118 @@
+/** Tells of changes as they come (`apiserver/pkg/storage/cacher`). */
+import { decode } from '../decode/decode.ts';
+import { expired, Failure, type FailureStatus } from '../failures.ts';
+import type { JsonObject } from '../json.ts';
+import { type ListOptions, listOptions } from '../options/listOptions.ts';
+import { groupVersion, storedAs } from '../resources/resource.ts';
+import { selectorOf } from '../selection/selector.ts';
+import { withMetadata } from '../store/metadata.ts';
+import type { Change } from '../store/store.ts';
+import { watchEvent } from '../store/watchEvent.ts';
+import type { Call } from './call.ts';
+import { isBelow } from './read.ts';
+
+type WatchTold =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; readonly object: JsonObject }
+  | { readonly type: 'ERROR'; readonly status: FailureStatus };
+
+/** Tells events until it calls `end`, or the function that it returns is called. */
+export type Watch = (tell: (event: WatchTold) => void, end: () => void) => () => void;
+
+const SECOND_MS = 1000;
+/** Without being asked, a watch lasts between half an hour and an hour. */
+const SHORTEST_MS = 1_800_000;
+/** So long before its end a watch says how far it has come. */
+const BOOKMARK_BEFORE_MS = 2000;
+const INITIAL_EVENTS_TOLD = { 'k8s.io/initial-events-end': 'true' };
+
+export function watch(call: Call): Watch {
+  const options = listOptions(call.query);
+  const selects = selectorOf(options, call.strategy);
+  const version = versionOf(options.resourceVersion);
+  const isSelected = (object: JsonObject) => isBelow(call, object) && selects(object);
+  return (tell, end) => new Watching(call, options, isSelected).start(version, tell, end);
+}
+
+function versionOf(text: string): number {
+  if (text === '') return 0;
+  if (/^\d+$/.test(text)) return Number(text);
+  const why = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+  throw new Failure(500, '', `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${why}`);
+}
+
+/** What Go writes of an object of the kind that holds nothing. */
+function emptyOf({ target: { resource }, types }: Call): JsonObject {
+  const type = types.kind(resource.group, resource.version, resource.kind);
+  return type === undefined ? {} : decode({}, type).object;
+}
+
+class Watching {
+  readonly #call: Call;
+  readonly #options: ListOptions;
+  readonly #isSelected: (object: JsonObject) => boolean;
+
+  constructor(call: Call, options: ListOptions, isSelected: (object: JsonObject) => boolean) {
+    this.#call = call;
+    this.#options = options;
+    this.#isSelected = isSelected;
+  }
+
+  start(version: number, tell: (event: WatchTold) => void, end: () => void): () => void {
+    const { store, clock } = this.#call.registry;
+    const missed = this.#missed(version);
+    if (missed === undefined) {
+      tell({ type: 'ERROR', status: expired('The resourceVersion for the provided watch is too old.').status });
+      end();
+      return () => undefined;
+    }
+    for (const event of missed) tell(event);
+    const stop = store.watch(storedAs(this.#call.target.resource), (change) => {
+      const event = change.revision > version ? this.#eventOf(change) : undefined;
+      if (event !== undefined) tell(event);
+    });
+    const lasts = this.#options.timeoutSeconds === undefined ? SHORTEST_MS : this.#options.timeoutSeconds * SECOND_MS;
+    const timers = [
+      clock.setTimeout(end, lasts),
+      clock.setTimeout(
+        () => {
+          // One that began with all there is says with its first bookmark that this was told.
+          const isFirst = version === 0 && this.#options.sendsInitialEvents === undefined;
+          if (this.#options.allowsBookmarks) tell(this.#bookmark(isFirst ? INITIAL_EVENTS_TOLD : undefined));
+        },
+        Math.max(0, lasts - BOOKMARK_BEFORE_MS),
+      ),
+    ];
+    return () => {
+      stop();
+      for (const timer of timers) clock.clearTimeout(timer);
+    };
+  }
+
+  /** What is told first; undefined where it is forgotten. */
+  #missed(version: number): WatchTold[] | undefined {
+    const { store } = this.#call.registry;
+    const resource = storedAs(this.#call.target.resource);
+    const { sendsInitialEvents, allowsBookmarks } = this.#options;
+    if (sendsInitialEvents ?? version === 0) {
+      const there = store.list(resource).map(([, object]) => object);
+      const added = there.filter(this.#isSelected).map((object) => ({ type: 'ADDED' as const, object }));
+      return sendsInitialEvents && allowsBookmarks ? [...added, this.#bookmark(INITIAL_EVENTS_TOLD)] : added;
+    }
+    if (version === 0) return [];
+    return store.changesSince(resource, version)?.flatMap((change) => this.#eventOf(change) ?? []);
+  }
+
+  #eventOf(change: Change): WatchTold | undefined {
+    return watchEvent(change, this.#isSelected);
+  }
+
+  #bookmark(annotations?: Readonly<Record<string, string>>): WatchTold {
+    const { resource } = this.#call.target;
+    const empty = { kind: resource.kind, apiVersion: groupVersion(resource), ...emptyOf(this.#call) };
+    const object = withMetadata(empty, {
+      resourceVersion: String(this.#call.registry.store.revision),
+      ...(annotations === undefined ? {} : { annotations }),
+    });
+    return { type: 'BOOKMARK', object };
+  }
+}

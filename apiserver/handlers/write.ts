@@ -1,0 +1,28 @@
+/** Makes objects, and writes them whole (`endpoints/handlers/{create,update}.go` of apiserver). */
+import { readObject } from '../body.ts';
+import type { JsonObject } from '../json.ts';
+import { writeOptions } from '../options/writeOptions.ts';
+import type { Outcome } from '../request.ts';
+import { metadataOf } from '../store/metadata.ts';
+import { type Call, checkName, inNamespace, placeOf, writesBy } from './call.ts';
+import { kindWritten } from './subresource.ts';
+
+export function create(call: Call): Outcome {
+  const { isDryRun, fieldValidation } = writeOptions(call.query, 'CreateOptions');
+  const { object, warnings } = readObject(call.body, call.target.resource, call.types, fieldValidation);
+  const given = inNamespace(call.strategy.defaulted(object), call);
+  const made = call.registry.create(call.target.resource, given, writesBy(call, isDryRun));
+  return { code: 201, object: made, warnings: [...warnings, ...call.strategy.warnings(given)] };
+}
+
+export function update(call: Call): Outcome {
+  const { isDryRun, fieldValidation } = writeOptions(call.query, 'UpdateOptions');
+  const { object, warnings } = readObject(call.body, kindWritten(call), call.types, fieldValidation);
+  const given: JsonObject = inNamespace(call.strategy.defaulted(object), call);
+  checkName(given, call);
+  const { object: written, isCreated } = call.registry.update(placeOf(call), () => given, {
+    ...writesBy(call, isDryRun),
+    uid: metadataOf(given).uid,
+  });
+  return { code: isCreated ? 201 : 200, object: written, warnings };
+}

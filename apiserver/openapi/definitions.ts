@@ -1,0 +1,80 @@
+/** The types that are served, as clients look them up in OpenAPI documents. */
+import { type Json, type JsonObject, objectOf } from '../json.ts';
+import { groupVersion } from '../resources/resource.ts';
+import { resources } from '../resources/resources.ts';
+import type { ObjectType, Type, Types } from '../schema/types.ts';
+
+/** How a document refers to a type. */
+type Reference = (name: string) => JsonObject;
+
+interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** The kinds of a group's version, or of all. */
+export function kindsOf(version?: string): Kind[] {
+  const own = resources.filter((each) => version === undefined || groupVersion(each) === version);
+  return own.map(({ group, version, kind }) => ({ group, version, kind }));
+}
+
+/** The schemas of these kinds, and of all types in them, by their names. */
+export function definitions(kinds: readonly Kind[], types: Types, refersTo: Reference): JsonObject {
+  const made = new Map<string, JsonObject>();
+  const queue = kinds.flatMap((kind) => {
+    const type = types.kind(kind.group, kind.version, kind.kind);
+    return type === undefined ? [] : [{ type, kind }];
+  });
+  const wanted: { type: ObjectType; kind?: Kind }[] = [...queue];
+  for (const { type, kind } of wanted) {
+    if (made.has(type.name)) continue;
+    const told = kind === undefined ? {} : { 'x-kubernetes-group-version-kind': [{ ...kind }] };
+    made.set(type.name, { type: 'object', properties: propertiesOf(type, refersTo), ...told });
+    for (const name of type.fields) wanted.push(...typesIn(type.field(name)?.type).map((each) => ({ type: each })));
+  }
+  return objectOf(made);
+}
+
+function typesIn(type: Type | undefined): ObjectType[] {
+  if (type?.kind === 'object') return [type.of];
+  if (type?.kind === 'list') return typesIn(type.items);
+  return type?.kind === 'map' ? typesIn(type.values) : [];
+}
+
+function propertiesOf(type: ObjectType, refersTo: Reference): JsonObject {
+  return objectOf(
+    type.fields.flatMap((name) => {
+      const field = type.field(name);
+      if (field === undefined) return [];
+      const merges = field.merges ? { 'x-kubernetes-patch-strategy': 'merge' } : {};
+      const key = field.mergeKey === undefined ? {} : { 'x-kubernetes-patch-merge-key': field.mergeKey };
+      return [[name, { ...schemaOf(field.type, refersTo), ...merges, ...key }] as const];
+    }),
+  );
+}
+
+function schemaOf(type: Type, refersTo: Reference): JsonObject {
+  switch (type.kind) {
+    case 'object':
+      return refersTo(type.of.name);
+    case 'list':
+      return { type: 'array', items: schemaOf(type.items, refersTo) };
+    case 'map':
+      return { type: 'object', additionalProperties: schemaOf(type.values, refersTo) };
+    default:
+      return SCALARS[type.kind];
+  }
+}
+
+const SCALARS = {
+  any: { type: 'object' },
+  boolean: { type: 'boolean' },
+  bytes: { type: 'string', format: 'byte' },
+  integer: { type: 'integer' },
+  intOrString: { type: 'string', format: 'int-or-string' },
+  number: { type: 'number' },
+  quantity: { type: 'string' },
+  string: { type: 'string' },
+  time: { type: 'string', format: 'date-time' },
+} as const satisfies Readonly<Record<string, Json>>;

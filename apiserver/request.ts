@@ -1,0 +1,45 @@
+/** What a test API server is asked, and what it answers, whatever carries them. */
+import type { JsonObject } from './json.ts';
+
+export interface ApiRequest {
+  readonly method: string;
+  /** Path and query, as they were sent. */
+  readonly url: string;
+  /** By their names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+  /** Who asks, where the connection says so; else it is told by its token. */
+  readonly user?: User;
+}
+
+/** An answer that is whole. */
+export interface WholeAnswer {
+  readonly code: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string | Buffer;
+}
+
+/** An answer that goes on: a watch, a line for each event. */
+interface StreamedAnswer {
+  readonly code: 200;
+  readonly headers: ReadonlyMap<string, string>;
+  /** Sends until it calls `end`, or `cut` where the connection breaks, or is stopped by the function that it returns. */
+  readonly start: (send: (line: string) => void, end: () => void, cut: () => void) => () => void;
+}
+
+export type Answer = WholeAnswer | StreamedAnswer;
+
+/** Who asks. */
+export interface User {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What a handler has to say: an object with its code, and warnings for the client. */
+export interface Outcome {
+  readonly code: number;
+  readonly object: JsonObject;
+  readonly warnings: readonly string[];
+}

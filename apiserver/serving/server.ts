@@ -1,0 +1,127 @@
+/** Carries requests to an API server for tests: by HTTP/2, or HTTP/1.1 for who speaks only that. */
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Api } from '../api.ts';
+import type { Answer, ApiRequest, User } from '../request.ts';
+
+export interface ServeOptions {
+  /** 0: any that is free. */
+  readonly port?: number;
+  /** In PEM; without it the server speaks plain HTTP/1.1. */
+  readonly tls?: {
+    readonly key: string;
+    readonly cert: string;
+    /** Whose certificates say who a client is: its common name is the user's, its organizations are the groups. */
+    readonly clientCa?: string;
+  };
+  /** How many requests a connection of HTTP/2 carries at once. */
+  readonly maxConcurrentStreams?: number;
+}
+
+export interface Serving {
+  readonly port: number;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+/** As a kube-apiserver has it (`http2-max-streams-per-connection` left alone). */
+const STREAMS = 100;
+
+/** Serves on loopback. */
+export async function serve(
+  api: Api,
+  { port = 0, tls, maxConcurrentStreams = STREAMS }: ServeOptions = {},
+): Promise<Serving> {
+  const listener = (request: Incoming, response: Outgoing) => void answer(api, request, response);
+  const { clientCa, ...pair } = tls ?? {};
+  const secure = {
+    ...{ ...pair, allowHTTP1: true, settings: { maxConcurrentStreams } },
+    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+  };
+  const server: Server = tls === undefined ? createServer(listener) : createSecureServer(secure, listener);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((done, fail) => void server.once('error', fail).listen(port, '127.0.0.1', done));
+  return {
+    port: portOf(server.address()),
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+const portOf = (address: AddressInfo | string | null): number =>
+  typeof address === 'object' && address !== null ? address.port : 0;
+
+/** What requests of both protocols have. */
+interface Incoming extends AsyncIterable<unknown> {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: Socket;
+}
+
+interface Outgoing {
+  writeHead(code: number, headers: Readonly<Record<string, string>>): unknown;
+  write(chunk: string): boolean;
+  end(): unknown;
+  end(chunk: string | Buffer): unknown;
+  destroy(error?: Error): unknown;
+  on(event: 'close', listener: () => void): unknown;
+  /** Of HTTP/1.1: there headers wait for the first chunk. */
+  flushHeaders?(): unknown;
+}
+
+/** Whoever asks for something that is not answered finds the connection cut. */
+async function answer(api: Api, request: Incoming, response: Outgoing): Promise<void> {
+  try {
+    send(await api.answer(await read(request)), request.method === 'HEAD', response);
+  } catch (cause) {
+    response.destroy(new Error('the answer was cut', { cause }));
+  }
+}
+
+async function read(request: Incoming): Promise<ApiRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+  const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  const user = userOf(request.socket);
+  return {
+    ...{ method: request.method ?? 'GET', url: request.url ?? '/' },
+    headers: new Map(headers),
+    body: Buffer.concat(chunks).toString(),
+    ...(user === undefined ? {} : { user }),
+  };
+}
+
+/** Of a certificate that has been checked. */
+function userOf(socket: Socket): User | undefined {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+  const { CN: name, O: groups = [] } = socket.getPeerCertificate().subject ?? {};
+  return typeof name === 'string' ? { name, groups: [groups].flat() } : undefined;
+}
+
+function send(answer: Answer, isHead: boolean, response: Outgoing): void {
+  response.writeHead(answer.code, Object.fromEntries(answer.headers));
+  if ('body' in answer) {
+    if (isHead) response.end();
+    else response.end(answer.body);
+    return;
+  }
+  response.flushHeaders?.();
+  const stop = answer.start(
+    (line) => void response.write(line),
+    () => void response.end(),
+    () => void response.destroy(new Error('the watch was cut')),
+  );
+  response.on('close', stop);
+}

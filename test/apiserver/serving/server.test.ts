@@ -1,0 +1,105 @@
+/** The test API server over real connections: HTTP/2 and HTTP/1.1, TLS, client certificates, watches that stream. */
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { request } from 'node:https';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '../../../actors/clock.ts';
+import { Api } from '../../../apiserver/api.ts';
+import { type Serving, serve } from '../../../apiserver/serving/server.ts';
+import { Authority } from './certificates.ts';
+
+const tokens = new Map([['secret', { name: 'admin', groups: ['system:masters'] }]]);
+const authorization = 'Bearer secret';
+const api = new Api({ clock: systemClock, tokens, address: '127.0.0.1' });
+let authority: Authority;
+let serving: Serving;
+let session: ClientHttp2Session;
+
+beforeAll(async () => {
+  authority = new Authority();
+  const tls = { ...authority.issue('/CN=kube-apiserver'), clientCa: authority.cert };
+  serving = await serve(api, { tls, maxConcurrentStreams: 5 });
+  session = connect(`https://127.0.0.1:${serving.port}`, { ca: authority.cert });
+});
+
+afterAll(async () => {
+  session.close();
+  await serving.close();
+  authority.remove();
+});
+
+interface Told {
+  readonly code: number;
+  readonly text: string;
+}
+
+async function ask(path: string, { method = 'GET', body = '', headers = {} } = {}): Promise<Told> {
+  const stream = session.request({ ':path': path, ':method': method, authorization, ...headers });
+  if (method !== 'GET') stream.end(body);
+  const [told] = await once(stream, 'response');
+  stream.setEncoding('utf8');
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  return { code: Number(told[':status']), text };
+}
+
+const json = { 'content-type': 'application/json' };
+const configMap = (name: string) => JSON.stringify({ metadata: { name }, data: { a: 'b' } });
+
+test('over HTTP/2 objects are made and read', async () => {
+  const path = '/api/v1/namespaces/default/configmaps';
+  expect(await ask(path, { method: 'POST', body: configMap('one'), headers: json })).toMatchObject({ code: 201 });
+  const { code, text } = await ask(`${path}/one`);
+  expect(code).toBe(200);
+  expect(JSON.parse(text)).toMatchObject({ kind: 'ConfigMap', data: { a: 'b' } });
+});
+
+test('over HTTP/1.1 too, and HEAD has no body', async () => {
+  const options = { port: serving.port, host: '127.0.0.1', ca: authority.cert, headers: { authorization } };
+  const asked = request({ ...options, path: '/healthz', method: 'HEAD' });
+  asked.end();
+  const [answer] = await once(asked, 'response');
+  expect(answer.statusCode).toBe(200);
+  answer.resume();
+  await once(answer, 'end');
+});
+
+test('a watch tells what happens while it is open', async () => {
+  const stream = session.request({ ':path': '/api/v1/namespaces/kube-system/secrets?watch=true', authorization });
+  await once(stream, 'response');
+  stream.setEncoding('utf8');
+  const path = '/api/v1/namespaces/kube-system/secrets';
+  await ask(path, { method: 'POST', body: JSON.stringify({ metadata: { name: 'watched' } }), headers: json });
+  const [line] = await once(stream, 'data');
+  expect(JSON.parse(String(line))).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'watched' } } });
+  stream.close();
+});
+
+test('a client is who its certificate says', async () => {
+  const pair = authority.issue('/O=system:nodes/CN=system:node:n1');
+  const own = connect(`https://127.0.0.1:${serving.port}`, { ca: authority.cert, ...pair });
+  const stream = own.request({ ':path': '/api/v1/nodes/n2' });
+  stream.setEncoding('utf8');
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  expect(JSON.parse(text).message).toContain('User "system:node:n1" cannot get resource "nodes"');
+  own.close();
+});
+
+test('a connection carries as many streams as the server says', async () => {
+  expect(session.remoteSettings.maxConcurrentStreams).toBe(5);
+});
+
+test('an answer that is lost finds the connection cut, and the object made', async () => {
+  api.faults.add({ fault: { kind: 'lost' }, times: 1 });
+  const path = '/api/v1/namespaces/default/configmaps';
+  await expect(ask(path, { method: 'POST', body: configMap('lost'), headers: json })).rejects.toThrow();
+  expect(await ask(`${path}/lost`)).toMatchObject({ code: 200 });
+});
+
+test('without TLS it speaks plain HTTP/1.1', async () => {
+  const plain = await serve(api);
+  const answer = await fetch(`http://127.0.0.1:${plain.port}/readyz`);
+  expect(await answer.text()).toBe('ok');
+  await plain.close();
+});
