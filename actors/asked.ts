@@ -21,6 +21,7 @@ const ofAttempt = (name: string, attempt: number) => (attempt === 0 ? name : `${
 const ofMany = ({ ids: { length } }: { readonly ids: readonly string[] }) => (length > 1 ? `${length}` : '');
 
 const abouts: About = {
+  ...{ registerNode: () => '', ensureCsiNode: () => '', putNodeStatus: () => '', renewLease: () => '' },
   putStatus: ({ sink }) => sink,
   ...{ preparePod: ofNothing, setUpCgroups: ofNothing, prepareCgroup: ofNothing, removeCgroup: ofNothing },
   ...{ removePodData: ofNothing, fitPod: ofNothing, inspectSandbox: ofNothing, surveyDisk: ofNothing },

@@ -99,6 +99,7 @@ const schema = z.looseObject({
   feeds: z.optional(z.record(z.string(), maybe)),
   ...{ jitter: maybe, readClasses: maybe, findCredentials: maybe, restartRuntime: maybe, openStore: maybe },
   ...{ startThread: maybe, nextTurn: maybe },
+  cluster: z.optional(z.looseObject({ client: z.looseObject({ get: aFunction, watch: aFunction }) })),
   redaction: z.optional(z.looseObject({ learn: aFunction, redact: aFunction, texts: aFunction })),
   ...{ events: maybe, record: maybe, calls: maybe, moves: maybe, inspect: maybe },
   ...{ onError: maybe, onManifestProblem: maybe, onAdopted: maybe, onRuntimeHealth: maybe },

@@ -10,6 +10,10 @@ import { hostMounter } from '../volume/hostMounter.ts';
 import { createBoundary, type World } from './boundary.ts';
 import { checkNode } from './checkNode.ts';
 import { systemClock, systemJitter } from './clock.ts';
+import { API_SOURCE } from './cluster/apiPods.ts';
+import { ApiStatusSink } from './cluster/apiStatusSink.ts';
+import { ClusterNode, noCluster } from './cluster/clusterNode.ts';
+import { describer } from './cluster/describeNode.ts';
 import { addressesNow } from './feeds/addresses.ts';
 import { guarded } from './guarded.ts';
 import { agentBehind, type NodeAgent } from './nodeAgent.ts';
@@ -49,7 +53,7 @@ interface Ground
  */
 export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
   checkNode(config, parts);
-  const ground = await openGround(completeConfig(config), parts);
+  const ground = await openGround(completeConfig(withCluster(config, parts)), withStatuses(parts));
   const { fullConfig, durable, files, store } = ground;
   const left = await podsLeftOnDisk(fullConfig, durable, { ...config, files }).catch(async (error) => {
     await store.close();
@@ -58,18 +62,34 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
   return nodeOn(ground, left);
 }
 
+/** The pods of a cluster are one more source. */
+const withCluster = (config: NodeAgentConfig, { cluster }: NodeParts): NodeAgentConfig =>
+  cluster === undefined ? config : { ...config, sources: [...(config.sources ?? []), API_SOURCE] };
+
+/** A cluster is told the statuses of its pods. */
+const withStatuses = (parts: NodeParts): NodeParts => {
+  const { cluster, sinks = [] } = parts;
+  return cluster === undefined
+    ? parts
+    : { ...parts, sinks: [...sinks, new ApiStatusSink(cluster.client, cluster.pods)] };
+};
+
+/** What the actors are told of the cluster. */
+const inCluster = ({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> =>
+  cluster === undefined ? {} : { cluster: { leaseMs: cluster.leaseSeconds * 1_000 } };
+
 /** The node over an open store. */
 function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
   const { fullConfig: told, store, durable, clock, onError, record, calls, moves, redaction, inspect, events } = ground;
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
   const kept = createFactWriter({ ...ground, keepEnd: (...end) => reports.keep(...end) });
   const boundary = createBoundary(
-    worldOf(ground, kept, reports, () => agent.facts()),
+    worldOf(ground, kept, reports, { facts: () => agent.facts(), overview: () => agent.overview() }),
     { clock, onError, record, calls, redaction },
   );
   const agent: NodeAgent = agentBehind(
     boundary,
-    { ...inputOf(told, durable, left), sinks: reports.due() },
+    { ...inputOf(told, durable, left), ...inCluster(ground), sinks: reports.due() },
     {
       ...{ clock, onError, inspect, events, moves },
       keep: kept.keep,
@@ -110,7 +130,12 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
-function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusReports, facts: NodeAgent['facts']): World {
+function worldOf(
+  ground: Ground,
+  { isEvidence }: FactWriter,
+  reports: StatusReports,
+  agent: Pick<NodeAgent, 'facts' | 'overview'>,
+): World {
   const { fullConfig: told, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
   const { mounter = hostMounter, network = hostNetwork } = ground;
   const { owner, podLogsDir } = told;
@@ -121,23 +146,39 @@ function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusRepo
     ownership: createOwnership({ layout, maker: makerOf(told), podLogsDir, owner, onAdopted: ground.onAdopted }),
   };
   const { ports, doings } = nodeServices({
-    ...{ ...shared, node: () => ({ ...told, ...facts() }), layout, mounter, isEvidence, jitter, findCredentials },
+    ...{ ...shared, node: () => ({ ...told, ...agent.facts() }), layout, mounter, isEvidence, jitter, findCredentials },
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
     findHandler: handlersOf(readClasses),
     policy: told.logs ?? defaultLogPolicy,
   });
   const onFiles = (files: ReadonlyMap<string, string>) => void Object.assign(ground.manifestFiles, { now: files });
-  const feeds = nodeFeeds({ ...shared, ...told, onFiles }, doings);
+  const feeds = nodeFeeds({ ...shared, ...told, jitter, onFiles }, doings);
   return {
-    ports: { ...ports, putStatus: reports.put, ...withoutUndefined(ground.ports ?? {}) },
+    ports: {
+      ...ports,
+      ...clusterPorts(ground, agent),
+      putStatus: reports.put,
+      ...withoutUndefined(ground.ports ?? {}),
+    },
     feeds: { ...feeds, ...withoutUndefined(ground.feeds ?? {}) },
   };
+}
+
+/** What keeps the Node of a cluster; without one nobody asks. */
+function clusterPorts({ cluster, clock, fullConfig }: Ground, agent: Pick<NodeAgent, 'facts' | 'overview'>) {
+  if (cluster === undefined) return noCluster;
+  const { nodeName, admissionNode: born = {} } = fullConfig;
+  const describe = describer(agent, { name: nodeName, born, host: cluster.host, clock });
+  return new ClusterNode({ ...cluster, nodeName, clock, describe }).ports;
 }
 
 /** What of the configuration the actors are told: all of their input that no former run has left. */
 const INPUT: Readonly<
   Record<
-    Exclude<keyof NodeInput, keyof FoundAtStart | 'hostIps' | 'sinks' | 'statuses' | 'allocations' | 'probed'>,
+    Exclude<
+      keyof NodeInput,
+      keyof FoundAtStart | 'cluster' | 'hostIps' | 'sinks' | 'statuses' | 'allocations' | 'probed'
+    >,
     true
   >
 > = {

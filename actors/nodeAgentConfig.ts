@@ -15,6 +15,7 @@ type Derived =
   | 'hostIps'
   | 'allocatable'
   | 'logCheckMs'
+  | 'cluster'
   | 'statuses'
   | 'allocations'
   | 'probed'

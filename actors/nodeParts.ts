@@ -3,12 +3,15 @@ import type { InspectionEvent } from 'xstate';
 import type { Cri } from '../cri/calls.ts';
 import type { Cgroups } from '../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
+import type { KubeClient } from '../kube/client.ts';
 import type { RuntimeHealth } from '../machines/shared/events.ts';
 import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
+import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { CallListener, Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
+import type { PodCache } from './cluster/podCache.ts';
 import type { EventSink } from './events/eventSink.ts';
 import type { Redaction } from './redaction.ts';
 import type { RestartRuntime } from './services/lostTasks.ts';
@@ -18,6 +21,20 @@ import type { StartThread } from './sources/manifestReader.ts';
 import type { Move } from './status/since.ts';
 import type { StatusSink } from './status/statusReports.ts';
 import type { openNodeStore } from './store/durableFacts.ts';
+
+/** How a node speaks with its cluster. */
+export interface ClusterParts {
+  readonly client: KubeClient;
+  /** What the server has of the node's pods, as far as is known. */
+  readonly pods: PodCache;
+  /** The same server by connections of its own, for the lease alone. */
+  readonly leaseClient: KubeClient;
+  readonly host: HostIdentity;
+  /** How long the lease lasts, in seconds. */
+  readonly leaseSeconds: number;
+  /** Whether the node registers itself; else somebody else makes its Node. */
+  readonly registers: boolean;
+}
 
 export interface NodeParts {
   /** The runtime; whoever gives it closes it. */
@@ -44,6 +61,8 @@ export interface NodeParts {
   readonly findCredentials?: FindCredentials | undefined;
   /** Absent: the runtime is not the node's own. */
   readonly restartRuntime?: RestartRuntime | undefined;
+  /** The cluster that the node belongs to; absent: none. */
+  readonly cluster?: ClusterParts | undefined;
   /** Opens what outlives a restart; absent: the files below the root directory. */
   readonly openStore?: typeof openNodeStore;
   /** What fills ports and brings facts instead of the services made of these parts. */

@@ -4,6 +4,7 @@ import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { Services } from './boundary.ts';
+import type { ClusterPort } from './cluster/clusterNode.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
 import { containerServices } from './services/containers.ts';
@@ -43,7 +44,7 @@ export interface ServiceParts
 export type Doings = Pick<PlegOptions, 'takeTouched' | 'takeFound' | 'isBeingStopped'>;
 
 export function nodeServices(parts: ServiceParts): {
-  readonly ports: Omit<Services, 'putStatus'>;
+  readonly ports: Omit<Services, 'putStatus' | ClusterPort>;
   readonly doings: Doings;
 } {
   const sandboxes = sandboxServices(parts);

@@ -2,9 +2,9 @@
 import { homedir } from 'node:os';
 import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
+import { describer } from '../actors/cluster/describeNode.ts';
 import { createNode } from '../actors/createNode.ts';
 import { createEventRecorder } from '../actors/events/eventRecorder.ts';
-import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import { nodeCredentials } from '../actors/services/nodeCredentials.ts';
 import { readRuntimeClasses } from '../actors/services/runtimeClasses.ts';
@@ -15,14 +15,13 @@ import { readHierarchies } from '../host/cgroup/hierarchies.ts';
 import { createAudience } from '../inspect/audience.ts';
 import type { Inspected } from '../inspect/inspected.ts';
 import { type EventMessage, involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
-import { type NodeObject, nodeObject } from '../pod/node/nodeObject.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { agentPort } from './agentPort.ts';
 import { ownCgroups, processRoom } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { type ErrorLog, logErrors } from './errorLog.ts';
 import { flightRecorder, recordingOf } from './flightRecorder.ts';
-import { type HostConfig, hostConfig } from './hostConfig.ts';
+import { hostConfig } from './hostConfig.ts';
 import { hostIdentity } from './hostIdentity.ts';
 import type { AgentLog } from './logger.ts';
 import { onlookersOf, watchersOf } from './onlookers.ts';
@@ -114,7 +113,8 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers }:
     ...logged(logger, errors),
   };
   const agent = await createNode({ ...host, takesOver, endsAll }, parts);
-  return { agent, nodeObject: describer(agent, host, identity) };
+  const described = { name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock };
+  return { agent, nodeObject: describer(agent, described) };
 }
 
 /** What the log tells beside statuses and failures. */
@@ -147,22 +147,6 @@ function classesIn(directory: string, logger: Logger) {
       if (!warned.has(message)) logger.warn({ file }, message);
       warned.add(message);
     });
-}
-
-/** Gives the node as it is at each moment. */
-function describer(
-  agent: NodeAgent,
-  { nodeName: name, admissionNode: born }: HostConfig,
-  host: Awaited<ReturnType<typeof hostIdentity>>,
-): () => NodeObject {
-  const startedAt = systemClock.now();
-  const known = { name, ...born, host, startedAt };
-  return () => {
-    const [{ runtime, tags, since }, now] = [agent.overview(), systemClock.now()];
-    const drains = tags.includes('draining') ? { drainsSince: since } : {};
-    const { hostIps: addresses, admissionNode, ...facts } = agent.facts();
-    return nodeObject({ ...known, ...admissionNode, ...facts, addresses, runtime, ...drains, now });
-  };
 }
 
 const connect = (config: NodeConfig): Cri =>

@@ -225,6 +225,7 @@ export class Life {
       cri: inProcessCri(gatedRuntime(host.runtime, this.#gate, clock)),
       ...{ clock, files, jitter: random.fraction, redaction: this.#redaction },
       sinks: [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
+      cluster: undefined,
       mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.#gate)),
       network: new SimulatedNetwork({
         clock,

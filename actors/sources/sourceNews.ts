@@ -7,7 +7,7 @@ import { placeOf } from './changes.ts';
 
 interface Telling {
   readonly place: string;
-  readonly everyMs: number;
+  readonly everyMs?: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }

@@ -6,7 +6,9 @@ import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import { apiPods } from '../cluster/apiPods.ts';
 import { nextTurn as nextTurnOfHost } from '../nextTurn.ts';
+import type { NodeParts } from '../nodeParts.ts';
 import type { Network } from '../services/network.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
 import { changesOf } from './changes.ts';
@@ -42,6 +44,9 @@ export interface SourceParts {
   readonly startThread?: StartThread;
   /** Lets whoever else waits for the event loop have a turn; absent: before the next events of the host. */
   readonly nextTurn?: () => Promise<void>;
+  /** The cluster that the node belongs to; absent: none. */
+  readonly cluster?: NodeParts['cluster'];
+  readonly jitter: () => number;
   readonly onError: (source: string, error: unknown) => void;
   /** Told which file each static pod is in, by uid, whenever that changes. */
   readonly onFiles?: ((files: ReadonlyMap<string, string>) => void) | undefined;
@@ -63,11 +68,15 @@ export function sourcesFeed(parts: SourceParts): Feed {
   return async (send, options) => {
     const { clock, startThread } = parts;
     const readManifests = createManifestReader({ clock, startThread, signal: options.signal });
-    const sources = [fileSource(parts, readManifests), httpSource(parts, readManifests)];
+    const sources = [fileSource(parts, readManifests), httpSource(parts, readManifests), ...apiSource(parts)];
     const follow = async (source: Feed) => source(send, options);
     await Promise.all(sources.map((source) => follow(source).catch((error) => parts.onError('sources', error))));
   };
 }
+
+/** The pods that an API server has for the node, where there is one. */
+const apiSource = ({ cluster, nodeName, clock, jitter }: SourceParts): Feed[] =>
+  cluster === undefined ? [] : [apiPods({ client: cluster.client, cache: cluster.pods, nodeName, clock, jitter })];
 
 /** Static pods from files; nothing at all when no path is given. */
 function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {

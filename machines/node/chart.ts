@@ -15,6 +15,8 @@ import { haveSourcesAnswered } from './wanted.ts';
 
 /** So long the runtime has to be listed when the node is told to stop before that. */
 const RUNTIME_LIST_MS = 5_000;
+/** So often a lease is renewed while it lasts. */
+const RENEWALS = 4;
 /** How often a kubelet looks at the sizes of logs. */
 const LOG_CHECK_MS = 10_000;
 /** A start that hangs, as at a volume that does not answer, holds up those of other pods for so long and no longer. */
@@ -88,6 +90,18 @@ const chartSetup = nodeSetup
         if (seen?.others && !seen.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
+      recordRegistration: enqueueActions(({ context: { registration }, event, enqueue }) => {
+        if (event.type === 'node.registered') {
+          enqueue.assign({ registration: { uid: event.uid, isInitialized: false } });
+          enqueue.sendTo('nodeStatus', { type: 'node.registered' });
+        }
+        if (event.type !== 'node.csiInitialized' || registration === undefined) return;
+        enqueue.assign({ registration: { ...registration, isInitialized: true } });
+      }),
+      /** The cluster is to hear of it at once. */
+      tellCluster: enqueueActions(({ context, enqueue }) => {
+        if (context.cluster !== undefined) enqueue.sendTo('nodeStatus', { type: 'node.changed' });
+      }),
       announceReturn: enqueueActions(({ context, enqueue }) => {
         for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
       }),
@@ -113,14 +127,15 @@ export const nodeAgentMachine = chartSetup.createMachine({
       systemId: 'admission',
       input: { capacity: input.allocatable, node: admissionNode(input) },
     });
+    if (input.cluster !== undefined) {
+      spawn('registration', { id: 'registration' });
+      spawn('nodeStatus', { id: 'nodeStatus' });
+      spawn('lease', { id: 'lease', input: { everyMs: input.cluster.leaseMs / RENEWALS } });
+    }
     return {
       ...input,
       sinks: sinks.map((sink) => spawn('statusSink', { id: sinkId(sink.name), input: sink }) && sink.name),
-      desired: {},
-      sourceStates: {},
-      problems: {},
-      warnings: {},
-      unread: [],
+      ...{ desired: {}, sourceStates: {}, problems: {}, warnings: {}, unread: [] },
       pleg: newPleg,
       brokenFeeds: {},
       taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
@@ -158,18 +173,20 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'config.sourceUnread': { actions: 'recordUnread' },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
     'runtime.containerSeen': { actions: 'routeContainer' },
-    'node.factsChanged': { actions: ['recordFact', 'passOnFacts'] },
+    'node.factsChanged': { actions: ['recordFact', 'passOnFacts', 'tellCluster'] },
+    'node.registered': { actions: 'recordRegistration' },
+    'node.csiInitialized': { actions: ['recordRegistration', 'tellCluster'] },
     'runtime.plegChanged': { actions: 'recordFact' },
     'feed.ended': [{ guard: 'needsFeed', target: '.broken', actions: 'recordFault' }, { actions: 'recordFact' }],
     'status.changed': { actions: 'routeStatus' },
     'logs.asked': { actions: 'answerLogs' },
     'runtime.healthChanged': [
-      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', recordReadinessEvent] },
-      { guard: 'hasGone', actions: ['recordHealth', recordReadinessEvent] },
-      { actions: 'recordHealth' },
+      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', recordReadinessEvent, 'tellCluster'] },
+      { guard: 'hasGone', actions: ['recordHealth', recordReadinessEvent, 'tellCluster'] },
+      { actions: ['recordHealth', 'tellCluster'] },
     ],
     'admission.preempting': { actions: 'preempt' },
-    'node.drain': { target: '.draining', actions: 'recordFact' },
+    'node.drain': { target: '.draining', actions: ['recordFact', 'tellCluster'] },
     'node.ticked': { actions: 'recordFact' },
     'xstate.error.actor.*': [
       { guard: 'isOfPod', actions: ['keepAllocation', 'keepBroken', 'forgetPod', 'leaveLimiters'] },

@@ -38,6 +38,12 @@ import type { StatusSinkInput } from '../statusSink/chart.ts';
 import type { PlegState } from './pleg.ts';
 import type { SourceState } from './source.ts';
 
+/** How a node shows in its cluster. */
+export interface ClusterInput {
+  /** How long its lease lasts, in milliseconds. */
+  readonly leaseMs: number;
+}
+
 export interface NodeInput {
   readonly nodeName: string;
   /** The mark on sandboxes that are this agent's: its root directory and node. */
@@ -77,6 +83,8 @@ export interface NodeInput {
   readonly left: readonly LeftPod[];
   /** The uids of the pods of which there were logs before this agent; absent: of none; unknown: there may be of any. */
   readonly logged?: readonly string[] | 'unknown';
+  /** The cluster that it belongs to; absent: none. */
+  readonly cluster?: ClusterInput;
   /** Where statuses go, and what each had not acknowledged before the restart; absent: nowhere. */
   readonly sinks?: readonly StatusSinkInput[];
   /** It runs only to end every pod, none of which is an orphan then: each gets its own grace. */
@@ -89,6 +97,8 @@ export interface NodeContext
   extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks'> {
   /** The names of those that statuses go to. */
   readonly sinks: readonly string[];
+  /** Its Node in the cluster, once it is registered, and whether its CSINode is there as well. */
+  readonly registration?: { readonly uid: string; readonly isInitialized: boolean };
   /** What each source wants that has told its full set, by uid. */
   readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;
   /** How the sources get on that tell it. */

@@ -4,9 +4,12 @@ import type { RecordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
+import { leaseMachine } from '../lease/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
+import { nodeStatusMachine } from '../nodeStatus/chart.ts';
 import { podMachine } from '../pod/chart.ts';
 import type { PodInput } from '../pod/context.ts';
+import { registrationMachine } from '../registration/chart.ts';
 import { childrenOf } from '../shared/actorTree.ts';
 import type { NodeEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
@@ -54,7 +57,7 @@ export const nodeSetup = setup({
     meta: {} as StateMeta,
     tags: {} as StateTag | 'beginning' | 'active' | 'ending' | 'draining',
     children: {} as { [id: `pod/${string}`]: 'pod' } & { [id: `statusSink/${string}`]: 'statusSink' } & {
-      [Id in 'admission' | 'cgroups' | 'garbage' | 'logRotation']: Id;
+      [Id in 'admission' | 'cgroups' | 'garbage' | 'lease' | 'logRotation' | 'nodeStatus' | 'registration']: Id;
     } & { [Id in 'startLimiter' | 'pullLimiter']: 'limiter' },
   },
   actors: {
@@ -65,6 +68,9 @@ export const nodeSetup = setup({
     garbage: garbageMachine,
     logRotation: logRotationMachine,
     statusSink: statusSinkMachine,
+    registration: registrationMachine,
+    nodeStatus: nodeStatusMachine,
+    lease: leaseMachine,
     ...{ sources: feedPort('sources'), addresses: feedPort('addresses'), ticker: feedPort('ticker') },
     ...{ pleg: feedPort('pleg'), runtimeHealth: feedPort('runtimeHealth') },
     timer: timerPort(),

@@ -14,8 +14,8 @@ export interface SourceState {
   readonly since: number;
   /** The path, or the URL without its secrets. */
   readonly place: string;
-  /** How often it is looked at, in milliseconds. */
-  readonly everyMs: number;
+  /** How often it is looked at, in milliseconds; absent: it tells of changes itself. */
+  readonly everyMs?: number;
   /** When the wait is over, in milliseconds since the epoch; absent: nobody can tell, as while it is being looked at. */
   readonly until?: number;
   readonly failure?: Failure;
@@ -28,13 +28,13 @@ export type SourceStep = Pick<SourceState, 'state' | 'until'> & { readonly failu
 export function nextSourceState(
   before: SourceState | undefined,
   { state, until, failure: message }: SourceStep,
-  { place, everyMs, now }: Pick<SourceState, 'place' | 'everyMs'> & { readonly now: number },
+  { now, ...own }: Pick<SourceState, 'place' | 'everyMs'> & { readonly now: number },
 ): SourceState {
   const isSame = before?.state === state && before.until === until && before.failure?.message === message;
   if (isSame) return before;
   const since = before?.state === state ? before.since : now;
   return {
-    ...{ state, since, place, everyMs },
+    ...{ state, since, ...own },
     ...(until === undefined ? {} : { until }),
     ...(message === undefined ? {} : { failure: { reason: 'FailedRead', message, at: now } }),
   };
@@ -67,6 +67,9 @@ function waitOf({ state, until, failure }: Pick<SourceState, 'state' | 'until' |
   return state === 'failing' && until === undefined ? WAITS.reading : WAITS[state];
 }
 
+const readsOf = ({ place, everyMs }: SourceState): string =>
+  everyMs === undefined ? `follows ${place}` : `reads ${place} every ${goDuration(everyMs)}`;
+
 /** The source as it is shown; one that tells no state of its own only lists its pods, or has yet to. */
 export function sourceView(
   source: string,
@@ -81,7 +84,7 @@ export function sourceView(
   const waitingFor = waitOf(known);
   return {
     ...{ name: `${source} source`, path: `sources/${source}`, state, tags: [TAGS[state]], since },
-    ...(told ? { facts: [`reads ${told.place} every ${goDuration(told.everyMs)}`] } : {}),
+    ...(told ? { facts: [readsOf(told)] } : {}),
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),
     ...(failure ? { lastFailure: failure } : {}),

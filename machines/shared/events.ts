@@ -192,6 +192,12 @@ export type LogsReport = { type: 'logs.asked' };
 
 export type LogsEvent = { type: 'logs.found'; logs: readonly ContainerRun[] } | TimerEvent;
 
+/** What the registration tells its node: its Node object is there, and then what storage drivers register in. */
+export type RegistrationReport = { type: 'node.registered'; uid: string } | { type: 'node.csiInitialized' };
+
+/** What the node's status hears: that there is a Node to write it to, and that it is another than it was. */
+export type NodeStatusEvent = { type: 'node.registered' } | { type: 'node.changed' } | TimerEvent;
+
 /** Why the runtime has no network for pods, in its words, and since when (ms since the epoch). */
 export interface NetworkNotReady {
   readonly message: string;
@@ -280,6 +286,7 @@ export type NodeEvent =
   | NodeFact
   | GarbageReport
   | LogsReport
+  | RegistrationReport
   | AdmissionFact
   | TimerEvent
   | DoneActorEvent

@@ -46,6 +46,17 @@ export interface PortTypes {
    */
   putStatus: { input: { sink: string; uid: string }; output: { version: number } };
   /**
+   * Makes the Node object, or brings one that is there up to date: its labels, annotations and resources. Within a time
+   * limit. Idempotent.
+   */
+  registerNode: { input: null; output: { uid: string } };
+  /** Makes the CSINode of the Node with this UID, in the place of one of another Node. Within a time limit. Idempotent. */
+  ensureCsiNode: { input: { uid: string }; output: null };
+  /** Writes the status of the Node where it is another, or was not written for a while. Within a time limit. Idempotent. */
+  putNodeStatus: { input: null; output: { isWritten: boolean } };
+  /** Renews the lease of the node, or makes it. Within a time limit. */
+  renewLease: { input: null; output: null };
+  /**
    * Makes what a pod needs on disk before its volumes: its directory, log directory, hosts file. `ran` are the
    * sandboxes that the runtime has of it already. Idempotent.
    */

@@ -27,8 +27,11 @@ const OURS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersRe
 /** Told of pods with a rule that can come to it. */
 const RESTARTING = 'AllContainersRestarting';
 
-const isOfOthers = ({ type }: PodCondition): boolean =>
-  ![...OURS, RESTARTING].includes(type) && !RESIZE_CONDITIONS.includes(type);
+/** Whether it is for the node to say a condition of this type. */
+export const isOwnCondition = (type: string): boolean =>
+  [...OURS, RESTARTING].includes(type) || RESIZE_CONDITIONS.includes(type);
+
+const isOfOthers = ({ type }: PodCondition): boolean => !isOwnCondition(type);
 
 /** The conditions that others than the node tell of a pod, as its source has them (C14); undefined where it has none at all. */
 export const conditionsOfOthers = ({ status }: Pod): readonly PodCondition[] | undefined =>

@@ -40,6 +40,8 @@ export interface SimulatedNodeOptions {
   readonly death?: Death;
   /** Stands between the agent and the disk. */
   readonly store?: (real: NodeStore) => NodeStore;
+  /** Makes the cluster that the node belongs to, on its clock. */
+  readonly clusterOf?: (clock: SimulatedClock) => NonNullable<NodeParts['cluster']>;
   /** What else is swapped, and who looks on besides the test. */
   readonly parts?: Omit<NodeParts, 'cri' | 'clock' | 'openStore' | 'onError' | 'onManifestProblem'>;
 }
@@ -83,6 +85,7 @@ export class SimulatedNode {
   #nextConfig: NextConfig = {};
   #nextParts: SimulatedNodeOptions['parts'] = {};
   #tellSource = () => {};
+  readonly #cluster: NodeParts['cluster'];
 
   constructor(directory: string, options: SimulatedNodeOptions) {
     this.#directory = directory;
@@ -90,6 +93,7 @@ export class SimulatedNode {
     this.manifestDir = join(directory, 'manifests');
     const images = { present: [IMAGE], ...options.runtime?.images };
     this.runtime = createSimulatedRuntime({ clock: this.clock, ...options.runtime, images });
+    this.#cluster = options.clusterOf?.(this.clock);
     for (const pod of options.pods ?? []) this.#wanted.set(pod.metadata.name, pod);
   }
 
@@ -104,6 +108,7 @@ export class SimulatedNode {
     this.#agent = await createNode(this.#config, {
       jitter: () => 0.5,
       ...parts,
+      ...(this.#cluster ? { cluster: this.#cluster } : {}),
       ...{ cri: connection.cri, clock: this.clock },
       openStore: (...where) => this.#openStore(...where),
       inspect: (event) => {

@@ -22,6 +22,8 @@ export class FakeWorld {
   }
 
   readonly answers: Answers = {
+    ...{ registerNode: () => ({ uid: 'node-uid' }), ensureCsiNode: () => null, renewLease: () => null },
+    putNodeStatus: () => ({ isWritten: true }),
     putStatus: () => ({ version: 1 }),
     setUpCgroups: () => ({ outcome: 'unused', warnings: [] }),
     preparePod: () => null,

@@ -54,6 +54,7 @@ async function follow(
     ...{
       nodeName: 'node',
       clock: systemClock,
+      jitter: () => 0,
       files: hostFiles,
       network,
       store: opened.store,

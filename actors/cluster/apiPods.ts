@@ -1,0 +1,83 @@
+/** The API server as a source of pods: those that are bound to the node. */
+import type { KubeClient } from '../../kube/client.ts';
+import { PODS } from '../../kube/paths.ts';
+import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import type { SourceProblem } from '../../machines/shared/events.ts';
+import { readApiPod } from '../../pod/api/apiPod.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Feed } from '../boundary.ts';
+import type { Clock } from '../clock.ts';
+import { changesOf } from '../sources/changes.ts';
+import type { ManifestSet } from '../sources/manifestSet.ts';
+import { tellingState } from '../sources/sourceNews.ts';
+import type { PodCache } from './podCache.ts';
+
+export const API_SOURCE = 'api';
+const MIRROR = 'kubernetes.io/config.mirror';
+
+interface ApiPodsParts {
+  readonly client: KubeClient;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly jitter: () => number;
+  /** Told what the server has. */
+  readonly cache: Pick<PodCache, 'take'>;
+}
+
+/** Follows the pods until it is stopped. */
+export function apiPods({ client, nodeName, clock, jitter, cache }: ApiPodsParts): Feed {
+  return async (send, { signal }) => {
+    const changes = changesOf(API_SOURCE, clock);
+    const onState = tellingState(send, API_SOURCE, { clock, signal, place: `pods bound to ${nodeName}` });
+    const reader = new PodReader(clock);
+    await new Reflector({
+      ...{ client, path: PODS, query: { fieldSelector: `spec.nodeName=${nodeName}` }, clock, jitter, signal },
+      onSet: (objects) => {
+        cache.take(objects);
+        for (const fact of changes(reader.read(objects))) send(fact);
+      },
+      onStep: (step: ReflectorStep) => onState(step),
+    }).run();
+  };
+}
+
+/** Reads objects, each once: what has not changed at the server stays the same pod. */
+class PodReader {
+  readonly #clock: Clock;
+  #known = new Map<KubeObject, ReturnType<typeof readApiPod>>();
+  /** When each pod was first seen, by its UID. */
+  #seen = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  read(objects: readonly KubeObject[]): ManifestSet {
+    const known = new Map(objects.map((object) => [object, this.#known.get(object) ?? this.#readOne(object)] as const));
+    this.#known = known;
+    const uids = new Set(objects.map(({ metadata: { uid = '' } }) => uid));
+    for (const uid of this.#seen.keys()) if (!uids.has(uid)) this.#seen.delete(uid);
+    const pods = [...known.values()].flatMap((read) => ('pod' in read ? [read.pod] : []));
+    return {
+      // They show what the node runs by itself.
+      pods: pods.filter((pod) => !isMirror(pod)),
+      problems: [...known].flatMap(([object, read]) => ('problems' in read ? problemsOf(object, read.problems) : [])),
+      warnings: [],
+    };
+  }
+
+  #readOne(object: KubeObject): ReturnType<typeof readApiPod> {
+    const { uid = '' } = object.metadata;
+    const seenAt = this.#seen.get(uid) ?? this.#clock.now();
+    this.#seen.set(uid, seenAt);
+    return readApiPod(object, seenAt);
+  }
+}
+
+const isMirror = ({ metadata }: Pod): boolean => Object.hasOwn(metadata.annotations ?? {}, MIRROR);
+
+function problemsOf(object: KubeObject, problems: readonly { readonly path: string; readonly message: string }[]) {
+  const { namespace, name } = object.metadata;
+  const pod = `${String(namespace)}/${String(name)}`;
+  return problems.map(({ path, message }): SourceProblem => ({ file: `pod ${pod}`, path, message, pod }));
+}

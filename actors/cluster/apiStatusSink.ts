@@ -1,0 +1,81 @@
+/** The API server as a sink of statuses: a pod's status is patched, and what has ended on its account is deleted (C12). */
+import * as z from 'zod/mini';
+import type { CallOptions, KubeClient } from '../../kube/client.ts';
+import { isConflict, isForbidden, isNotFound } from '../../kube/kubeError.ts';
+import { podPath } from '../../kube/paths.ts';
+import type { PodStatus } from '../../pod/api/schema/status.ts';
+import { mergedStatus } from '../../pod/status/mergedStatus.ts';
+import { statusPatch } from '../../pod/status/statusPatch.ts';
+import type { StatusReport, StatusSink } from '../status/statusReports.ts';
+import type { PodCache } from './podCache.ts';
+
+const podSchema = z.looseObject({
+  metadata: z.looseObject({
+    uid: z.string(),
+    deletionTimestamp: z.optional(z.string()),
+  }),
+  status: z._default(z.record(z.string(), z.unknown()), {}),
+});
+
+type SeenPod = z.infer<typeof podSchema>;
+
+export class ApiStatusSink implements StatusSink {
+  readonly name = 'api';
+  readonly mustAcknowledge = true;
+  readonly #client: KubeClient;
+  readonly #cache: PodCache;
+
+  constructor(client: KubeClient, cache: PodCache) {
+    this.#client = client;
+    this.#cache = cache;
+  }
+
+  /** Of a pod that the server does not know, or under another UID, nobody wants to hear any more. */
+  async put(report: StatusReport, options: CallOptions): Promise<void> {
+    const path = podPath(report);
+    const pod = await this.#get(path, report.uid, options);
+    if (pod === undefined || pod.metadata.uid !== report.uid) return;
+    const told = await this.#patch(path, pod, report, options);
+    if (told !== undefined && report.ended && told.metadata.deletionTimestamp !== undefined)
+      await this.#delete(path, report.uid, options);
+  }
+
+  async #get(path: string, uid: string, options: CallOptions): Promise<SeenPod | undefined> {
+    try {
+      return await orGone(async () => z.parse(podSchema, await this.#client.get(path, options)));
+    } catch (error) {
+      // Of a pod that is not there any more a node must not ask.
+      if (isForbidden(error) && this.#cache.isGone(uid)) return undefined;
+      throw error;
+    }
+  }
+
+  /** The pod as the server has it then. */
+  async #patch(path: string, pod: SeenPod, { uid, status }: StatusReport, options: CallOptions) {
+    const patch = statusPatch(pod.status, mergedStatus(pod.status, jsonOf(status)));
+    if (patch === undefined) return pod;
+    const body = { metadata: { uid }, status: patch };
+    return await orGone(async () => z.parse(podSchema, await this.#client.patch(`${path}/status`, body, options)));
+  }
+
+  async #delete(path: string, uid: string, options: CallOptions): Promise<void> {
+    const how = { gracePeriodSeconds: 0, preconditions: { uid } };
+    try {
+      await orGone(() => this.#client.delete(path, how, options));
+    } catch (error) {
+      // Another pod has its name by now.
+      if (!isConflict(error)) throw error;
+    }
+  }
+}
+
+async function orGone<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+const jsonOf = (status: PodStatus): Record<string, unknown> => JSON.parse(JSON.stringify(status));

@@ -1,0 +1,156 @@
+/** Speaks with an API server: objects as JSON, and watches as lines. */
+import type { Clock } from './clock.ts';
+import { KubeError, kubeErrorOf } from './kubeError.ts';
+import type { KubeRequest, KubeResponse, KubeTransport } from './transport.ts';
+
+export interface KubeClientOptions {
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+  readonly userAgent: string;
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  /** In milliseconds; absent: as long as requests usually may take. */
+  readonly timeoutMs?: number;
+}
+
+export type PatchType = 'strategic-merge-patch' | 'merge-patch';
+
+/** So long one request may take. */
+const REQUEST_MS = 10_000;
+/** A server that says when to come again is asked so often (`rest/request.go` of client-go). */
+const MOST_TRIES = 10;
+const TOO_MANY = 429;
+
+export class KubeClient {
+  readonly #options: KubeClientOptions;
+
+  constructor(options: KubeClientOptions) {
+    this.#options = options;
+  }
+
+  get(path: string, options: CallOptions): Promise<unknown> {
+    return this.#json({ method: 'GET', path }, options);
+  }
+
+  create(path: string, object: object, options: CallOptions): Promise<unknown> {
+    return this.#json({ method: 'POST', path, ...bodyOf(object) }, options);
+  }
+
+  update(path: string, object: object, options: CallOptions): Promise<unknown> {
+    return this.#json({ method: 'PUT', path, ...bodyOf(object) }, options);
+  }
+
+  patch(path: string, patch: object, options: CallOptions & { readonly type?: PatchType }): Promise<unknown> {
+    const type = options.type ?? 'strategic-merge-patch';
+    return this.#json({ method: 'PATCH', path, ...bodyOf(patch, `application/${type}+json`) }, options);
+  }
+
+  delete(path: string, how: object, options: CallOptions): Promise<unknown> {
+    return this.#json(
+      { method: 'DELETE', path, ...bodyOf({ kind: 'DeleteOptions', apiVersion: 'v1', ...how }) },
+      options,
+    );
+  }
+
+  /** Opens a watch; its events come as they are read, until the server ends it or the signal aborts. */
+  async watch(path: string, { signal }: Pick<CallOptions, 'signal'>): Promise<AsyncIterable<unknown>> {
+    const { transport } = this.#options;
+    const response = await this.#within({ signal }, (opening) =>
+      transport.send(this.#request({ method: 'GET', path, isWatch: true }), { signal: anyOf(signal, opening) }),
+    );
+    if (response.code !== 200) throw await refusalOf(response);
+    return linesOf(response.body);
+  }
+
+  async #json(request: Asked, options: CallOptions): Promise<unknown> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#once(request, options);
+      } catch (error) {
+        const wait = tries < MOST_TRIES ? waitAfter(error) : undefined;
+        if (wait === undefined) throw error;
+        await this.#pause(wait, options.signal);
+      }
+    }
+  }
+
+  #once(request: Asked, options: CallOptions): Promise<unknown> {
+    return this.#within(options, async (signal) => {
+      const response = await this.#options.transport.send(this.#request(request), { signal });
+      if (response.code >= 400) throw await refusalOf(response);
+      const text = await textOf(response.body);
+      return text === '' ? undefined : JSON.parse(text);
+    });
+  }
+
+  #request({ headers = {}, ...request }: Asked): KubeRequest {
+    const { userAgent } = this.#options;
+    return { ...request, headers: { accept: 'application/json', 'user-agent': userAgent, ...headers } };
+  }
+
+  async #within<T>(
+    { signal, timeoutMs = REQUEST_MS }: CallOptions,
+    act: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { clock } = this.#options;
+    const limit = new AbortController();
+    const late = new Error(`no answer within ${timeoutMs / 1000}s`);
+    const timer = clock.setTimeout(() => limit.abort(late), timeoutMs);
+    try {
+      return await act(anyOf(signal, limit.signal));
+    } catch (error) {
+      throw limit.signal.aborted && !signal.aborted ? new Error(late.message, { cause: error }) : error;
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+
+  #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((done, fail) => {
+      const timer = clock.setTimeout(done, ms);
+      signal.addEventListener(
+        'abort',
+        () => {
+          clock.clearTimeout(timer);
+          fail(signal.reason);
+        },
+        { once: true },
+      );
+    });
+  }
+}
+
+type Asked = Omit<KubeRequest, 'headers'> & Partial<Pick<KubeRequest, 'headers'>>;
+
+const anyOf = (...signals: readonly AbortSignal[]): AbortSignal => AbortSignal.any([...signals]);
+
+const bodyOf = (object: object, contentType = 'application/json') => ({
+  ...{ body: JSON.stringify(object), headers: { 'content-type': contentType } },
+});
+
+const refusalOf = async ({ code, headers, body }: KubeResponse): Promise<KubeError> =>
+  kubeErrorOf(code, await textOf(body), headers.get('retry-after'));
+
+async function textOf(body: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const piece of body) text += piece;
+  return text;
+}
+
+/** How long to wait before the same request once more; undefined: that is for the caller to decide. */
+function waitAfter(error: unknown): number | undefined {
+  if (!(error instanceof KubeError) || (error.code !== TOO_MANY && error.code < 500)) return undefined;
+  return error.retryAfterMs;
+}
+
+async function* linesOf(body: AsyncIterable<string>): AsyncGenerator<unknown> {
+  let rest = '';
+  for await (const piece of body) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line.trim() !== '') yield JSON.parse(line);
+  }
+}

@@ -1,0 +1,15 @@
+/** Where the API has its objects. */
+const part = encodeURIComponent;
+
+export const podPath = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
+  `/api/v1/namespaces/${part(namespace)}/pods/${part(name)}`;
+
+export const PODS = '/api/v1/pods';
+export const NODES = '/api/v1/nodes';
+export const nodePath = (name: string): string => `${NODES}/${part(name)}`;
+
+export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+export const leasePath = (name: string): string => `${LEASES}/${part(name)}`;
+
+export const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
+export const csiNodePath = (name: string): string => `${CSI_NODES}/${part(name)}`;

@@ -1,0 +1,85 @@
+/** The registration of the node in its cluster: its Node object, made or found there, and then its CSINode. */
+import { assign, sendTo, setup } from 'xstate';
+import type { Failure } from '../../pod/failure.ts';
+import { parent } from '../shared/actorRefs.ts';
+import type { RegistrationReport } from '../shared/events.ts';
+import { failureOf } from '../shared/failure.ts';
+import { port, timerPort } from '../shared/ports.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+
+/** As a kubelet: the wait before another try doubles from the first to the longest. */
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 7_000;
+
+export interface RegistrationContext {
+  /** That of the Node object; empty until it is known. */
+  readonly uid: string;
+  readonly waitMs: number;
+  readonly retryAt: number;
+  readonly failure?: Failure | undefined;
+}
+
+const registeredIn = (event: object): { readonly uid: string } =>
+  // Only `registerNode` is done there.
+  'output' in event ? (event.output as { uid: string }) : { uid: '' };
+
+const registrationSetup = setup({
+  types: {
+    context: {} as RegistrationContext,
+    events: {} as { type: 'timer.elapsed' },
+    meta: {} as StateMeta,
+    tags: {} as StateTag,
+  },
+  actors: { registerNode: port('registerNode'), ensureCsiNode: port('ensureCsiNode'), timer: timerPort() },
+  actions: {
+    recordNode: assign(({ event }) => ({ ...registeredIn(event), waitMs: FIRST_WAIT_MS, failure: undefined })),
+    recordFailure: assign(({ context: { waitMs }, event }) => {
+      const failure = failureOf(event);
+      const next = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+      return { failure, retryAt: failure.at + waitMs, waitMs: next };
+    }),
+    tellRegistered: sendTo(parent<RegistrationReport>(), ({ context: { uid } }) => ({ type: 'node.registered', uid })),
+    tellInitialized: sendTo(parent<RegistrationReport>(), { type: 'node.csiInitialized' }),
+  },
+});
+
+const awaitingRetry = (waitsFor: string, target: 'registering' | 'makingCsiNode') =>
+  registrationSetup.createStateConfig({
+    tags: 'retrying',
+    meta: { waitsFor, until: 'retryAt' },
+    invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: LONGEST_WAIT_MS }) },
+    on: { 'timer.elapsed': target },
+  });
+
+export const registrationMachine = registrationSetup.createMachine({
+  id: 'registration',
+  description: 'The registration of the node in its cluster.',
+  context: { uid: '', waitMs: FIRST_WAIT_MS, retryAt: 0 },
+  initial: 'registering',
+  states: {
+    registering: {
+      tags: 'working',
+      meta: { waitsFor: 'the Node object to be registered' },
+      invoke: {
+        src: 'registerNode',
+        input: null,
+        onDone: { target: 'makingCsiNode', actions: ['recordNode', 'tellRegistered'] },
+        onError: { target: 'awaitingRegistration', actions: 'recordFailure' },
+      },
+    },
+    awaitingRegistration: awaitingRetry('another attempt to register the node', 'registering'),
+    /** A kubelet ends itself where this fails again and again; here the node stays NotReady, and tries. */
+    makingCsiNode: {
+      tags: 'working',
+      meta: { waitsFor: 'the CSINode object to be made' },
+      invoke: {
+        src: 'ensureCsiNode',
+        input: ({ context: { uid } }) => ({ uid }),
+        onDone: { target: 'registered', actions: 'tellInitialized' },
+        onError: { target: 'awaitingCsiNode', actions: 'recordFailure' },
+      },
+    },
+    awaitingCsiNode: awaitingRetry('another attempt to make the CSINode object', 'makingCsiNode'),
+    registered: { tags: 'steady' },
+  },
+});

@@ -1,0 +1,41 @@
+/** A pod as an API server has it, as the node takes it. */
+import { withDefaults } from './defaults.ts';
+import { readManifest } from './manifest.ts';
+import type { Problem } from './problem.ts';
+import { isoTime } from './rfc3339.ts';
+import type { Pod } from './schema/pod.ts';
+import type { PodStatus } from './schema/status.ts';
+import { validatePod } from './validate.ts';
+
+export type ApiPod = { readonly pod: Pod } | { readonly problems: readonly Problem[] };
+
+/** What only the server needs to know of an object. */
+const UNREAD = new Set(['managedFields']);
+
+/**
+ * Reads an object of the API: fields that nobody knows are left out. It was checked when it was made; what the node could
+ * not run of it all the same is a problem. `seenAt` is in milliseconds since the epoch.
+ */
+export function readApiPod(object: unknown, seenAt: number): ApiPod {
+  const read = readManifest(withoutUnread(object));
+  if ('problems' in read) return { problems: read.problems };
+  const { metadata, spec, apiVersion, kind, status } = read.pod;
+  const { namespace = '', uid = '', annotations } = metadata;
+  const own = { 'kubernetes.io/config.seen': isoTime(seenAt), 'kubernetes.io/config.source': 'api' };
+  const pod: Pod = withDefaults({
+    ...{ apiVersion, kind, spec },
+    metadata: { ...metadata, namespace, uid, annotations: { ...annotations, ...own } },
+    // It is the node's own word, and that of others, as the server has kept it.
+    ...(isObject(status) ? { status: status as PodStatus } : {}),
+  });
+  const problems = validatePod(pod);
+  return problems.length > 0 ? { problems } : { pod };
+}
+
+function withoutUnread(object: unknown): unknown {
+  if (!isObject(object) || !('metadata' in object) || !isObject(object.metadata)) return object;
+  const metadata = Object.entries(object.metadata).filter(([name]) => !UNREAD.has(name));
+  return { kind: 'Pod', apiVersion: 'v1', ...object, metadata: Object.fromEntries(metadata) };
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,0 +1,73 @@
+/** A node of a cluster, over a test API server in memory: pods come from it, and their statuses go back. */
+import { expect, test } from '@jest/globals';
+import { type Cluster, cluster } from '../../fakes/cluster.ts';
+import type { SimulatedNode } from '../../fakes/node.ts';
+import { simulatedNode } from '../../fakes/node.ts';
+import { IMAGE } from '../../fakes/pods.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+
+const manifest = (name: string, spec: object = {}) => ({
+  metadata: { name },
+  spec: {
+    ...{ nodeName: 'node-1', automountServiceAccountToken: false, containers: [{ name: 'main', image: IMAGE }] },
+    ...spec,
+  },
+});
+
+async function joined(): Promise<Cluster & { readonly node: SimulatedNode }> {
+  const made: { cluster?: Cluster } = {};
+  const node = await simulatedNode({
+    fromFiles: true,
+    clusterOf: (clock) => {
+      made.cluster = cluster(clock);
+      return made.cluster;
+    },
+  });
+  if (made.cluster === undefined) throw new Error('the node has no cluster');
+  await made.cluster.ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+  await node.advance('1s');
+  return { ...made.cluster, node };
+}
+
+test('a pod that is bound to the node runs, and the API hears of it', async () => {
+  const { node, ask } = await joined();
+  await ask('POST', PODS, manifest('web'));
+  await node.advance('2s');
+  expect(node.errors).toEqual([]);
+  expect(await ask('GET', `${PODS}/web`)).toMatchObject({
+    status: {
+      phase: 'Running',
+      hostIP: '192.0.2.1',
+      qosClass: 'BestEffort',
+      containerStatuses: [{ name: 'main', ready: true }],
+    },
+  });
+});
+
+test('a pod that is deleted ends, and then goes', async () => {
+  const { node, ask } = await joined();
+  await ask('POST', PODS, manifest('web'));
+  await node.advance('2s');
+  await ask('DELETE', `${PODS}/web`);
+  await node.advance('60s');
+  await expect(ask('GET', `${PODS}/web`)).rejects.toThrow('404');
+  expect(await node.leftovers()).toEqual([]);
+});
+
+test('the node is registered, and ready once its CSINode is there; its lease is renewed', async () => {
+  const { node, ask } = await joined();
+  await node.advance('11s');
+  const registered = await ask('GET', '/api/v1/nodes/node-1');
+  expect(registered).toMatchObject({
+    metadata: { annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' } },
+    status: { conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True' })]) },
+  });
+  expect(await ask('GET', '/apis/storage.k8s.io/v1/csinodes/node-1')).toMatchObject({ spec: { drivers: null } });
+  const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1';
+  const { spec } = await ask('GET', lease);
+  expect(spec).toMatchObject({ holderIdentity: 'node-1', leaseDurationSeconds: 40 });
+  await node.advance('20s');
+  expect((await ask('GET', lease)).spec).not.toEqual(spec);
+  expect(node.errors).toEqual([]);
+});

@@ -1,0 +1,125 @@
+/** A test API server in memory, and clients of it on the clock of a test. */
+import type { Clock } from '../../actors/clock.ts';
+import { PodCache } from '../../actors/cluster/podCache.ts';
+import { Api } from '../../apiserver/api.ts';
+import type { Answer, User } from '../../apiserver/request.ts';
+import { KubeClient } from '../../kube/client.ts';
+import type { KubeRequest, KubeResponse, KubeTransport } from '../../kube/transport.ts';
+import type { HostIdentity } from '../../pod/node/nodeObject.ts';
+
+const ADMIN: User = { name: 'admin', groups: ['system:masters'] };
+const nodeUser = (name: string): User => ({ name: `system:node:${name}`, groups: ['system:nodes'] });
+
+/** Carries requests to an API in memory. */
+export class MemoryTransport implements KubeTransport {
+  /** What was asked, in order. */
+  readonly requests: KubeRequest[] = [];
+  /** While it is away no request reaches the server, and no watch goes on. */
+  isAway = false;
+  readonly #api: Api;
+  readonly #user: User;
+  readonly #cuts = new Set<() => void>();
+
+  constructor(api: Api, user: User) {
+    this.#api = api;
+    this.#user = user;
+  }
+
+  async send(request: KubeRequest, { signal }: { readonly signal: AbortSignal }): Promise<KubeResponse> {
+    this.requests.push(request);
+    if (this.isAway) throw new Error('connect ECONNREFUSED 127.0.0.1:6443');
+    const { method, path: url, headers, body = '' } = request;
+    const asked = { method, url, headers: new Map(Object.entries(headers)), body, user: this.#user };
+    const answer = await unlessAborted(this.#api.answer(asked), signal);
+    return { code: answer.code, headers: answer.headers, body: this.#bodyOf(answer, signal) };
+  }
+
+  close(): void {
+    this.cut();
+  }
+
+  /** Every watch breaks. */
+  cut(): void {
+    for (const cut of [...this.#cuts]) cut();
+  }
+
+  async *#bodyOf(answer: Answer, signal: AbortSignal): AsyncGenerator<string> {
+    if ('body' in answer) {
+      yield String(answer.body);
+      return;
+    }
+    const lines: string[] = [];
+    let end: 'end' | Error | undefined;
+    let wake = () => {};
+    const ended = (how: 'end' | Error) => {
+      end ??= how;
+      wake();
+    };
+    const cut = () => ended(new Error('read ECONNRESET'));
+    this.#cuts.add(cut);
+    const onAbort = () => ended(new Error('aborted'));
+    signal.addEventListener('abort', onAbort, { once: true });
+    const stop = answer.start(
+      (line) => {
+        lines.push(line);
+        wake();
+      },
+      () => ended('end'),
+      cut,
+    );
+    try {
+      while (end === undefined || lines.length > 0) {
+        const line = lines.shift();
+        if (line !== undefined) yield line;
+        else
+          await new Promise<void>((done) => {
+            wake = done;
+          });
+      }
+      if (end !== 'end') throw end;
+    } finally {
+      this.#cuts.delete(cut);
+      stop();
+    }
+  }
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((done, fail) => {
+    signal.addEventListener('abort', () => fail(signal.reason), { once: true });
+    promise.then(done, fail);
+  });
+}
+
+export interface Cluster {
+  readonly api: Api;
+  readonly transport: MemoryTransport;
+  /** The node's client. */
+  readonly client: KubeClient;
+  readonly pods: PodCache;
+  readonly leaseClient: KubeClient;
+  readonly host: HostIdentity;
+  readonly leaseSeconds: number;
+  readonly registers: boolean;
+  /** Asks as an administrator; gives the object of the answer, or throws what it says. */
+  ask(method: string, path: string, body?: object, contentType?: string): Promise<Record<string, unknown>>;
+}
+
+export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
+  const api = new Api({ clock, tokens: new Map(), address: '127.0.0.1:6443' });
+  const transport = new MemoryTransport(api, nodeUser(nodeName));
+  const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
+  const ask: Cluster['ask'] = async (method, url, body, contentType = 'application/json') => {
+    const headers = new Map([['content-type', contentType]]);
+    const answer = await api.answer({ method, url, headers, body: body ? JSON.stringify(body) : '', user: ADMIN });
+    const object = JSON.parse('body' in answer ? String(answer.body) : '{}');
+    if (answer.code >= 400) throw new Error(`${answer.code}: ${object.message}`);
+    return object;
+  };
+  const host = {
+    ...{ machineID: 'm', systemUUID: 's', bootID: 'b', kernelVersion: '6.1.0', osImage: 'Debian' },
+    ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
+  };
+  const pods = new PodCache();
+  return { api, transport, client, leaseClient: client, pods, host, leaseSeconds: 40, registers: true, ask };
+}
