@@ -168,7 +168,8 @@ function worldOf(
 function clusterPorts({ cluster, clock, fullConfig }: Ground, agent: Pick<NodeAgent, 'facts' | 'overview'>) {
   if (cluster === undefined) return noCluster;
   const { nodeName, admissionNode: born = {} } = fullConfig;
-  const describe = describer(agent, { name: nodeName, born, host: cluster.host, clock });
+  const { host, providerId } = cluster;
+  const describe = describer(agent, { name: nodeName, born, host, providerId, clock });
   return new ClusterNode({ ...cluster, nodeName, clock, describe }).ports;
 }
 

@@ -32,6 +32,10 @@ export interface ClusterParts {
   readonly host: HostIdentity;
   /** How long the lease lasts, in seconds. */
   readonly leaseSeconds: number;
+  /** How often the status of its Node is written in any case, in milliseconds. */
+  readonly statusReportMs: number;
+  /** As a cloud knows the node; empty for none. */
+  readonly providerId: string;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
 }

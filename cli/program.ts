@@ -68,6 +68,7 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
     .description(summary)
     .option('--config <file>', 'a KubeletConfiguration file, YAML or JSON; flags take precedence');
   addManifestOptions(command, defaults);
+  addClusterOptions(command);
   addPlaceOptions(command, defaults);
   return addLimitOptions(command).option('-v, --v <level>', 'log verbosity: 0 info, 2 debug, 5 trace (default: 0)');
 }
@@ -90,6 +91,16 @@ const addManifestOptions = (command: Command, { manifests }: Defaults): Command 
       '--lenient-manifests',
       'accept pods that refer to API objects they can run without: optional Secrets and ConfigMaps, imagePullSecrets',
     );
+
+const addClusterOptions = (command: Command): Command =>
+  command
+    .option('--kubeconfig <file>', 'kubeconfig of the cluster that the node belongs to (default: none)')
+    .option('--register-node [boolean]', 'make the Node object; false: somebody else does (default: true)', onOrOff)
+    .option('--register-with-taints <taints>', 'taints to register the node with, as key=value:NoSchedule')
+    .option('--provider-id <id>', 'the ID by which a cloud knows the node');
+
+/** As a kubelet's flags: on as soon as it is named, unless a value says otherwise. */
+const onOrOff = (value: string): boolean | string => (value === 'true' || value === 'false' ? value === 'true' : value);
 
 const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaults): Command =>
   command

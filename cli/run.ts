@@ -40,14 +40,16 @@ async function tellTakeOver(config: NodeConfig, logger: Logger): Promise<void> {
   }
 }
 
-const hasSource = ({ staticPodPath, manifestUrl }: NodeConfig): boolean =>
+const hasManifests = ({ staticPodPath, manifestUrl }: NodeConfig): boolean =>
   staticPodPath !== undefined || manifestUrl !== undefined;
 
 /** The daemon: runs the node agent until a signal, then stops it and leaves every pod running. */
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
   const { config, warnings } = await readSettings(flags, { defaults, checkHost: true });
-  if (config.runOnce && !hasSource(config))
+  if (config.runOnce && !hasManifests(config))
     throw new ConfigError('--runonce needs pods to run: set --pod-manifest-path or --manifest-url');
+  if (config.runOnce && config.cluster !== undefined)
+    throw new ConfigError('--runonce takes no pods of a cluster: leave out --kubeconfig');
   checkSocketPath(socketPath(config.rootDirectory));
   const how = flags['--take-over'];
   if (how === 'list') {
@@ -65,7 +67,8 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
   const signals = endOnSignals();
   try {
     for (const warning of warnings) logger.warn(warning);
-    if (!hasSource(config)) logger.warn('no pods to run: neither --pod-manifest-path nor --manifest-url is set');
+    if (!hasManifests(config) && config.cluster === undefined)
+      logger.warn('no pods to run: neither --kubeconfig nor --pod-manifest-path nor --manifest-url is set');
     if (how === 'now') await tellTakeOver(config, logger);
     const node = await startNode({ config, simulated: false, ...log, takesOver: how === 'now' });
     await runNode(node, { config, logger, write, asked: signals.asked });

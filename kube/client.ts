@@ -1,12 +1,15 @@
 /** Speaks with an API server: objects as JSON, and watches as lines. */
 import type { Clock } from './clock.ts';
 import { KubeError, kubeErrorOf } from './kubeError.ts';
+import { type Rate, RateLimit } from './rateLimit.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from './transport.ts';
 
 export interface KubeClientOptions {
   readonly transport: KubeTransport;
   readonly clock: Clock;
   readonly userAgent: string;
+  /** Absent: whatever is asked is asked at once. */
+  readonly rate?: Rate;
 }
 
 export interface CallOptions {
@@ -25,9 +28,11 @@ const TOO_MANY = 429;
 
 export class KubeClient {
   readonly #options: KubeClientOptions;
+  readonly #limit: RateLimit | undefined;
 
   constructor(options: KubeClientOptions) {
     this.#options = options;
+    this.#limit = options.rate && new RateLimit(options.rate, options.clock);
   }
 
   get(path: string, options: CallOptions): Promise<unknown> {
@@ -57,6 +62,7 @@ export class KubeClient {
   /** Opens a watch; its events come as they are read, until the server ends it or the signal aborts. */
   async watch(path: string, { signal }: Pick<CallOptions, 'signal'>): Promise<AsyncIterable<unknown>> {
     const { transport } = this.#options;
+    await this.#turn(signal);
     const response = await this.#within({ signal }, (opening) =>
       transport.send(this.#request({ method: 'GET', path, isWatch: true }), { signal: anyOf(signal, opening) }),
     );
@@ -66,6 +72,7 @@ export class KubeClient {
 
   async #json(request: Asked, options: CallOptions): Promise<unknown> {
     for (let tries = 1; ; tries += 1) {
+      await this.#turn(options.signal);
       try {
         return await this.#once(request, options);
       } catch (error) {
@@ -74,6 +81,12 @@ export class KubeClient {
         await this.#pause(wait, options.signal);
       }
     }
+  }
+
+  /** Waits until the rate allows one more request. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    const wait = this.#limit?.take() ?? 0;
+    if (wait > 0) await this.#pause(wait, signal);
   }
 
   #once(request: Asked, options: CallOptions): Promise<unknown> {

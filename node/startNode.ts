@@ -23,6 +23,7 @@ import { type ErrorLog, logErrors } from './errorLog.ts';
 import { flightRecorder, recordingOf } from './flightRecorder.ts';
 import { hostConfig } from './hostConfig.ts';
 import { hostIdentity } from './hostIdentity.ts';
+import { joinCluster } from './joinCluster.ts';
 import type { AgentLog } from './logger.ts';
 import { onlookersOf, watchersOf } from './onlookers.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
@@ -81,6 +82,7 @@ export const startNode: StartNode = async (options) => {
     for (const end of ends) end();
     await node.agent.stop();
     await flight?.end();
+    node.leave();
     cri.close();
   };
   const inspected = async () =>
@@ -105,8 +107,9 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers }:
     processRoom(),
     hostIdentity(),
   ]);
+  const cluster = config.cluster && (await joinCluster(config.cluster, identity));
   const parts: NodeParts = {
-    ...{ cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
+    ...{ cluster, cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
     ...(simulated ? {} : { findCredentials: credentialsOn(config.rootDirectory, logger) }),
     ...(config.runtimeClassPath ? { readClasses: classesIn(config.runtimeClassPath, logger) } : {}),
@@ -114,7 +117,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers }:
   };
   const agent = await createNode({ ...host, takesOver, endsAll }, parts);
   const described = { name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock };
-  return { agent, nodeObject: describer(agent, described) };
+  return { agent, nodeObject: describer(agent, described), leave: () => cluster?.close() };
 }
 
 /** What the log tells beside statuses and failures. */

@@ -18,12 +18,11 @@ export interface ClusterNodeParts {
   readonly describe: () => NodeObject;
   /** How long the lease lasts, in seconds. */
   readonly leaseSeconds: number;
+  /** The status is written again after so long, whatever it is, in milliseconds. */
+  readonly statusReportMs: number;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
 }
-
-/** The status is written again after so long, whatever it is. */
-const REPORT_MS = 300_000;
 
 const nodeSchema = z.looseObject({
   metadata: z.looseObject({
@@ -105,10 +104,10 @@ export class ClusterNode {
   }
 
   async #putStatus(options: CallOptions): Promise<boolean> {
-    const { client, nodeName, describe, clock } = this.#parts;
+    const { client, nodeName, describe, clock, statusReportMs } = this.#parts;
     const node = describe();
     const told = this.#told;
-    const isDue = told === undefined || clock.now() - told.at >= REPORT_MS;
+    const isDue = told === undefined || clock.now() - told.at >= statusReportMs;
     if (!isDue && sameNodeStatus(told.node, node)) return false;
     const found = await this.#get(options);
     const patch = nodeStatusPatch(found.status, node);

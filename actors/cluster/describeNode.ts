@@ -8,15 +8,17 @@ interface DescribedNode {
   readonly name: string;
   readonly born: Partial<Pick<AdmissionNode, 'labels' | 'taints'>>;
   readonly host: HostIdentity;
+  /** As a cloud knows the node; empty for none. */
+  readonly providerId?: string;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Gives the node as it is then. */
 export function describer(
   agent: Pick<NodeAgent, 'overview' | 'facts'>,
-  { name, born, host, clock }: DescribedNode,
+  { name, born, host, providerId = '', clock }: DescribedNode,
 ): () => NodeObject {
-  const known = { name, labels: {}, taints: [], ...born, host, startedAt: clock.now() };
+  const known = { name, labels: {}, taints: [], ...born, host, providerId, startedAt: clock.now() };
   return () => {
     const [{ runtime, tags, since }, now] = [agent.overview(), clock.now()];
     const drains = tags.includes('draining') ? { drainsSince: since } : {};

@@ -1,5 +1,6 @@
-/** Labels of a node and sysctls that its pods may set, as flags and fields write them. */
+/** Labels and taints of a node and sysctls that its pods may set, as flags and fields write them. */
 import * as z from 'zod/mini';
+import type { Taint } from '../../pod/admission/node.ts';
 import { sysctlPatternProblem } from '../../pod/admission/sysctls.ts';
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
@@ -50,6 +51,25 @@ export const labelsFlag = z.pipe(
     'labels such as "zone=a,disk=ssd"; under kubernetes.io only labels that a node may set on itself',
   ),
   z.transform((text: string) => Object.fromEntries(pairsOf(text))),
+);
+
+const TAINT = /^([^=:]+)(?:=([^:]*))?:(\w+)$/;
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+
+function taintOf(text: string): Taint | undefined {
+  const [, key = '', value = '', given] = TAINT.exec(text) ?? [];
+  const effect = EFFECTS.find((each) => each === given);
+  if (effect === undefined || !isLabel(key, value)) return undefined;
+  return { key, ...(value === '' ? {} : { value }), effect };
+}
+
+/** Taints as `example.com/gpu=yes:NoSchedule,dedicated:NoExecute`. */
+export const taintsFlag = z.pipe(
+  textOf(
+    (text) => namesOf(text).every((part) => taintOf(part) !== undefined),
+    'taints such as "example.com/gpu=yes:NoSchedule,dedicated:NoExecute"',
+  ),
+  z.transform((text: string) => namesOf(text).flatMap((part) => taintOf(part) ?? [])),
 );
 
 /** A sysctl, or the beginning of several, that pods may be allowed to set. */

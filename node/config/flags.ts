@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { addressIn } from '../../inspect/address.ts';
 import { parseQuantity, wholeValue } from '../../pod/api/quantity.ts';
-import { labelsFlag, sysctlsFlag } from './admissionFields.ts';
+import { labelsFlag, sysctlsFlag, taintsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
-import { boolean, directory, endpoint, path, section, textLike, whole } from './fields.ts';
+import { boolean, directory, endpoint, path, section, text, textLike, whole } from './fields.ts';
 import { headersFlag, manifestUrl } from './urlFields.ts';
 
 const nodeIps = z.pipe(
@@ -75,6 +75,10 @@ const flags = section({
   '--hostname-override': z.optional(hostname),
   '--node-ip': z.optional(nodeIps),
   '--max-pods': z.optional(fromText(whole())),
+  '--kubeconfig': z.optional(path),
+  '--register-node': z.optional(boolean),
+  '--register-with-taints': z.optional(taintsFlag),
+  '--provider-id': z.optional(text),
   '--node-labels': z.optional(labelsFlag),
   '--allowed-unsafe-sysctls': z.optional(sysctlsFlag),
   '--maximum-dead-containers-per-container': z.optional(fromText(wholeOrNone)),

@@ -15,7 +15,7 @@ export interface NodeAdmission {
 export function nodeAdmission(flags: Flags, file: ConfigFile['config'] | undefined): NodeAdmission {
   return Object.freeze({
     labels: Object.freeze({ ...flags['--node-labels'] }),
-    taints: Object.freeze([...(file?.registerWithTaints ?? [])]),
+    taints: Object.freeze([...(flags['--register-with-taints'] ?? file?.registerWithTaints ?? [])]),
     unsafeSysctls: Object.freeze([...(flags['--allowed-unsafe-sysctls'] ?? file?.allowedUnsafeSysctls ?? [])]),
   });
 }

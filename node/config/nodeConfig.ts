@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
+import { type ClusterConfig, clusterOf } from './cluster.ts';
 import type { Flags } from './flags.ts';
 import { type HousekeepingConfig, housekeepingOf } from './housekeeping.ts';
 import { type InspectConfig, inspectOf } from './inspectAddress.ts';
@@ -24,6 +25,8 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly runtimeClassPath?: string;
   /** A URL that lists pods; absent when there is none. */
   readonly manifestUrl?: ManifestUrlConfig;
+  /** The cluster that the node belongs to; absent when there is none. */
+  readonly cluster?: ClusterConfig;
   /** References to objects of an API server are taken as far as a pod can do without them. */
   readonly lenientManifests: boolean;
   /** The pods are started once and not looked after. */
@@ -106,9 +109,10 @@ function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, default
 }
 
 function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
+  const cluster = clusterOf(flags, file);
   const podLogsDirectory = resolve(flags['--pod-log-dir'] || file?.podLogsDir || defaults.podLogsDirectory);
   const manifestUrl = manifestUrlOf(flags, file);
-  const otherwise = manifestUrl ? undefined : defaults.staticPodPath;
+  const otherwise = manifestUrl || cluster ? undefined : defaults.staticPodPath;
   const staticPodPath = flags['--pod-manifest-path'] || file?.staticPodPath || otherwise;
   return {
     rootDirectory: resolve(flags['--root-dir'] || defaults.rootDirectory),
@@ -117,6 +121,7 @@ function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults
     ...(staticPodPath ? { staticPodPath: resolve(staticPodPath) } : {}),
     ...(flags['--runtime-class-path'] ? { runtimeClassPath: resolve(flags['--runtime-class-path']) } : {}),
     ...(manifestUrl ? { manifestUrl } : {}),
+    ...(cluster ? { cluster } : {}),
   };
 }
 

@@ -35,7 +35,7 @@ export interface NodeObject {
     readonly labels: Readonly<Record<string, string>>;
     readonly creationTimestamp: string;
   };
-  readonly spec: { readonly taints?: readonly Taint[] };
+  readonly spec: { readonly providerID?: string; readonly taints?: readonly Taint[] };
   readonly status: {
     readonly capacity: ResourceList;
     readonly allocatable: ResourceList;
@@ -55,6 +55,8 @@ export interface NodeKnowledge {
   /** All but Ready, if any are known. */
   readonly conditions?: readonly NodeCondition[] | undefined;
   readonly addresses: readonly string[];
+  /** As a cloud knows the node; empty for none. */
+  readonly providerId?: string;
   readonly host: HostIdentity;
   readonly runtime: RuntimeView;
   /** Since when it drains; absent while it does not. */
@@ -68,13 +70,13 @@ const READY = 'Ready';
 
 /** The Node as a kubelet would register it; its uid is its name, as events refer to it. */
 export function nodeObject(known: NodeKnowledge): NodeObject {
-  const { name, labels, taints, host, runtime, addresses } = known;
+  const { name, labels, taints, host, runtime, addresses, providerId } = known;
   const version = runtime.name === '' ? '' : `${runtime.name}://${runtime.version.replace(/^v/, '')}`;
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, uid: name, labels, creationTimestamp: rfc3339(known.startedAt) },
-    spec: taints.length > 0 ? { taints } : {},
+    spec: { ...(providerId ? { providerID: providerId } : {}), ...(taints.length > 0 ? { taints } : {}) },
     status: {
       capacity: amountsOf(known.capacity),
       allocatable: amountsOf(known.allocatable),

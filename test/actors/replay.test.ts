@@ -5,6 +5,7 @@ import type { Keyframe } from '../../actors/nodeAgent.ts';
 import { createReplay } from '../../actors/replay.ts';
 import type { StatusSink } from '../../actors/status/statusReports.ts';
 import { machines } from '../../machines/drawing/charts.ts';
+import { cluster } from '../fakes/cluster.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
 
@@ -90,6 +91,17 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
   node: agent.explainNode().node,
 });
 
+/** A node of a cluster, without pods; written down every so often. */
+async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
+  const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
+  const node = await simulatedNode({ fromFiles: true, clusterOf: cluster, parts: { inspect: walk.inspect } });
+  for (const pause of ['0s', '10ms', '1s', '20s']) {
+    await node.advance(pause);
+    cuts.push({ keyframe: node.agent.keyframe(), entries: node.entries.length, machines: walk.atWork() });
+  }
+  return { node, cuts, walk };
+}
+
 /** Everything in a value that JSON does not give back as it was; the paths. */
 function lossy(value: unknown, path: string): string[] {
   if (value === undefined || value === null || ['string', 'boolean'].includes(typeof value)) return [];
@@ -99,14 +111,22 @@ function lossy(value: unknown, path: string): string[] {
   return Object.entries(value).flatMap(([key, each]) => lossy(each, `${path}.${key}`));
 }
 
+const NODES = [
+  ['a busy node', busyNode],
+  ['a node of a cluster', clusterNode],
+] as const;
+
 describe('a node that is written down', () => {
-  test('has nothing but plain data in the context of any machine: no reference to an actor, and nothing that JSON loses', async () => {
-    const { walk } = await busyNode();
-    expect([...walk.lossy]).toEqual([]);
-  });
+  test.each(NODES)(
+    'has nothing but plain data in the context of any machine: no reference to an actor, and nothing that JSON loses: %s',
+    async (_name, make) => {
+      const { walk } = await make();
+      expect([...walk.lossy]).toEqual([]);
+    },
+  );
 
   test('is written down with each machine that there is at work', async () => {
-    const { cuts } = await busyNode();
+    const cuts = [...(await busyNode()).cuts, ...(await clusterNode()).cuts];
     const covered = new Set(cuts.flatMap(({ machines: atWork }) => atWork));
     expect(machines.map(({ id }) => id).filter((id) => !covered.has(id))).toEqual([]);
   });
@@ -119,15 +139,18 @@ describe('a node that is written down', () => {
     expect(JSON.stringify(node.agent.keyframe().actors)).toContain('late');
   });
 
-  test('goes on from any moment as the original did, fed with what entered after that', async () => {
-    const { node, cuts } = await busyNode();
-    const entries: Entry[] = JSON.parse(JSON.stringify(node.entries));
-    for (const { keyframe, entries: before } of cuts) {
-      const { agent, play } = createReplay(node.agent.input, entries.slice(before), { from: keyframe });
-      expect(await play()).toEqual([]);
-      expect(shown({ agent })).toEqual(shown(node));
-      expect(agent.keyframe()).toEqual(node.agent.keyframe());
-      agent.stop();
-    }
-  });
+  test.each(NODES)(
+    'goes on from any moment as the original did, fed with what entered after that: %s',
+    async (_name, make) => {
+      const { node, cuts } = await make();
+      const entries: Entry[] = JSON.parse(JSON.stringify(node.entries));
+      for (const { keyframe, entries: before } of cuts) {
+        const { agent, play } = createReplay(node.agent.input, entries.slice(before), { from: keyframe });
+        expect(await play()).toEqual([]);
+        expect(shown({ agent })).toEqual(shown(node));
+        expect(agent.keyframe()).toEqual(node.agent.keyframe());
+        agent.stop();
+      }
+    },
+  );
 });

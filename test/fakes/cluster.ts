@@ -100,6 +100,8 @@ export interface Cluster {
   readonly leaseClient: KubeClient;
   readonly host: HostIdentity;
   readonly leaseSeconds: number;
+  readonly statusReportMs: number;
+  readonly providerId: string;
   readonly registers: boolean;
   /** Asks as an administrator; gives the object of the answer, or throws what it says. */
   ask(method: string, path: string, body?: object, contentType?: string): Promise<Record<string, unknown>>;
@@ -121,5 +123,5 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
     ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
   };
   const pods = new PodCache();
-  return { api, transport, client, leaseClient: client, pods, host, leaseSeconds: 40, registers: true, ask };
+  return { api, transport, client, leaseClient: client, pods, host, leaseSeconds: 40, statusReportMs: 300_000, providerId: '', registers: true, ask };
 }

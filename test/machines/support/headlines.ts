@@ -189,4 +189,21 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     sending: 'waiting for pod statuses to be acknowledged',
     awaitingRetry: 'waiting for another attempt to send unacknowledged statuses until',
   },
+  registration: {
+    registering: 'waiting for the Node object to be registered',
+    awaitingRegistration: 'waiting for another attempt to register the node until',
+    makingCsiNode: 'waiting for the CSINode object to be made',
+    awaitingCsiNode: 'waiting for another attempt to make the CSINode object until',
+  },
+  nodeStatus: {
+    awaitingRegistration: 'waiting for the node to be registered',
+    reporting: 'waiting for the node status to be acknowledged',
+    current: 'waiting for the next check of the node status until',
+    awaitingRetry: 'waiting for another attempt to report the node status until',
+  },
+  lease: {
+    renewing: 'waiting for the lease to be renewed',
+    current: 'waiting for the next renewal of the lease until',
+    awaitingRetry: 'waiting for another attempt to renew the lease until',
+  },
 };

@@ -1,0 +1,141 @@
+/** One connection of HTTP/2 to an API server: requests beside each other, and a ping while nothing is heard. */
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import type { SecureContextOptions } from 'node:tls';
+import type { Clock } from '../clock.ts';
+import type { KubeRequest, KubeResponse } from '../transport.ts';
+
+export interface ConnectionOptions {
+  /** `https://host:port` */
+  readonly origin: string;
+  /** Whom the server is known by, and who asks. */
+  readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> & {
+    readonly servername?: string;
+    readonly rejectUnauthorized?: boolean;
+  };
+  readonly clock: Clock;
+  /** It takes no more requests; those that are under way go on as long as they can. */
+  readonly onLeave: () => void;
+}
+
+/** As client-go: so long nothing is heard before a ping asks, and so long its answer may take. */
+const QUIET_MS = 30_000;
+const PING_MS = 15_000;
+/** As many streams as a kube-apiserver allows, until it says how many. */
+const STREAMS = 100;
+
+export class Connection {
+  readonly #session: ClientHttp2Session;
+  readonly #clock: Clock;
+  #streams = 0;
+  #heardAt: number;
+  #quiet: unknown;
+  /** Why it has ended. */
+  #failure: Error | undefined;
+
+  constructor({ origin, tls, clock, onLeave }: ConnectionOptions) {
+    this.#clock = clock;
+    this.#heardAt = clock.now();
+    this.#session = connect(origin, tls);
+    this.#session.on('error', (error) => {
+      this.#failure ??= error;
+    });
+    this.#session.on('goaway', () => {
+      onLeave();
+      this.#session.close();
+    });
+    this.#session.on('close', () => {
+      clock.clearTimeout(this.#quiet);
+      onLeave();
+    });
+    this.#awaitQuiet();
+  }
+
+  /** How many more requests it can take. */
+  get free(): number {
+    if (this.#session.destroyed || this.#session.closed) return 0;
+    const { remoteSettings, connecting } = this.#session;
+    return (connecting ? STREAMS : (remoteSettings.maxConcurrentStreams ?? STREAMS)) - this.#streams;
+  }
+
+  /** Whether no request is under way. */
+  get isIdle(): boolean {
+    return this.#streams === 0;
+  }
+
+  close(why: Error = new Error('the connection was closed')): void {
+    this.#failure ??= why;
+    this.#session.destroy(why);
+  }
+
+  send({ method, path, headers, body }: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    // A DELETE of HTTP/2 would be sent without its body.
+    const endStream = body === undefined;
+    const stream = this.#session.request({ ...headers, ':method': method, ':path': path }, { endStream });
+    this.#streams += 1;
+    const onAbort = () => stream.close(constants.NGHTTP2_CANCEL);
+    signal.addEventListener('abort', onAbort, { once: true });
+    return new Promise((done, fail) => {
+      stream.once('response', ({ ':status': code = 0, ...answered }) => {
+        this.#hear();
+        done({ code, headers: textsOf(answered), body: this.#bodyOf(stream, signal) });
+      });
+      // What follows the answer is told by its body.
+      stream.on('error', () => {});
+      stream.once('close', () => {
+        this.#streams -= 1;
+        signal.removeEventListener('abort', onAbort);
+        fail(this.#whyClosed(stream, signal));
+      });
+      if (!endStream) stream.end(body);
+    });
+  }
+
+  async *#bodyOf(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGenerator<string> {
+    stream.setEncoding('utf8');
+    try {
+      for await (const piece of stream) {
+        this.#hear();
+        yield String(piece);
+      }
+    } catch (cause) {
+      throw this.#whyClosed(stream, signal, cause);
+    }
+    if (signal.aborted) throw signal.reason;
+  }
+
+  #whyClosed(stream: ClientHttp2Stream, signal: AbortSignal, cause: unknown = stream.errored): unknown {
+    if (signal.aborted) return signal.reason;
+    return this.#failure ?? cause ?? new Error('the server closed the connection');
+  }
+
+  #hear(): void {
+    this.#heardAt = this.#clock.now();
+  }
+
+  #awaitQuiet(): void {
+    const left = this.#heardAt + QUIET_MS - this.#clock.now();
+    this.#quiet = this.#clock.setTimeout(() => this.#checkQuiet(), Math.max(left, 0));
+  }
+
+  #checkQuiet(): void {
+    if (this.#clock.now() - this.#heardAt < QUIET_MS) this.#awaitQuiet();
+    else if (this.#session.connecting) this.close(new Error(`no connection within ${QUIET_MS / 1000}s`));
+    else this.#askForLife();
+  }
+
+  #askForLife(): void {
+    const late = new Error(`no answer to a ping within ${PING_MS / 1000}s`);
+    const limit = this.#clock.setTimeout(() => this.close(late), PING_MS);
+    this.#session.ping((error) => {
+      this.#clock.clearTimeout(limit);
+      if (error !== null) return;
+      this.#hear();
+      this.#awaitQuiet();
+    });
+  }
+}
+
+const textsOf = (headers: Readonly<Record<string, string | readonly string[] | undefined>>) =>
+  new Map(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
+  );

@@ -1,0 +1,35 @@
+/** How many requests a client may make: a bucket of tokens that fills again (`util/flowcontrol/throttle.go` of client-go). */
+import type { Clock } from './clock.ts';
+
+export interface Rate {
+  /** Requests in a second. */
+  readonly qps: number;
+  /** So many may come at once. */
+  readonly burst: number;
+}
+
+const SECOND_MS = 1000;
+
+export class RateLimit {
+  readonly #rate: Rate;
+  readonly #clock: Clock;
+  /** Below 0: so many are waiting. */
+  #tokens: number;
+  #at: number;
+
+  constructor(rate: Rate, clock: Clock) {
+    this.#rate = rate;
+    this.#clock = clock;
+    this.#tokens = rate.burst;
+    this.#at = clock.now();
+  }
+
+  /** How long the next request has to wait, in milliseconds; it counts from now on. */
+  take(): number {
+    const { qps, burst } = this.#rate;
+    const now = this.#clock.now();
+    this.#tokens = Math.min(burst, this.#tokens + (Math.max(now - this.#at, 0) * qps) / SECOND_MS) - 1;
+    this.#at = now;
+    return this.#tokens >= 0 ? 0 : Math.ceil((-this.#tokens * SECOND_MS) / qps);
+  }
+}

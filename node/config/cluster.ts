@@ -1,0 +1,44 @@
+/** The part of the configuration that says how a node belongs to a cluster. */
+import type { Flags } from './flags.ts';
+import type { KubeletConfiguration } from './kubeletConfiguration.ts';
+
+export interface ClusterConfig {
+  readonly kubeconfig: string;
+  /** Whether the node makes its Node object; else somebody else does. */
+  readonly registersNode: boolean;
+  /** As a cloud knows the node; empty for none. */
+  readonly providerId: string;
+  readonly leaseSeconds: number;
+  /** How often it is looked whether the Node's status has changed, and how often it is written in any case. */
+  readonly statusCheckMs: number;
+  readonly statusReportMs: number;
+  /** Of requests to the API server. */
+  readonly rate: { readonly qps: number; readonly burst: number };
+}
+
+const LEASE_SECONDS = 40;
+const CHECK_MS = 10_000;
+const REPORT_MS = 300_000;
+const RATE = { qps: 50, burst: 100 };
+/** What client-go makes of a 0. */
+const LEAST_RATE = { qps: 5, burst: 10 };
+
+/** Compiles it; undefined where the node belongs to none. */
+export function clusterOf(flags: Flags, file: KubeletConfiguration | undefined): ClusterConfig | undefined {
+  const kubeconfig = flags['--kubeconfig'];
+  if (!kubeconfig) return undefined;
+  const statusCheckMs = file?.nodeStatusUpdateFrequency || CHECK_MS;
+  return Object.freeze({
+    kubeconfig,
+    registersNode: flags['--register-node'] ?? file?.registerNode ?? true,
+    providerId: flags['--provider-id'] ?? file?.providerID ?? '',
+    leaseSeconds: file?.nodeLeaseDurationSeconds || LEASE_SECONDS,
+    statusCheckMs,
+    // As in a kubelet: who sets the one means both.
+    statusReportMs: file?.nodeStatusReportFrequency || file?.nodeStatusUpdateFrequency || REPORT_MS,
+    rate: Object.freeze({
+      qps: (file?.kubeAPIQPS ?? RATE.qps) || LEAST_RATE.qps,
+      burst: (file?.kubeAPIBurst ?? RATE.burst) || LEAST_RATE.burst,
+    }),
+  });
+}

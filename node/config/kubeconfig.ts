@@ -1,0 +1,114 @@
+/** Reads a kubeconfig (`tools/clientcmd` of client-go): the cluster and the user of its current context. */
+import { dirname, resolve } from 'node:path';
+import * as z from 'zod/mini';
+import { parseBounded } from '../../actors/sources/yaml/boundedYaml.ts';
+import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { hostFiles } from '../../host/files/fileSystem.ts';
+import { messageOf } from '../../pod/failure.ts';
+import { ConfigError, describeIssues } from './configError.ts';
+import { boolean, text, textLike } from './fields.ts';
+
+const server = textLike('an address such as "https://192.0.2.1:6443"', (address) => {
+  const url = URL.parse(address);
+  return url?.protocol === 'https:' && url.hostname !== '' && url.search === '' && url.username === '';
+});
+const pem = z.pipe(
+  textLike('a PEM block in base64', (data) => data === '' || decoded(data).includes('-----BEGIN ')),
+  z.transform(decoded),
+);
+const unsupported = (instead: string) =>
+  z.optional(z.custom<never>(() => false, { error: `not supported by a node; use ${instead}` }));
+
+const cluster = z.looseObject({
+  server,
+  'certificate-authority': z.optional(text),
+  'certificate-authority-data': z.optional(pem),
+  'tls-server-name': z.optional(text),
+  'insecure-skip-tls-verify': z.optional(boolean),
+  'proxy-url': unsupported('the address of the server itself'),
+});
+const user = z.looseObject({
+  'client-certificate': z.optional(text),
+  'client-certificate-data': z.optional(pem),
+  'client-key': z.optional(text),
+  'client-key-data': z.optional(pem),
+  token: z.optional(text),
+  tokenFile: z.optional(text),
+  exec: unsupported('a client certificate or a token'),
+  'auth-provider': unsupported('a client certificate or a token'),
+  username: unsupported('a client certificate or a token'),
+});
+const kubeconfig = z.looseObject({
+  'current-context': text,
+  contexts: z.array(z.looseObject({ name: text, context: z.looseObject({ cluster: text, user: z.optional(text) }) })),
+  clusters: z.array(z.looseObject({ name: text, cluster: z.unknown() })),
+  users: z.optional(z.array(z.looseObject({ name: text, user: z.unknown() }))),
+});
+
+/** The current context of a kubeconfig; its paths are absolute. */
+export interface Kubeconfig {
+  readonly cluster: z.output<typeof cluster>;
+  readonly user: z.output<typeof user>;
+}
+
+type Say = (problem: string) => ConfigError;
+
+const limits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
+
+/** Reads the file; throws a `ConfigError` that names it, the field, and what was expected. */
+export async function readKubeconfig(path: string): Promise<Kubeconfig> {
+  const found = await readTextFile(hostFiles, path).catch((cause: unknown) => {
+    throw new ConfigError(`--kubeconfig: ${path}: ${messageOf(cause)}`, { cause });
+  });
+  if (found === undefined) throw new ConfigError(`--kubeconfig: ${path}: no such file`);
+  if ('noFile' in found) throw new ConfigError(`--kubeconfig: ${path}: ${found.noFile}`);
+  return parseKubeconfig(path, found.text);
+}
+
+/** Reads the text of the file at a path. */
+export function parseKubeconfig(path: string, content: string): Kubeconfig {
+  const say: Say = (problem) => new ConfigError(`--kubeconfig: ${path}: ${problem}`);
+  const parsed = parseBounded(content, limits);
+  if ('problem' in parsed) throw say(parsed.problem);
+  if ('beyond' in parsed) throw say(`has ${parsed.beyond}`);
+  const file = checked(kubeconfig, parsed.values[0] ?? {}, '', say);
+  const name = file['current-context'];
+  const { context } = byName(file.contexts, name, `current-context: there is no context "${name}"`, say);
+  const at = (kind: 'cluster' | 'user') => `contexts: "${name}": there is no ${kind} "${context[kind]}"`;
+  const asked = byName(file.clusters, context.cluster, at('cluster'), say);
+  const asking = context.user ? byName(file.users ?? [], context.user, at('user'), say) : undefined;
+  return {
+    cluster: withPaths(checked(cluster, asked.cluster, `clusters: "${context.cluster}": `, say), path),
+    user: withPaths(checked(user, asking?.user ?? {}, `users: "${context.user}": `, say), path),
+  };
+}
+
+/** Names are data: two of one name are told apart by their order, the first wins. */
+function byName<T extends { readonly name: string }>(all: readonly T[], name: string, missing: string, say: Say): T {
+  const found = all.find((each) => each.name === name);
+  if (found === undefined) throw say(missing);
+  return found;
+}
+
+function checked<Schema extends z.core.$ZodType>(schema: Schema, input: unknown, at: string, say: Say) {
+  const read = z.safeParse(schema, input);
+  if (read.success) return read.data;
+  // Whatever is wrong with a key or a token is not repeated.
+  const [first = 'cannot be read'] = describeIssues(read.error.issues, undefined);
+  throw say(at + first.replace(/, got nothing$/, ''));
+}
+
+const PATHS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'] as const;
+
+/** Paths that are relative are meant from the file's own directory. */
+function withPaths<T extends Partial<Record<(typeof PATHS)[number], unknown>>>(section: T, path: string): T {
+  const resolved = PATHS.flatMap((name) => {
+    const given: unknown = section[name];
+    return typeof given === 'string' && given !== '' ? [[name, resolve(dirname(path), given)]] : [];
+  });
+  return { ...section, ...Object.fromEntries(resolved) };
+}
+
+function decoded(data: string): string {
+  return Buffer.from(data, 'base64').toString();
+}

@@ -1,0 +1,35 @@
+/** The connections of a node to the API server of its cluster. */
+import { systemClock } from '../actors/clock.ts';
+import { PodCache } from '../actors/cluster/podCache.ts';
+import type { ClusterParts } from '../actors/nodeParts.ts';
+import { KubeClient } from '../kube/client.ts';
+import { Http2Transport } from '../kube/http2/http2Transport.ts';
+import type { HostIdentity } from '../pod/node/nodeObject.ts';
+import type { ClusterConfig } from './config/cluster.ts';
+import { readKubeconfig } from './config/kubeconfig.ts';
+import { kubeEndpoint } from './kubeEndpoint.ts';
+import { packageVersion } from './places.ts';
+
+export interface JoinedCluster extends ClusterParts {
+  close(): void;
+}
+
+/** Reads the kubeconfig; throws a `ConfigError` where that is wrong. Nothing is asked of the server yet. */
+export async function joinCluster(config: ClusterConfig, host: HostIdentity): Promise<JoinedCluster> {
+  const { rate, leaseSeconds, registersNode, providerId, statusReportMs } = config;
+  const endpoint = kubeEndpoint(await readKubeconfig(config.kubeconfig), systemClock.now);
+  const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
+  const [transport, leaseTransport] = [
+    new Http2Transport(endpoint, systemClock),
+    new Http2Transport(endpoint, systemClock),
+  ];
+  return {
+    client: new KubeClient({ transport, clock: systemClock, userAgent, rate }),
+    leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
+    pods: new PodCache(),
+    ...{ host, leaseSeconds, providerId, statusReportMs, registers: registersNode },
+    close: () => {
+      for (const each of [transport, leaseTransport]) each.close();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** The API server of a kubeconfig, with credentials that are read again whenever a connection is opened. */
+import { readFile } from 'node:fs/promises';
+import type { KubeCredentials, KubeEndpoint } from '../kube/endpoint.ts';
+import type { Kubeconfig } from './config/kubeconfig.ts';
+
+/** As client-go: a token file is read again after so long. */
+const TOKEN_MS = 60_000;
+
+export function kubeEndpoint({ cluster, user }: Kubeconfig, now: () => number): KubeEndpoint {
+  const { origin, pathname } = new URL(cluster.server);
+  const serverName = cluster['tls-server-name'];
+  const token = tokenOf(user, now);
+  return {
+    origin,
+    basePath: pathname.replace(/\/+$/, ''),
+    ...(serverName ? { serverName } : {}),
+    isInsecure: cluster['insecure-skip-tls-verify'] ?? false,
+    token,
+    pems: async () => {
+      const [ca, cert, key] = await Promise.all([
+        textOf(cluster['certificate-authority-data'], cluster['certificate-authority']),
+        textOf(user['client-certificate-data'], user['client-certificate']),
+        textOf(user['client-key-data'], user['client-key']),
+      ]);
+      return withoutAbsent({ ca, cert, key });
+    },
+  };
+}
+
+/** What stands in the file itself wins over a file that it names. */
+const textOf = async (data: string | undefined, file: string | undefined): Promise<string | undefined> =>
+  data || (file ? await readFile(file, 'utf8') : undefined);
+
+function withoutAbsent({ ca, cert, key }: { [Name in keyof KubeCredentials]: string | undefined }): KubeCredentials {
+  return { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
+}
+
+/** A token in a file is another now and then. */
+function tokenOf({ token, tokenFile }: Kubeconfig['user'], now: () => number): () => Promise<string | undefined> {
+  if (!tokenFile) return async () => token || undefined;
+  let known = { token, readAt: Number.NEGATIVE_INFINITY };
+  return async () => {
+    if (now() - known.readAt < TOKEN_MS) return known.token;
+    known = { token: (await readFile(tokenFile, 'utf8')).trim(), readAt: now() };
+    return known.token;
+  };
+}
