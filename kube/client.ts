@@ -123,15 +123,16 @@ export class KubeClient {
   #pause(ms: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     return new Promise((done, fail) => {
-      const timer = clock.setTimeout(done, ms);
-      signal.addEventListener(
-        'abort',
-        () => {
-          clock.clearTimeout(timer);
-          fail(signal.reason);
-        },
-        { once: true },
-      );
+      if (signal.aborted) return fail(signal.reason);
+      const timer = clock.setTimeout(() => {
+        signal.removeEventListener('abort', giveUp);
+        done();
+      }, ms);
+      const giveUp = () => {
+        clock.clearTimeout(timer);
+        fail(signal.reason);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
     });
   }
 }

@@ -59,6 +59,8 @@ const LONGEST_WAIT_MS = 30_000;
 const RESET_MS = 120_000;
 /** A watch lasts between this and twice as long. */
 const SHORTEST_WATCH_S = 300;
+/** One that ends sooner, without a word, is one that has failed. */
+const SHORT_MS = 1_000;
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 const GONE = 410;
 /** What servers answer that do not know how to begin a watch with all there is. */
@@ -99,13 +101,13 @@ export class Reflector {
       await client.get(`${path}?${queryOf({ ...query, resourceVersion: '0' })}`, { signal }),
     );
     this.#objects.clear();
-    for (const object of answer.items ?? []) this.#keep(object);
+    for (const object of answer.items ?? []) change(this.#objects, 'ADDED', object);
     this.#version = answer.metadata.resourceVersion;
     this.#tell();
   }
 
   async #watch(): Promise<void> {
-    const { client, path, query, signal, onStep, jitter } = this.#options;
+    const { client, path, query, signal, onStep, jitter, clock } = this.#options;
     const begins = this.#version === '';
     if (begins) onStep({ state: 'reading' });
     const timeoutSeconds = String(Math.trunc(SHORTEST_WATCH_S * (1 + jitter())));
@@ -116,13 +118,16 @@ export class Reflector {
     const events = await client.watch(`${path}?${queryOf(asked)}`, { signal });
     if (!begins) onStep({ state: 'watching' });
     const initial = begins ? new Map<string, KubeObject>() : undefined;
-    await this.#follow(events, initial);
+    const since = clock.now();
+    const told = await this.#follow(events, initial);
+    if (told === 0 && clock.now() - since < SHORT_MS) throw new Error('the watch has ended at once');
   }
 
-  /** `initial` gathers what there is until the server says that this is all. */
-  async #follow(events: AsyncIterable<unknown>, initial: Map<string, KubeObject> | undefined): Promise<void> {
-    let gathering = initial;
+  /** `initial` gathers what there is until the server says that this is all; gives how much was told. */
+  async #follow(events: AsyncIterable<unknown>, initial: Map<string, KubeObject> | undefined): Promise<number> {
+    let [gathering, told] = [initial, 0];
     for await (const each of events) {
+      told += 1;
       const { type, object } = z.parse(eventSchema, each);
       if (type === 'ERROR') throw new KubeError(object.code ?? 0, object.message ?? 'the watch has failed');
       const { resourceVersion = '', annotations } = object.metadata ?? {};
@@ -136,19 +141,13 @@ export class Reflector {
         continue;
       }
       const read = z.parse(objectSchema, object);
-      if (gathering !== undefined) {
-        gathering.set(read.metadata.uid ?? '', read);
-        continue;
-      }
+      change(gathering ?? this.#objects, type, read);
+      if (gathering !== undefined) continue;
       this.#version = resourceVersion;
-      if (type === 'DELETED') this.#objects.delete(read.metadata.uid ?? '');
-      else this.#keep(read);
       this.#tell();
     }
-  }
-
-  #keep(object: KubeObject): void {
-    this.#objects.set(object.metadata.uid ?? '', object);
+    if (gathering !== undefined) throw new Error('the watch has ended before all was told');
+    return told;
   }
 
   #tell(): void {
@@ -180,20 +179,24 @@ export class Reflector {
     this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
     onStep({ state: 'failing', failure, until: now + wait });
     await new Promise<void>((done) => {
-      const timer = clock.setTimeout(done, wait);
-      signal.addEventListener(
-        'abort',
-        () => {
-          clock.clearTimeout(timer);
-          done();
-        },
-        { once: true },
-      );
+      const end = () => {
+        clock.clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        done();
+      };
+      const timer = clock.setTimeout(end, wait);
+      signal.addEventListener('abort', end, { once: true });
     });
   }
 }
 
 const TOO_MANY = 429;
+
+function change(objects: Map<string, KubeObject>, type: string, object: KubeObject): void {
+  const { uid = '' } = object.metadata;
+  if (type === 'DELETED') objects.delete(uid);
+  else objects.set(uid, object);
+}
 
 const isInitialEnd = (annotations: Readonly<Record<string, string>> = {}): boolean =>
   Object.hasOwn(annotations, INITIAL_EVENTS_END);

@@ -11,6 +11,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'actors/services': 'containerStatus containers mounts resizing sandboxes',
     'actors/status': 'actorsOfPods podTrees since toldPod',
   },
+  // A node of a cluster.
+  'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'describeNode podCache' },
+  'test/actors/cluster/clusterNode.test.ts': { kube: 'paths' },
+  'test/kube/client.test.ts': { kube: 'rateLimit' },
   // A test API server, by what a real one answered.
   'test/apiserver/recorded/recorded.test.ts': {
     apiserver: 'aggregated answers api firstObjects negotiation plainPaths shapes',

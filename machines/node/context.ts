@@ -39,7 +39,7 @@ import type { PlegState } from './pleg.ts';
 import type { SourceState } from './source.ts';
 
 /** How a node shows in its cluster. */
-export interface ClusterInput {
+interface ClusterInput {
   /** How long its lease lasts, in milliseconds. */
   readonly leaseMs: number;
 }

@@ -11,13 +11,14 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 7_000;
 
-export interface RegistrationContext {
+// Not an interface: the types of the package would have to name it.
+type RegistrationContext = {
   /** That of the Node object; empty until it is known. */
   readonly uid: string;
   readonly waitMs: number;
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
-}
+};
 
 const registeredIn = (event: object): { readonly uid: string } =>
   // Only `registerNode` is done there.
@@ -38,6 +39,7 @@ const registrationSetup = setup({
       const next = Math.min(waitMs * 2, LONGEST_WAIT_MS);
       return { failure, retryAt: failure.at + waitMs, waitMs: next };
     }),
+    recordMade: assign({ failure: undefined }),
     tellRegistered: sendTo(parent<RegistrationReport>(), ({ context: { uid } }) => ({ type: 'node.registered', uid })),
     tellInitialized: sendTo(parent<RegistrationReport>(), { type: 'node.csiInitialized' }),
   },
@@ -75,7 +77,7 @@ export const registrationMachine = registrationSetup.createMachine({
       invoke: {
         src: 'ensureCsiNode',
         input: ({ context: { uid } }) => ({ uid }),
-        onDone: { target: 'registered', actions: 'tellInitialized' },
+        onDone: { target: 'registered', actions: ['recordMade', 'tellInitialized'] },
         onError: { target: 'awaitingCsiNode', actions: 'recordFailure' },
       },
     },

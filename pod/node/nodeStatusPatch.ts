@@ -8,9 +8,16 @@ const MERGED = new Map([['conditions', 'type']]);
 /** What is there and the node does not know of is not its own to take away. */
 const OF_OTHERS = ['volumesAttached', 'phase', 'config'] as const;
 
+/** What a server always writes, also of what a node says nothing of. */
+const written = ({ nodeInfo, ...status }: NodeObject['status']) => ({
+  daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+  ...status,
+  nodeInfo: { kubeProxyVersion: '', ...nodeInfo },
+});
+
 /** The patch that brings a Node's status up to date; undefined: it is. */
 export function nodeStatusPatch(server: JsonFields, { status }: NodeObject): JsonFields | undefined {
-  const own = jsonOf(status);
+  const own = jsonOf(written(status));
   const kept = OF_OTHERS.flatMap((name) =>
     lookUp(server, name) === undefined ? [] : [[name, lookUp(server, name)] as const],
   );

@@ -8,17 +8,17 @@ const OF_OTHERS = ['qosClass', 'resourceClaimStatuses', 'extendedResourceClaimSt
 
 export function mergedStatus(server: StatusJson, own: StatusJson): StatusJson {
   const said = conditionsIn(own);
-  const isSaid = (condition: StatusJson) => said.some((each) => typeOf(each) === typeOf(condition));
-  const others = conditionsIn(server).filter((each) => !isOwnCondition(typeOf(each)) && !isSaid(each));
+  const others = conditionsIn(server).filter(
+    (each) => !isOwnCondition(typeOf(each)) && called(own, each) === undefined,
+  );
   const kept = OF_OTHERS.flatMap((name) => {
     const value = lookUp(server, name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  const conditions = [
-    // What others have said meanwhile counts, not what the node has heard of it.
-    ...said.map((each) => (isOwnCondition(typeOf(each)) ? each : (called(server, each) ?? each))).map(withProbeTime),
-    ...others,
-  ];
+  // What others have said meanwhile, or taken back, counts, not what the node has heard of it.
+  const isTold = (each: StatusJson) => isOwnCondition(typeOf(each)) || isToldAtEnd(each, server, own);
+  const told = said.map((each) => (isTold(each) ? each : called(server, each))).filter((each) => each !== undefined);
+  const conditions = [...told.map(withProbeTime), ...others];
   return { ...own, ...Object.fromEntries(kept), ...(conditions.length > 0 ? { conditions } : {}) };
 }
 
@@ -31,6 +31,12 @@ const typeOf = (condition: StatusJson): string => String(lookUp(condition, 'type
 
 const called = (status: StatusJson, condition: StatusJson): StatusJson | undefined =>
   conditionsIn(status).find((each) => typeOf(each) === typeOf(condition));
+
+/** Of a disruption the node tells as well, and only as the pod ends. */
+const isToldAtEnd = (condition: StatusJson, server: StatusJson, own: StatusJson): boolean =>
+  typeOf(condition) === 'DisruptionTarget' && !isTerminal(server) && isTerminal(own);
+
+const isTerminal = (status: StatusJson): boolean => ['Succeeded', 'Failed'].includes(String(lookUp(status, 'phase')));
 
 /** Nobody probes conditions: an API server says so with null. */
 const withProbeTime = (condition: StatusJson): StatusJson => ({ lastProbeTime: null, ...condition });

@@ -1,4 +1,5 @@
 /** What each state means to somebody who did not write the charts; a test names those that say nothing. */
+import { lease, nodeStatus, registration } from './meanings/cluster.ts';
 import { container } from './meanings/container.ts';
 import { admission, cgroups, garbage, limiter, logRotation, nodeAgent, statusSink } from './meanings/node.ts';
 import { activeDeadline, image, probe, volume } from './meanings/parts.ts';
@@ -9,5 +10,6 @@ export const meanings: ReadonlyMap<string, ReadonlyMap<string, string>> = new Ma
   Object.entries({
     ...{ pod, container, volume, image, probe, activeDeadline },
     ...{ nodeAgent, limiter, admission, cgroups, garbage, logRotation, statusSink },
+    ...{ registration, nodeStatus, lease },
   }).map(([machine, states]) => [machine, new Map(Object.entries(states))]),
 );

@@ -16,6 +16,7 @@ const NO_FEED_ENDS =
   'defensive: a feed that the node needs ends with its agent alone, or by a fault of its own; tested on its machine';
 const NOT_UNUSED =
   'defensive: an agent that looks after cgroups never leaves them to the runtime; tested on its machine';
+const NO_CLUSTER = 'a simulated node is in no cluster; tested on its machine';
 const RARE = 'drawn stories take it only when several events coincide; tested on its machine';
 
 const probeErrors = (['unknown', 'passing', 'failing'] as const).flatMap((state) =>
@@ -108,6 +109,8 @@ export const unreached: readonly Unreached[] = [
   ...cgroupsUnused,
   ...rare,
   errorIn('logRotation', 'rotating'),
+  ...['node.registered', 'node.csiInitialized'].map((event) => ({ machine: 'nodeAgent', event, reason: NO_CLUSTER })),
+  ...['registration', 'nodeStatus', 'lease'].map((machine) => ({ machine, reason: NO_CLUSTER })),
 ];
 
 /** Whether a reason is given for a transition. */

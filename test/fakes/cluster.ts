@@ -11,7 +11,7 @@ const ADMIN: User = { name: 'admin', groups: ['system:masters'] };
 const nodeUser = (name: string): User => ({ name: `system:node:${name}`, groups: ['system:nodes'] });
 
 /** Carries requests to an API in memory. */
-export class MemoryTransport implements KubeTransport {
+class MemoryTransport implements KubeTransport {
   /** What was asked, in order. */
   readonly requests: KubeRequest[] = [];
   /** While it is away no request reaches the server, and no watch goes on. */
@@ -123,5 +123,17 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
     ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
   };
   const pods = new PodCache();
-  return { api, transport, client, leaseClient: client, pods, host, leaseSeconds: 40, statusReportMs: 300_000, providerId: '', registers: true, ask };
+  return {
+    api,
+    transport,
+    client,
+    leaseClient: client,
+    pods,
+    host,
+    leaseSeconds: 40,
+    statusReportMs: 300_000,
+    providerId: '',
+    registers: true,
+    ask,
+  };
 }

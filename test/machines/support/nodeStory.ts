@@ -17,7 +17,7 @@ import { eventEar, START } from './stand.ts';
 const CAPACITY = { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 };
 
 type Options = Partial<
-  Pick<NodeInput, 'sources' | 'statuses' | 'allocations' | 'left' | 'foreign' | 'allocatable' | 'endsAll'>
+  Pick<NodeInput, 'sources' | 'statuses' | 'allocations' | 'left' | 'foreign' | 'allocatable' | 'endsAll' | 'cluster'>
 > & {
   readonly before?: (world: FakeWorld) => unknown;
   readonly held?: readonly PortName[];

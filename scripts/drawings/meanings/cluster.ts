@@ -1,0 +1,25 @@
+/** What each state of what keeps the node in its cluster means. */
+type Meanings = Readonly<Record<string, string>>;
+
+export const registration: Meanings = {
+  registering: 'The API server is asked to create the Node object, or one that is there already is brought up to date.',
+  awaitingRegistration: 'The node could not be registered. It is tried again after a wait that grows up to 7 s.',
+  makingCsiNode: 'The node is registered. Its CSINode object is created, unless it is there already.',
+  awaitingCsiNode:
+    'The CSINode could not be created. It is tried again after a wait; until then the node is not ready.',
+  registered: 'The cluster has the Node and its CSINode.',
+};
+
+export const nodeStatus: Meanings = {
+  awaitingRegistration: 'There is no Node object yet whose status could be reported.',
+  reporting: 'The status of the node is sent, if it has changed or was not sent for a while.',
+  current: 'The cluster has the status. It is looked at again after ten seconds, or as soon as something changes.',
+  awaitingRetry: 'The status could not be sent. It is tried again after ten seconds, or as soon as something changes.',
+};
+
+export const lease: Meanings = {
+  renewing: 'The API server is asked to renew the lease, or to create it.',
+  current: 'The lease holds. It is renewed four times in the time that it lasts.',
+  awaitingRetry:
+    'The lease could not be renewed. It is tried again after a wait that grows up to 7 s, before the cluster takes the node for dead.',
+};

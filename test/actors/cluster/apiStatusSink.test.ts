@@ -1,0 +1,243 @@
+import { describe, expect, test } from '@jest/globals';
+import { ApiStatusSink } from '../../../actors/cluster/apiStatusSink.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import type { StatusReport } from '../../../actors/status/statusReports.ts';
+import type { Fault } from '../../../apiserver/faults.ts';
+import type { PodStatus } from '../../../pod/api/schema/status.ts';
+import { cluster } from '../../fakes/cluster.ts';
+import { IMAGE } from '../../fakes/pods.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const WEB = `${PODS}/web`;
+const STRATEGIC = 'application/strategic-merge-patch+json';
+
+const condition = (type: string, status: 'True' | 'False', more: object = {}) => ({
+  ...{ type, status, lastTransitionTime: '2026-01-01T00:00:00Z' },
+  ...more,
+});
+const RUNNING: PodStatus = {
+  ...{ phase: 'Running', hostIP: '192.0.2.1', podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }] },
+  ...{ hostIPs: [{ ip: '192.0.2.1' }], startTime: '2026-01-01T00:00:00Z' },
+  conditions: [condition('Ready', 'True'), condition('PodScheduled', 'True')],
+  containerStatuses: [
+    {
+      ...{ name: 'main', image: IMAGE, imageID: 'sha256:1', containerID: 'containerd://c', ready: true },
+      ...{ restartCount: 0, started: true, state: { running: { startedAt: '2026-01-01T00:00:01Z' } } },
+      lastState: {},
+    },
+  ],
+};
+
+/** A cluster with the pod `web` bound to the node. */
+async function withPod() {
+  const clock = new SimulatedClock();
+  const made = cluster(clock);
+  const { api, ask, client, pods, transport } = made;
+  await ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+  const create = async (): Promise<string> => {
+    const containers = [{ name: 'main', image: IMAGE }];
+    const spec = { nodeName: 'node-1', automountServiceAccountToken: false, containers };
+    return uidOf(await ask('POST', PODS, { metadata: { name: 'web' }, spec }));
+  };
+  const uid = await create();
+  const sink = new ApiStatusSink(client, pods);
+  const put = (status: PodStatus, more: Partial<StatusReport> = {}) =>
+    sink.put(
+      { uid, namespace: 'default', name: 'web', status, ended: false, ...more },
+      { signal: new AbortController().signal },
+    );
+  /** What was asked since it was looked at last. */
+  const asked = () =>
+    transport.requests.splice(0).map(({ method, path, body }) => ({ method, path, body: body && JSON.parse(body) }));
+  /** Lets something go wrong with the next request of the node's by this verb. */
+  const troubled = (verb: string, fault: Fault) =>
+    api.faults.add({ fault, matches: (request, user) => request.verb === verb && user !== 'admin', times: 1 });
+  return { ...made, clock, create, uid, put, asked, troubled };
+}
+
+function uidOf({ metadata }: Record<string, unknown>): string {
+  if (typeof metadata !== 'object' || metadata === null || !('uid' in metadata)) throw new Error('there is no UID');
+  return String(metadata.uid);
+}
+
+describe('a status', () => {
+  test('is what the server has afterwards, and of it only what differs is sent the next time', async () => {
+    const { put, ask, asked, uid } = await withPod();
+    await put(RUNNING);
+    expect(await ask('GET', WEB)).toMatchObject({ status: RUNNING });
+    asked();
+    const conditions = [
+      condition('Ready', 'False', { reason: 'ContainersNotReady' }),
+      condition('PodScheduled', 'True'),
+    ];
+    await put({ ...RUNNING, conditions });
+    const [, patch, ...more] = asked();
+    expect(more).toEqual([]);
+    expect(patch).toEqual({
+      ...{ method: 'PATCH', path: `${WEB}/status` },
+      body: {
+        metadata: { uid },
+        status: {
+          '$setElementOrder/conditions': [{ type: 'Ready' }, { type: 'PodScheduled' }],
+          conditions: [{ type: 'Ready', status: 'False', reason: 'ContainersNotReady' }],
+        },
+      },
+    });
+    expect(await ask('GET', WEB)).toMatchObject({ status: { ...RUNNING, conditions } });
+  });
+
+  test('that the server has is not sent again', async () => {
+    const { put, asked } = await withPod();
+    await put(RUNNING);
+    asked();
+    await put(structuredClone(RUNNING));
+    expect(asked()).toEqual([{ method: 'GET', path: WEB, body: undefined }]);
+  });
+
+  test('of a container that has ended nobody knows when is not sent again either', async () => {
+    const { put, asked } = await withPod();
+    const [main] = RUNNING.containerStatuses ?? [];
+    if (main === undefined) throw new Error('there is no container');
+    const times = { startedAt: null, finishedAt: null };
+    const state = { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', ...times } };
+    const status = { ...RUNNING, containerStatuses: [{ ...main, ready: false, started: false, state }] };
+    await put(status);
+    asked();
+    await put(status);
+    expect(asked().map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  test('leaves the conditions and the fields that others write', async () => {
+    const { put, ask } = await withPod();
+    const gate = condition('example.com/gate', 'True');
+    await ask('PATCH', `${WEB}/status`, { status: { conditions: [gate] } }, STRATEGIC);
+    await put(RUNNING);
+    await put({ ...RUNNING, conditions: [condition('Ready', 'False')] });
+    expect(await ask('GET', WEB)).toMatchObject({
+      status: {
+        qosClass: 'BestEffort',
+        conditions: [condition('Ready', 'False'), gate],
+      },
+    });
+  });
+
+  test('that the server does not take is told to whoever wants it sent', async () => {
+    const { put, troubled, ask } = await withPod();
+    troubled('patch', { kind: 'refused', code: 500 });
+    await expect(put(RUNNING)).rejects.toMatchObject({ code: 500 });
+    expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Pending' } });
+    await put(RUNNING);
+    expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Running' } });
+  });
+
+  test('whose answer is lost is there, and is not sent again', async () => {
+    const { put, troubled, asked } = await withPod();
+    troubled('patch', { kind: 'lost' });
+    await expect(put(RUNNING)).rejects.toThrow('cut before the answer');
+    asked();
+    await put(RUNNING);
+    expect(asked().map(({ method }) => method)).toEqual(['GET']);
+  });
+});
+
+const FAILED: PodStatus = { ...RUNNING, phase: 'Failed' };
+
+describe('a pod that is not the one at the server', () => {
+  test('because another has its name is left alone', async () => {
+    const { put, ask, asked, create } = await withPod();
+    await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
+    await create();
+    await put(FAILED, { ended: true });
+    expect(asked().map(({ method }) => method)).toEqual(['GET']);
+    expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Pending' } });
+  });
+
+  test('because another takes its name just then is not mistaken for it', async () => {
+    const { put, ask, create, clock, troubled } = await withPod();
+    troubled('patch', { kind: 'latency', ms: 1_000 });
+    const putting = put(FAILED, { ended: true }).catch((error: unknown) => error);
+    await clock.advance(500);
+    await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
+    await create();
+    await clock.advance(500);
+    expect(await putting).toMatchObject({ code: 422, reason: 'Invalid' });
+    expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Pending' } });
+  });
+
+  test('because it has gone is of no interest any more', async () => {
+    const { put, ask, asked, pods } = await withPod();
+    await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
+    // The server does not let a node ask of what is none of its pods.
+    await expect(put(FAILED)).rejects.toMatchObject({ code: 403 });
+    pods.take([]);
+    asked();
+    await put(FAILED, { ended: true });
+    expect(asked().map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  test('because it goes just then is of no interest any more either', async () => {
+    const { put, ask, clock, troubled, asked } = await withPod();
+    troubled('patch', { kind: 'latency', ms: 1_000 });
+    const putting = put(FAILED, { ended: true });
+    await clock.advance(500);
+    await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
+    await clock.advance(500);
+    await putting;
+    expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
+  });
+});
+
+describe('a pod that has ended', () => {
+  test('is deleted once it is told how, if somebody has asked for it, and only that pod', async () => {
+    const { put, ask, asked, uid } = await withPod();
+    await ask('DELETE', WEB);
+    await put(FAILED, { ended: true });
+    const [get, patch, deletion, ...more] = asked();
+    expect([get?.method, patch?.method, more]).toEqual(['GET', 'PATCH', []]);
+    expect(deletion).toEqual({
+      ...{ method: 'DELETE', path: WEB },
+      body: { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0, preconditions: { uid } },
+    });
+    await expect(ask('GET', WEB)).rejects.toThrow('404');
+  });
+
+  test('is deleted once the last of it has ended, although its status is told already', async () => {
+    const { put, ask, asked } = await withPod();
+    await ask('DELETE', WEB);
+    await put(FAILED, { ended: false });
+    expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
+    expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Failed' } });
+    await put(FAILED, { ended: true });
+    expect(asked().map(({ method }) => method)).toEqual(['GET', 'DELETE']);
+    await expect(ask('GET', WEB)).rejects.toThrow('404');
+  });
+
+  test('stays if nobody has asked for its end', async () => {
+    const { put, ask, asked } = await withPod();
+    await put(FAILED, { ended: true });
+    expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
+    expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Failed' } });
+  });
+
+  test('whose name another takes before it is deleted, leaves that one alone', async () => {
+    const { put, ask, clock, create, troubled } = await withPod();
+    await ask('DELETE', WEB);
+    troubled('delete', { kind: 'latency', ms: 1_000 });
+    const putting = put(FAILED, { ended: true });
+    await clock.advance(500);
+    await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
+    const other = await create();
+    await clock.advance(500);
+    await putting;
+    expect(uidOf(await ask('GET', WEB))).toBe(other);
+  });
+
+  test('whose deletion fails is told again', async () => {
+    const { put, ask, troubled } = await withPod();
+    await ask('DELETE', WEB);
+    troubled('delete', { kind: 'refused', code: 500 });
+    await expect(put(FAILED, { ended: true })).rejects.toMatchObject({ code: 500 });
+    await put(FAILED, { ended: true });
+    await expect(ask('GET', WEB)).rejects.toThrow('404');
+  });
+});

@@ -1,0 +1,72 @@
+/** A way to an API server whose every answer a test says beforehand. */
+import { addAbortSignal, PassThrough } from 'node:stream';
+import type { KubeRequest, KubeResponse, KubeTransport } from '../../kube/transport.ts';
+
+export type Reply = (signal: AbortSignal) => Promise<KubeResponse>;
+
+export class ToldTransport implements KubeTransport {
+  /** What was asked, in order. */
+  readonly requests: KubeRequest[] = [];
+  /** What is answered next; of what nobody has said anything there is no answer. */
+  readonly replies: Reply[];
+
+  constructor(...replies: readonly Reply[]) {
+    this.replies = [...replies];
+  }
+
+  async send(request: KubeRequest, { signal }: { readonly signal: AbortSignal }): Promise<KubeResponse> {
+    this.requests.push(request);
+    const reply = this.replies.shift() ?? unreachable();
+    signal.throwIfAborted();
+    return await reply(signal);
+  }
+
+  close(): void {}
+}
+
+/** An answer with a body: text as it is, anything else as JSON. */
+export const answered =
+  (code: number, body: unknown = '', headers: Readonly<Record<string, string>> = {}): Reply =>
+  async () => ({ code, headers: new Map(Object.entries(headers)), body: pieces(body) });
+
+async function* pieces(body: unknown): AsyncGenerator<string> {
+  yield typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+/** A refusal as an API server words it. */
+export const refused = (code: number, reason: string, headers: Readonly<Record<string, string>> = {}): Reply =>
+  answered(code, { kind: 'Status', status: 'Failure', reason, message: `${reason} it is`, code }, headers);
+
+/** Nobody is there. */
+export const unreachable = (): Reply => () => Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:6443'));
+
+/** No answer ever comes. */
+export const silent = (): Reply => (signal) =>
+  new Promise((_, fail) => signal.addEventListener('abort', () => fail(signal.reason), { once: true }));
+
+/** A watch that a test tells things through. */
+export class ToldWatch {
+  readonly #body = new PassThrough({ encoding: 'utf8' });
+
+  readonly opened: Reply = async (signal) => {
+    addAbortSignal(signal, this.#body);
+    return { code: 200, headers: new Map(), body: this.#body };
+  };
+
+  tell(type: string, object: object): void {
+    this.write(`${JSON.stringify({ type, object })}\n`);
+  }
+
+  /** As the bytes come, which need not be whole lines. */
+  write(text: string): void {
+    this.#body.write(text);
+  }
+
+  end(): void {
+    this.#body.end();
+  }
+
+  cut(): void {
+    this.#body.destroy(new Error('read ECONNRESET'));
+  }
+}

@@ -1,0 +1,240 @@
+import { describe, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { KubeClient, type KubeClientOptions } from '../../kube/client.ts';
+import {
+  answered,
+  type Reply,
+  refused,
+  silent,
+  ToldTransport,
+  ToldWatch,
+  unreachable,
+} from '../fakes/toldTransport.ts';
+
+const POD = '/api/v1/namespaces/default/pods/web';
+
+function client(replies: readonly Reply[], more: Partial<KubeClientOptions> = {}) {
+  const clock = new SimulatedClock();
+  const transport = new ToldTransport(...replies);
+  const kube = new KubeClient({ transport, clock, userAgent: 'statelet/test', ...more });
+  const controller = new AbortController();
+  return { clock, transport, kube, controller, signal: controller.signal };
+}
+
+/** What a promise that is not looked at yet comes to. */
+const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    (value) => ({ value }),
+    (error) => error,
+  );
+
+describe('a request', () => {
+  test('bears who asks, and an object as JSON', async () => {
+    const { kube, transport, signal } = client([answered(201, { kind: 'Pod', metadata: { uid: 'u' } })]);
+    const made = await kube.create('/api/v1/namespaces/default/pods', { kind: 'Pod' }, { signal });
+    expect(made).toEqual({ kind: 'Pod', metadata: { uid: 'u' } });
+    expect(transport.requests).toEqual([
+      {
+        ...{ method: 'POST', path: '/api/v1/namespaces/default/pods', body: '{"kind":"Pod"}' },
+        headers: {
+          accept: 'application/json',
+          'user-agent': 'statelet/test',
+          'content-type': 'application/json',
+        },
+      },
+    ]);
+  });
+
+  test('that reads has no body', async () => {
+    const { kube, transport, signal } = client([answered(200, {})]);
+    await kube.get(POD, { signal });
+    expect(transport.requests).toEqual([
+      { method: 'GET', path: POD, headers: { accept: 'application/json', 'user-agent': 'statelet/test' } },
+    ]);
+  });
+
+  test('that patches says how its patch is meant: as a strategic merge unless it is told otherwise', async () => {
+    const { kube, transport, signal } = client([answered(200, {}), answered(200, {})]);
+    await kube.patch(POD, { status: {} }, { signal });
+    await kube.patch(POD, { status: null }, { signal, type: 'merge-patch' });
+    expect(transport.requests.map(({ method, body, headers }) => [method, body, headers['content-type']])).toEqual([
+      ['PATCH', '{"status":{}}', 'application/strategic-merge-patch+json'],
+      ['PATCH', '{"status":null}', 'application/merge-patch+json'],
+    ]);
+  });
+
+  test('that writes or deletes says so by its method, and a deletion says how', async () => {
+    const { kube, transport, signal } = client([answered(200, {}), answered(200)]);
+    await kube.update(POD, { kind: 'Pod' }, { signal });
+    expect(await kube.delete(POD, { preconditions: { uid: 'u' } }, { signal })).toBeUndefined();
+    expect(transport.requests.map(({ method, body }) => [method, JSON.parse(String(body))])).toEqual([
+      ['PUT', { kind: 'Pod' }],
+      ['DELETE', { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u' } }],
+    ]);
+  });
+});
+
+describe('a refusal', () => {
+  test('is told with its code and reason, and is not asked about again', async () => {
+    const { kube, transport, signal } = client([refused(404, 'NotFound', { 'retry-after': '1' }), answered(200, {})]);
+    await expect(kube.get(POD, { signal })).rejects.toMatchObject({ code: 404, reason: 'NotFound' });
+    expect(transport.requests).toHaveLength(1);
+  });
+
+  test('of a server that is busy is asked about again when it says', async () => {
+    const busy = refused(429, 'TooManyRequests', { 'retry-after': '2' });
+    const { kube, transport, clock, signal } = client([
+      busy,
+      refused(503, 'Away', { 'retry-after': '5' }),
+      answered(200, 1),
+    ]);
+    const answer = outcomeOf(kube.get(POD, { signal }));
+    await clock.advance(1_999);
+    expect(transport.requests).toHaveLength(1);
+    await clock.advance(1);
+    expect(transport.requests).toHaveLength(2);
+    await clock.advance(5_000);
+    expect(await answer).toEqual({ value: 1 });
+    expect(clock.pending).toBe(0);
+  });
+
+  test('of a server that is busy for ever is told after the tenth time', async () => {
+    const busy = refused(429, 'TooManyRequests', { 'retry-after': '1' });
+    const { kube, transport, clock, signal } = client(new Array(20).fill(busy));
+    const answer = outcomeOf(kube.get(POD, { signal }));
+    await clock.advance(60_000);
+    expect(await answer).toMatchObject({ code: 429 });
+    expect(transport.requests).toHaveLength(10);
+  });
+
+  test('without a time to come again is for the caller to decide', async () => {
+    const { kube, transport, signal } = client([refused(500, ''), answered(200, {})]);
+    await expect(kube.get(POD, { signal })).rejects.toMatchObject({ code: 500, message: ' it is' });
+    expect(transport.requests).toHaveLength(1);
+  });
+});
+
+describe('a call', () => {
+  test('that nobody answers fails after 10 s, or as soon as it is told to', async () => {
+    const { kube, clock, signal } = client([silent(), silent()]);
+    const usual = outcomeOf(kube.get(POD, { signal }));
+    const short = outcomeOf(kube.get(POD, { signal, timeoutMs: 500 }));
+    await clock.advance(500);
+    expect(await short).toMatchObject({ message: 'no answer within 0.5s' });
+    await clock.advance(9_499);
+    expect(clock.pending).toBe(1);
+    await clock.advance(1);
+    expect(await usual).toMatchObject({ message: 'no answer within 10s' });
+  });
+
+  test('that its caller gives up ends with the caller’s reason, and leaves no timer', async () => {
+    const { kube, clock, controller, signal } = client([silent()]);
+    const answer = outcomeOf(kube.get(POD, { signal }));
+    await clock.advance(0);
+    controller.abort(new Error('enough'));
+    expect(await answer).toMatchObject({ message: 'enough' });
+    expect(clock.pending).toBe(0);
+  });
+
+  test('that is given up while it waits for a busy server ends at once', async () => {
+    const { kube, clock, controller, signal } = client([refused(429, 'Busy', { 'retry-after': '60' })]);
+    const answer = outcomeOf(kube.get(POD, { signal }));
+    await clock.advance(1);
+    controller.abort(new Error('enough'));
+    expect(await answer).toMatchObject({ message: 'enough' });
+    expect(clock.pending).toBe(0);
+  });
+
+  test('that finds no server fails with the reason, and leaves no timer', async () => {
+    const { kube, clock, signal } = client([unreachable()]);
+    await expect(kube.get(POD, { signal })).rejects.toThrow('ECONNREFUSED');
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('a client with a rate', () => {
+  const rate = { qps: 2, burst: 3 };
+  const many = () => new Array(10).fill(answered(200, {}));
+
+  test('sends as many requests as may come at once, and then one after the other', async () => {
+    const { kube, transport, clock, signal } = client(many(), { rate });
+    for (let i = 0; i < 5; i += 1) void kube.get(POD, { signal });
+    await clock.advance(499);
+    expect(transport.requests).toHaveLength(3);
+    await clock.advance(1);
+    expect(transport.requests).toHaveLength(4);
+    await clock.advance(500);
+    expect(transport.requests).toHaveLength(5);
+  });
+
+  test('may send as many at once again when it has been quiet, and no more than that', async () => {
+    const { kube, transport, clock, signal } = client(many(), { rate });
+    for (let i = 0; i < 3; i += 1) await kube.get(POD, { signal });
+    await clock.advance(60_000);
+    for (let i = 0; i < 5; i += 1) void kube.get(POD, { signal });
+    await clock.advance(0);
+    expect(transport.requests).toHaveLength(6);
+  });
+
+  test('does not keep a call waiting that has been given up already', async () => {
+    const { kube, clock, controller, signal } = client(many(), { rate: { qps: 1, burst: 1 } });
+    await kube.get(POD, { signal });
+    controller.abort(new Error('enough'));
+    const answer = outcomeOf(kube.get(POD, { signal }));
+    await clock.advance(0);
+    expect(clock.pending).toBe(0);
+    expect(await answer).toMatchObject({ message: 'enough' });
+  });
+});
+
+describe('a watch', () => {
+  const heard = async (events: AsyncIterable<unknown>, into: unknown[]) => {
+    for await (const event of events) into.push(event);
+  };
+
+  test('tells events as their lines become whole, until the server ends it', async () => {
+    const told = new ToldWatch();
+    const { kube, transport, clock, signal } = client([told.opened]);
+    const events: unknown[] = [];
+    const done = heard(await kube.watch('/api/v1/pods?watch=true', { signal }), events);
+    told.write('{"type":"ADDED"}\n\n{"type":');
+    await clock.advance(0);
+    expect(events).toEqual([{ type: 'ADDED' }]);
+    told.write('"MODIFIED"}\n{"type":"DELETED"}\n');
+    await clock.advance(0);
+    expect(events).toEqual([{ type: 'ADDED' }, { type: 'MODIFIED' }, { type: 'DELETED' }]);
+    told.end();
+    await done;
+    expect(transport.requests).toMatchObject([{ method: 'GET', isWatch: true }]);
+  });
+
+  test('that is open may be quiet for longer than a request may take, and ends with its signal', async () => {
+    const told = new ToldWatch();
+    const { kube, clock, controller, signal } = client([told.opened]);
+    const events: unknown[] = [];
+    const done = outcomeOf(heard(await kube.watch('/api/v1/pods', { signal }), events));
+    await clock.advance(3_600_000);
+    told.write('{"type":"ADDED"}\n');
+    await clock.advance(0);
+    expect(events).toEqual([{ type: 'ADDED' }]);
+    controller.abort(new Error('enough'));
+    expect(await done).toMatchObject({ name: 'AbortError' });
+  });
+
+  test('that breaks fails where it is read', async () => {
+    const told = new ToldWatch();
+    const { kube, clock, signal } = client([told.opened]);
+    const done = outcomeOf(heard(await kube.watch('/api/v1/pods', { signal }), []));
+    await clock.advance(0);
+    told.cut();
+    expect(await done).toMatchObject({ message: 'read ECONNRESET' });
+  });
+
+  test('that nobody opens fails after 10 s, and one that is refused with the refusal', async () => {
+    const { kube, clock, signal } = client([silent(), refused(403, 'Forbidden')]);
+    const opening = outcomeOf(kube.watch('/api/v1/pods', { signal }));
+    await clock.advance(10_000);
+    expect(await opening).toMatchObject({ message: 'no answer within 10s' });
+    await expect(kube.watch('/api/v1/pods', { signal })).rejects.toMatchObject({ code: 403, reason: 'Forbidden' });
+  });
+});

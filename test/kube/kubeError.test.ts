@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { isConflict, isForbidden, isNotFound, KubeError, kubeErrorOf } from '../../kube/kubeError.ts';
+
+test('a refusal tells what its Status says: the message, the reason and when to come again', () => {
+  const status = { kind: 'Status', message: 'pods "web" not found', reason: 'NotFound', code: 404 };
+  expect(kubeErrorOf(404, JSON.stringify(status), undefined)).toMatchObject({
+    ...{ name: 'KubeError', code: 404, reason: 'NotFound', message: 'pods "web" not found', retryAfterMs: undefined },
+  });
+  const busy = { message: 'busy', details: { retryAfterSeconds: 3 } };
+  expect(kubeErrorOf(429, JSON.stringify(busy), undefined)).toMatchObject({ reason: '', retryAfterMs: 3_000 });
+  expect(kubeErrorOf(429, JSON.stringify(busy), '7').retryAfterMs).toBe(7_000);
+});
+
+test('a wait that is no number of seconds is none', () => {
+  const after = (text: string) => kubeErrorOf(503, '', text).retryAfterMs;
+  expect(after('Wed, 21 Oct 2026 07:28:00 GMT')).toBeUndefined();
+  expect(after('-1')).toBeUndefined();
+  expect(after('0')).toBe(0);
+});
+
+test('whatever else answers, as a proxy, is told in its own words, or by its code', () => {
+  expect(kubeErrorOf(502, 'Bad Gateway\n', undefined).message).toBe('Bad Gateway');
+  expect(kubeErrorOf(502, ' \n', undefined).message).toBe('the server answered with code 502');
+  const odd = '{"message": 5}';
+  expect(kubeErrorOf(500, odd, undefined)).toMatchObject({ message: odd, reason: '' });
+});
+
+test('an error is of a kind by its code, and only if a server has answered it', () => {
+  const codes = [403, 404, 409, 500].map((code) => new KubeError(code, 'no'));
+  expect(codes.map(isForbidden)).toEqual([true, false, false, false]);
+  expect(codes.map(isNotFound)).toEqual([false, true, false, false]);
+  expect(codes.map(isConflict)).toEqual([false, false, true, false]);
+  expect([isForbidden, isNotFound, isConflict].some((is) => is({ code: 404 }) || is(new Error('404')))).toBe(false);
+});

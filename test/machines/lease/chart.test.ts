@@ -1,0 +1,88 @@
+import { expect, test } from '@jest/globals';
+import { createActor } from 'xstate';
+import { leaseMachine } from '../../../machines/lease/chart.ts';
+import { actorView } from '../../../machines/shared/actorTree.ts';
+import { provided } from '../../../machines/shared/ports.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { START } from '../support/stand.ts';
+
+/** As of a lease of 40 s. */
+const EVERY = 10_000;
+/** As a kubelet waits between its tries. */
+const WAITS = [200, 400, 800, 1_600, 3_200, 6_400, 7_000, 7_000];
+
+/** A lease whose every renewal the test answers. */
+function leaseStory() {
+  const ports = new FakePorts(START);
+  const actor = createActor(provided(leaseMachine, ports), { input: { everyMs: EVERY } }).start();
+  return {
+    ports,
+    renewed: () => ports.answer('renewLease', null),
+    failed: () => ports.fail('renewLease', 'InternalError', 'connection refused'),
+    state: () => statePath(actor.getSnapshot().value),
+    failure: () => actor.getSnapshot().context.failure?.message,
+    asks: () => ports.asked('renewLease').length,
+    view: () => actorView(actor, () => START),
+  };
+}
+
+test('it is renewed at once, and then every so often', () => {
+  const { ports, renewed, state, asks, view } = leaseStory();
+  for (const renewals of [1, 2, 3]) {
+    expect([state(), asks()]).toEqual(['renewing', renewals]);
+    renewed();
+    ports.advance(EVERY - 1);
+    expect([state(), asks()]).toEqual(['current', renewals]);
+    expect(view()).toMatchObject({ waitingFor: 'the next renewal of the lease', until: START + EVERY });
+    ports.advance(1);
+  }
+});
+
+test('the time until the next renewal counts from the answer, however late that is', () => {
+  const { ports, renewed, state } = leaseStory();
+  ports.advance(8_000);
+  renewed();
+  ports.advance(EVERY - 1);
+  expect(state()).toBe('current');
+  ports.advance(1);
+  expect(state()).toBe('renewing');
+});
+
+test('what fails is tried again after a wait that doubles from 200 ms to 7 s', () => {
+  const { ports, failed, state, failure, asks, view } = leaseStory();
+  for (const [failures, wait] of WAITS.entries()) {
+    failed();
+    expect([state(), failure()]).toEqual(['awaitingRetry', 'connection refused']);
+    expect(view().until).toBe(ports.now + wait);
+    ports.advance(wait - 1);
+    expect([state(), asks()]).toEqual(['awaitingRetry', failures + 1]);
+    ports.advance(1);
+    expect([state(), asks()]).toEqual(['renewing', failures + 2]);
+  }
+});
+
+test('a renewal ends the failure, and the waits begin anew', () => {
+  const { ports, renewed, failed, state, failure } = leaseStory();
+  for (const wait of WAITS.slice(0, 5)) {
+    failed();
+    ports.advance(wait);
+  }
+  renewed();
+  expect([state(), failure(), ports.untilNext]).toEqual(['current', undefined, EVERY]);
+  ports.advance(EVERY);
+  failed();
+  expect([state(), ports.untilNext]).toEqual(['awaitingRetry', 200]);
+});
+
+test('a clock that is set back puts no renewal off', () => {
+  const { ports, renewed, failed, asks } = leaseStory();
+  failed();
+  ports.setClock(-3_600_000);
+  ports.advance(200);
+  expect(asks()).toBe(2);
+  renewed();
+  ports.setClock(-3_600_000);
+  ports.advance(EVERY);
+  expect(asks()).toBe(3);
+});

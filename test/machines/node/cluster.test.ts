@@ -1,0 +1,91 @@
+import { expect, test } from '@jest/globals';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import { namedPod, nodeStory } from '../support/nodeStory.ts';
+
+const MINUTE = 60_000;
+const PORTS: readonly PortName[] = ['registerNode', 'ensureCsiNode', 'putNodeStatus', 'renewLease'];
+
+/** A node of a cluster, whose every call to that the test answers. */
+function clusterStory() {
+  const story = nodeStory({ cluster: { leaseMs: 40_000 }, held: PORTS });
+  const stateOf = (name: string) => story.own(name)?.state;
+  return {
+    ...story,
+    asks: (port: PortName) => story.ports.asked(port).length,
+    states: () => [stateOf('registration'), stateOf('nodeStatus'), stateOf('lease')],
+    register: () => {
+      story.ports.answer('registerNode', { uid: 'node-1-uid' });
+      story.ports.answer('putNodeStatus', { isWritten: true });
+      story.ports.answer('ensureCsiNode', null);
+      // Whether it is ready depends on the CSINode, too.
+      story.ports.answer('putNodeStatus', { isWritten: true });
+    },
+  };
+}
+
+test('a node without a cluster has none of its actors, and asks nothing of one', () => {
+  const { own, ports, list, tell, context, tick } = nodeStory();
+  list();
+  tick();
+  tell({ type: 'node.factsChanged', at: ports.now, hostIps: ['192.0.2.2'] });
+  expect(['registration', 'nodeStatus', 'lease'].map(own)).toEqual([undefined, undefined, undefined]);
+  expect(PORTS.flatMap((port) => ports.asked(port))).toEqual([]);
+  expect(context().registration).toBeUndefined();
+});
+
+test('a node of a cluster registers and renews its lease at once, and tells its status as soon as it is registered', () => {
+  const { ports, states, asks, context } = clusterStory();
+  expect(states()).toEqual(['registering', 'awaitingRegistration', 'renewing']);
+  expect(PORTS.map(asks)).toEqual([1, 0, 0, 1]);
+  ports.answer('registerNode', { uid: 'node-1-uid' });
+  expect(context().registration).toEqual({ uid: 'node-1-uid', isInitialized: false });
+  expect(states()).toEqual(['makingCsiNode', 'reporting', 'renewing']);
+});
+
+test('that its CSINode is there is told to the cluster at once', () => {
+  const { ports, states, asks, context } = clusterStory();
+  ports.answer('registerNode', { uid: 'node-1-uid' });
+  ports.answer('putNodeStatus', { isWritten: true });
+  expect(states()[1]).toBe('current');
+  ports.answer('ensureCsiNode', null);
+  expect(context().registration).toEqual({ uid: 'node-1-uid', isInitialized: true });
+  expect([states()[1], asks('putNodeStatus')]).toEqual(['reporting', 2]);
+});
+
+test('a change of the node or of its runtime, and that it drains, are told to the cluster at once', () => {
+  const { ports, register, list, want, drain, tell, asks } = clusterStory();
+  register();
+  // The node takes as long to drain as the pod does.
+  ports.hold('stopContainer');
+  const changes = [
+    () => list(),
+    () => want([namedPod('web')]),
+    () => tell({ type: 'node.factsChanged', at: ports.now, hostIps: ['192.0.2.2'] }),
+    () => {
+      const health = { since: ports.now, ready: false, name: 'fake', version: '1', message: 'away' };
+      tell({ type: 'runtime.healthChanged', health });
+    },
+    () => drain(),
+  ];
+  const told = changes.map((change) => {
+    const before = asks('putNodeStatus');
+    change();
+    const after = asks('putNodeStatus');
+    if (after > before) ports.answer('putNodeStatus', { isWritten: true });
+    return after - before;
+  });
+  // Which pods it runs is not part of its status.
+  expect(told).toEqual([1, 0, 1, 1, 1]);
+});
+
+test('its lease is renewed four times while it lasts, whether or not the node could be registered', () => {
+  const { ports, asks, states } = clusterStory();
+  ports.fail('registerNode', 'InternalError');
+  ports.answer('renewLease', null);
+  const before = asks('renewLease');
+  for (let renewals = 0; renewals < 6; renewals += 1) {
+    ports.advance(MINUTE / 6);
+    ports.answer('renewLease', null);
+  }
+  expect([asks('renewLease') - before, states()[2]]).toEqual([6, 'current']);
+});

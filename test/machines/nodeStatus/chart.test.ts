@@ -1,0 +1,130 @@
+import { expect, test } from '@jest/globals';
+import { createActor } from 'xstate';
+import { nodeStatusMachine } from '../../../machines/nodeStatus/chart.ts';
+import { provided } from '../../../machines/shared/ports.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { START } from '../support/stand.ts';
+
+const CHECK = 10_000;
+
+/** The status of a node, whose every report the test answers. */
+function statusStory() {
+  const ports = new FakePorts(START);
+  const actor = createActor(provided(nodeStatusMachine, ports)).start();
+  return {
+    ports,
+    registered: () => actor.send({ type: 'node.registered' }),
+    changed: () => actor.send({ type: 'node.changed' }),
+    told: () => ports.answer('putNodeStatus', { isWritten: true }),
+    failed: () => ports.fail('putNodeStatus', 'InternalError', 'connection refused'),
+    state: () => statePath(actor.getSnapshot().value),
+    failure: () => actor.getSnapshot().context.failure?.message,
+    asks: () => ports.asked('putNodeStatus').length,
+  };
+}
+
+/** One that was told once. */
+function toldStory() {
+  const story = statusStory();
+  story.registered();
+  story.told();
+  return story;
+}
+
+test('nothing is told of a node that is not registered, whatever changes; then it is told at once, and once', () => {
+  const { ports, registered, changed, told, state, asks } = statusStory();
+  changed();
+  ports.advance(60_000);
+  expect([state(), asks()]).toEqual(['awaitingRegistration', 0]);
+  registered();
+  expect([state(), asks()]).toEqual(['reporting', 1]);
+  told();
+  expect([state(), asks()]).toEqual(['current', 1]);
+});
+
+test('every ten seconds it is looked whether there is something to tell', () => {
+  const { ports, told, state, asks } = toldStory();
+  for (const checks of [1, 2]) {
+    ports.advance(CHECK - 1);
+    expect([state(), asks()]).toEqual(['current', checks]);
+    ports.advance(1);
+    expect([state(), asks()]).toEqual(['reporting', checks + 1]);
+    told();
+  }
+});
+
+test('a change is told at once, and the next check is ten seconds after it', () => {
+  const { ports, changed, told, state, asks } = toldStory();
+  ports.advance(6_000);
+  changed();
+  expect([state(), asks()]).toEqual(['reporting', 2]);
+  told();
+  expect(ports.untilNext).toBe(CHECK);
+});
+
+test('changes while one report is on its way lead to one more, and it to none', () => {
+  const { ports, changed, told, state, asks } = toldStory();
+  for (let changes = 0; changes < 3; changes += 1) changed();
+  expect([ports.pending(), asks()]).toEqual([['putNodeStatus'], 2]);
+  told();
+  expect([state(), ports.pending(), asks()]).toEqual(['reporting', ['putNodeStatus'], 3]);
+  told();
+  expect([state(), asks()]).toEqual(['current', 3]);
+});
+
+test('what fails is tried again after ten seconds each time, until it is told', () => {
+  const { ports, registered, told, failed, state, failure, asks } = statusStory();
+  registered();
+  for (const failures of [1, 2, 3]) {
+    failed();
+    expect([state(), failure()]).toEqual(['awaitingRetry', 'connection refused']);
+    ports.advance(CHECK - 1);
+    expect([state(), asks()]).toEqual(['awaitingRetry', failures]);
+    ports.advance(1);
+    expect([state(), asks()]).toEqual(['reporting', failures + 1]);
+  }
+  told();
+  expect([state(), failure()]).toEqual(['current', undefined]);
+});
+
+test('after a failure the next change is told at once', () => {
+  const { ports, changed, told, failed, state, failure, asks } = toldStory();
+  changed();
+  failed();
+  ports.advance(1_000);
+  changed();
+  expect([state(), asks()]).toEqual(['reporting', 3]);
+  told();
+  expect([state(), failure(), ports.untilNext]).toEqual(['current', undefined, CHECK]);
+});
+
+test('a report that fails takes the changes since with it: the next one tells them, and is the last', () => {
+  const { ports, changed, told, failed, state, asks } = toldStory();
+  changed();
+  changed();
+  failed();
+  ports.advance(CHECK);
+  expect([state(), asks()]).toEqual(['reporting', 3]);
+  told();
+  expect([state(), asks()]).toEqual(['current', 3]);
+});
+
+test('a change while what failed is tried again leads to one more report, and none of the failure is left', () => {
+  const { ports, registered, changed, told, failed, state, failure, asks } = statusStory();
+  registered();
+  failed();
+  ports.advance(CHECK);
+  changed();
+  told();
+  expect([state(), failure(), asks()]).toEqual(['reporting', undefined, 3]);
+});
+
+test('a clock that is set back makes a wait no longer', () => {
+  const { ports, registered, failed, asks } = statusStory();
+  registered();
+  failed();
+  ports.setClock(-3_600_000);
+  ports.advance(CHECK);
+  expect(asks()).toBe(2);
+});

@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import { registrationMachine } from '../../../machines/registration/chart.ts';
+import type { RegistrationReport } from '../../../machines/shared/events.ts';
+import { type PortName, provided } from '../../../machines/shared/ports.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { childOf, ear, START } from '../support/stand.ts';
+
+/** As a kubelet waits between its tries. */
+const WAITS = [200, 400, 800, 1_600, 3_200, 6_400, 7_000, 7_000];
+
+/** A registration whose every try the test answers. */
+function registrationStory() {
+  const ports = new FakePorts(START);
+  const { ref, heard } = ear<RegistrationReport>();
+  const actor = childOf(ref, provided(registrationMachine, ports), { id: 'registration' }).start();
+  return {
+    ports,
+    heard,
+    registered: (uid = 'node-1-uid') => ports.answer('registerNode', { uid }),
+    made: () => ports.answer('ensureCsiNode', null),
+    failed: (port: PortName) => ports.fail(port, 'InternalError', 'connection refused'),
+    state: () => statePath(actor.getSnapshot().value),
+    failure: () => actor.getSnapshot().context.failure?.message,
+    asks: (port: PortName) => ports.asked(port).length,
+  };
+}
+
+test('the node is registered at once, then its CSINode is made for that Node, and each is told when it is done', () => {
+  const { ports, registered, made, state, heard, asks } = registrationStory();
+  expect([state(), asks('registerNode'), asks('ensureCsiNode')]).toEqual(['registering', 1, 0]);
+  registered();
+  expect([state(), ports.asked('ensureCsiNode')]).toEqual(['makingCsiNode', [{ uid: 'node-1-uid' }]]);
+  expect(heard()).toEqual([{ type: 'node.registered', uid: 'node-1-uid' }]);
+  made();
+  expect(heard()).toEqual([{ type: 'node.registered', uid: 'node-1-uid' }, { type: 'node.csiInitialized' }]);
+  ports.advance(3_600_000);
+  expect([state(), asks('registerNode'), asks('ensureCsiNode')]).toEqual(['registered', 1, 1]);
+});
+
+test.each([
+  { port: 'registerNode', at: 'registering', waiting: 'awaitingRegistration' },
+  { port: 'ensureCsiNode', at: 'makingCsiNode', waiting: 'awaitingCsiNode' },
+] as const)('$port is tried again after a wait that doubles from 200 ms to 7 s', ({ port, at, waiting }) => {
+  const { ports, registered, failed, state, failure, heard, asks } = registrationStory();
+  if (port === 'ensureCsiNode') registered();
+  const told = heard();
+  for (const [failures, wait] of WAITS.entries()) {
+    failed(port);
+    expect([state(), failure()]).toEqual([waiting, 'connection refused']);
+    ports.advance(wait - 1);
+    expect([state(), asks(port)]).toEqual([waiting, failures + 1]);
+    ports.advance(1);
+    expect([state(), asks(port)]).toEqual([at, failures + 2]);
+  }
+  expect(heard()).toEqual(told);
+});
+
+test('once the node is registered the waits begin anew, and nothing is left of the failure', () => {
+  const { ports, registered, failed, made, state, failure } = registrationStory();
+  for (const wait of WAITS.slice(0, 4)) {
+    failed('registerNode');
+    ports.advance(wait);
+  }
+  registered();
+  expect([state(), failure()]).toEqual(['makingCsiNode', undefined]);
+  failed('ensureCsiNode');
+  expect(ports.untilNext).toBe(200);
+  ports.advance(200);
+  made();
+  expect([state(), failure(), ports.untilNext]).toEqual(['registered', undefined, undefined]);
+});
+
+test('a node that was registered is not registered again because its CSINode could not be made', () => {
+  const { ports, registered, failed, made, heard, asks } = registrationStory();
+  registered();
+  failed('ensureCsiNode');
+  ports.advance(200);
+  made();
+  expect(heard().map(({ type }) => type)).toEqual(['node.registered', 'node.csiInitialized']);
+  expect([asks('registerNode'), asks('ensureCsiNode')]).toEqual([1, 2]);
+});
+
+test('a clock that is set back makes a wait no longer', () => {
+  const { ports, failed, asks } = registrationStory();
+  failed('registerNode');
+  ports.setClock(-3_600_000);
+  ports.advance(200);
+  expect(asks('registerNode')).toBe(2);
+});
