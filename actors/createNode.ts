@@ -76,7 +76,9 @@ const withStatuses = (parts: NodeParts): NodeParts => {
 
 /** What the actors are told of the cluster. */
 const inCluster = ({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> =>
-  cluster === undefined ? {} : { cluster: { leaseMs: cluster.leaseSeconds * 1_000 } };
+  cluster === undefined
+    ? {}
+    : { cluster: { leaseMs: cluster.leaseSeconds * 1_000, statusCheckMs: cluster.statusCheckMs } };
 
 /** The node over an open store. */
 function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {

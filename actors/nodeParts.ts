@@ -32,6 +32,8 @@ export interface ClusterParts {
   readonly host: HostIdentity;
   /** How long the lease lasts, in seconds. */
   readonly leaseSeconds: number;
+  /** How often it is looked whether the status of its Node has changed, in milliseconds. */
+  readonly statusCheckMs: number;
   /** How often the status of its Node is written in any case, in milliseconds. */
   readonly statusReportMs: number;
   /** As a cloud knows the node; empty for none. */

@@ -24,8 +24,6 @@ const CRASH_BASE_MS = 10_000;
  */
 const startSlots = (): number => 2 * availableParallelism();
 
-export type HostConfig = Awaited<ReturnType<typeof hostConfig>>;
-
 /** Reads what of the host the node has to know, and gives it the kubelet's settings under the agent's names. */
 export async function hostConfig(
   config: NodeConfig,

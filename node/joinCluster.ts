@@ -16,7 +16,7 @@ export interface JoinedCluster extends ClusterParts {
 
 /** Reads the kubeconfig; throws a `ConfigError` where that is wrong. Nothing is asked of the server yet. */
 export async function joinCluster(config: ClusterConfig, host: HostIdentity): Promise<JoinedCluster> {
-  const { rate, leaseSeconds, registersNode, providerId, statusReportMs } = config;
+  const { rate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs } = config;
   const endpoint = kubeEndpoint(await readKubeconfig(config.kubeconfig), systemClock.now);
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
   const [transport, leaseTransport] = [
@@ -27,7 +27,7 @@ export async function joinCluster(config: ClusterConfig, host: HostIdentity): Pr
     client: new KubeClient({ transport, clock: systemClock, userAgent, rate }),
     leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
     pods: new PodCache(),
-    ...{ host, leaseSeconds, providerId, statusReportMs, registers: registersNode },
+    ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, registers: registersNode },
     close: () => {
       for (const each of [transport, leaseTransport]) each.close();
     },

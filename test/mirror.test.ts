@@ -15,6 +15,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'describeNode podCache' },
   'test/actors/cluster/clusterNode.test.ts': { kube: 'paths' },
   'test/kube/client.test.ts': { kube: 'rateLimit' },
+  'test/kube/http2/http2Transport.test.ts': { 'kube/http2': 'connection' },
   // A test API server, by what a real one answered.
   'test/apiserver/recorded/recorded.test.ts': {
     apiserver: 'aggregated answers api firstObjects negotiation plainPaths shapes',

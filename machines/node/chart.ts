@@ -129,7 +129,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     });
     if (input.cluster !== undefined) {
       spawn('registration', { id: 'registration' });
-      spawn('nodeStatus', { id: 'nodeStatus' });
+      spawn('nodeStatus', { id: 'nodeStatus', input: { checkMs: input.cluster.statusCheckMs } });
       spawn('lease', { id: 'lease', input: { everyMs: input.cluster.leaseMs / RENEWALS } });
     }
     return {

@@ -42,6 +42,8 @@ import type { SourceState } from './source.ts';
 interface ClusterInput {
   /** How long its lease lasts, in milliseconds. */
   readonly leaseMs: number;
+  /** How often it is looked whether its status has changed, in milliseconds. */
+  readonly statusCheckMs: number;
 }
 
 export interface NodeInput {

@@ -4,20 +4,24 @@ import type { Failure } from '../../pod/failure.ts';
 import type { NodeStatusEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
-/** As in a kubelet: so often it is looked whether there is something to tell. */
-const CHECK_MS = 10_000;
+// Not an interface: the types of the package would have to name it.
+export type NodeStatusInput = {
+  /** How often it is looked whether there is something to tell, in milliseconds. */
+  readonly checkMs: number;
+};
 
-export interface NodeStatusContext {
+export type NodeStatusContext = NodeStatusInput & {
   /** Something has changed while the last status was being told. */
   readonly isStale: boolean;
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
-}
+};
 
 export const nodeStatusMachine = setup({
   types: {
+    input: {} as NodeStatusInput,
     context: {} as NodeStatusContext,
     events: {} as NodeStatusEvent,
     meta: {} as StateMeta,
@@ -29,15 +33,18 @@ export const nodeStatusMachine = setup({
     markStale: assign({ isStale: true }),
     begin: assign({ isStale: false }),
     recordTold: assign({ failure: undefined }),
-    recordFailure: assign(({ event }) => {
+    recordFailure: assign(({ context: { checkMs }, event }) => {
       const failure = failureOf(event);
-      return { failure, retryAt: failure.at + CHECK_MS };
+      return { failure, retryAt: failure.at + checkMs };
     }),
   },
 }).createMachine({
   id: 'nodeStatus',
-  description: 'The status of the Node object: reported on change, and every five minutes.',
-  context: { isStale: false, retryAt: 0 },
+  description: 'The status of the Node object: reported on change, and every so often in any case.',
+  meta: {
+    moments: ({ since, snapshot: { context } }: Seen<NodeStatusContext>) => ({ dueAt: since + context.checkMs }),
+  },
+  context: ({ input }) => ({ ...input, isStale: false, retryAt: 0 }),
   initial: 'awaitingRegistration',
   states: {
     awaitingRegistration: {
@@ -62,14 +69,14 @@ export const nodeStatusMachine = setup({
     },
     current: {
       tags: 'steady',
-      meta: { waitsFor: 'the next check of the node status', afterMs: CHECK_MS },
-      invoke: { src: 'timer', input: { after: CHECK_MS } },
+      meta: { waitsFor: 'the next check of the node status', until: 'dueAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: context.checkMs }) },
       on: { 'timer.elapsed': 'reporting', 'node.changed': 'reporting' },
     },
     awaitingRetry: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to report the node status', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: CHECK_MS }) },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: context.checkMs }) },
       on: { 'timer.elapsed': 'reporting', 'node.changed': 'reporting' },
     },
   },

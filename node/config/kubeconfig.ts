@@ -6,7 +6,7 @@ import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.t
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { ConfigError, describeIssues } from './configError.ts';
-import { boolean, text, textLike } from './fields.ts';
+import { boolean, list, text, textLike } from './fields.ts';
 
 const server = textLike('an address such as "https://192.0.2.1:6443"', (address) => {
   const url = URL.parse(address);
@@ -38,11 +38,16 @@ const user = z.looseObject({
   'auth-provider': unsupported('a client certificate or a token'),
   username: unsupported('a client certificate or a token'),
 });
+/** A list of which none are given may be missing, or null. */
+function listOf<Shape extends z.core.$ZodShape>(shape: Shape) {
+  return z.nullish(list(z.looseObject(shape)));
+}
+
 const kubeconfig = z.looseObject({
   'current-context': text,
-  contexts: z.array(z.looseObject({ name: text, context: z.looseObject({ cluster: text, user: z.optional(text) }) })),
-  clusters: z.array(z.looseObject({ name: text, cluster: z.unknown() })),
-  users: z.optional(z.array(z.looseObject({ name: text, user: z.unknown() }))),
+  contexts: listOf({ name: text, context: z.looseObject({ cluster: text, user: z.optional(text) }) }),
+  clusters: listOf({ name: text, cluster: z.unknown() }),
+  users: listOf({ name: text, user: z.unknown() }),
 });
 
 /** The current context of a kubeconfig; its paths are absolute. */
@@ -76,7 +81,7 @@ export function parseKubeconfig(path: string, content: string): Kubeconfig {
   const { context } = byName(file.contexts, name, `current-context: there is no context "${name}"`, say);
   const at = (kind: 'cluster' | 'user') => `contexts: "${name}": there is no ${kind} "${context[kind]}"`;
   const asked = byName(file.clusters, context.cluster, at('cluster'), say);
-  const asking = context.user ? byName(file.users ?? [], context.user, at('user'), say) : undefined;
+  const asking = context.user ? byName(file.users, context.user, at('user'), say) : undefined;
   return {
     cluster: withPaths(checked(cluster, asked.cluster, `clusters: "${context.cluster}": `, say), path),
     user: withPaths(checked(user, asking?.user ?? {}, `users: "${context.user}": `, say), path),
@@ -84,8 +89,13 @@ export function parseKubeconfig(path: string, content: string): Kubeconfig {
 }
 
 /** Names are data: two of one name are told apart by their order, the first wins. */
-function byName<T extends { readonly name: string }>(all: readonly T[], name: string, missing: string, say: Say): T {
-  const found = all.find((each) => each.name === name);
+function byName<T extends { readonly name: string }>(
+  all: readonly T[] | null | undefined,
+  name: string,
+  missing: string,
+  say: Say,
+): T {
+  const found = all?.find((each) => each.name === name);
   if (found === undefined) throw say(missing);
   return found;
 }

@@ -100,6 +100,7 @@ export interface Cluster {
   readonly leaseClient: KubeClient;
   readonly host: HostIdentity;
   readonly leaseSeconds: number;
+  readonly statusCheckMs: number;
   readonly statusReportMs: number;
   readonly providerId: string;
   readonly registers: boolean;
@@ -131,6 +132,7 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
     pods,
     host,
     leaseSeconds: 40,
+    statusCheckMs: 10_000,
     statusReportMs: 300_000,
     providerId: '',
     registers: true,

@@ -7,7 +7,7 @@ const PORTS: readonly PortName[] = ['registerNode', 'ensureCsiNode', 'putNodeSta
 
 /** A node of a cluster, whose every call to that the test answers. */
 function clusterStory() {
-  const story = nodeStory({ cluster: { leaseMs: 40_000 }, held: PORTS });
+  const story = nodeStory({ cluster: { leaseMs: 40_000, statusCheckMs: 10_000 }, held: PORTS });
   const stateOf = (name: string) => story.own(name)?.state;
   return {
     ...story,

@@ -11,7 +11,7 @@ const CHECK = 10_000;
 /** The status of a node, whose every report the test answers. */
 function statusStory() {
   const ports = new FakePorts(START);
-  const actor = createActor(provided(nodeStatusMachine, ports)).start();
+  const actor = createActor(provided(nodeStatusMachine, ports), { input: { checkMs: CHECK } }).start();
   return {
     ports,
     registered: () => actor.send({ type: 'node.registered' }),

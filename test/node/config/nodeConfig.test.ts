@@ -253,7 +253,7 @@ describe('the fields that have an effect', () => {
         return Reflect.get(target, name);
       },
     });
-    compileConfig({ flags: {}, file: { ...given, config: watched }, defaults });
+    compileConfig({ flags: { '--kubeconfig': '/etc/node.conf' }, file: { ...given, config: watched }, defaults });
     expect([...fieldsActedOn.keys()].sort()).toEqual([...read].sort());
   });
 });

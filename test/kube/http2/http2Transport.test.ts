@@ -1,0 +1,167 @@
+/** Requests to the test API server over real connections; what a broken server does is a socket's of the test. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../../actors/clock.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { Api } from '../../../apiserver/api.ts';
+import { type Serving, serve } from '../../../apiserver/serving/server.ts';
+import { KubeClient } from '../../../kube/client.ts';
+import type { Clock } from '../../../kube/clock.ts';
+import type { KubeEndpoint } from '../../../kube/endpoint.ts';
+import { Http2Transport } from '../../../kube/http2/http2Transport.ts';
+import { Authority } from '../../apiserver/serving/certificates.ts';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+/** A server that allows so many leaves two of them to watches. */
+const STREAMS = 12;
+const tokens = new Map([['secret', { name: 'admin', groups: ['system:masters'] }]]);
+const signal = new AbortController().signal;
+const cleanUps: (() => unknown)[] = [];
+let authority: Authority;
+let pair: { readonly key: string; readonly cert: string };
+let serving: Serving;
+
+const start = (port = 0) =>
+  serve(new Api({ clock: systemClock, tokens, address: '127.0.0.1' }), {
+    ...{ port, tls: pair, maxConcurrentStreams: STREAMS },
+  });
+
+beforeAll(async () => {
+  authority = new Authority();
+  pair = authority.issue('/CN=kube-apiserver');
+  serving = await start();
+});
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+afterAll(async () => {
+  await serving.close();
+  authority.remove();
+});
+
+const endpoint = (port: number, more: Partial<KubeEndpoint> = {}): KubeEndpoint => ({
+  origin: `https://127.0.0.1:${port}`,
+  basePath: '',
+  isInsecure: false,
+  pems: async () => ({ ca: authority.cert }),
+  token: async () => 'secret',
+  ...more,
+});
+
+function client(port: number, more: Partial<KubeEndpoint> = {}, clock: Clock = systemClock): KubeClient {
+  const transport = new Http2Transport(endpoint(port, more), clock);
+  cleanUps.push(() => transport.close());
+  return new KubeClient({ transport, clock, userAgent: 'statelet/test' });
+}
+
+/** A server that takes connections, and says nothing; its port. */
+async function mute(secure: boolean): Promise<number> {
+  const server = secure ? createTlsServer({ ...pair, ALPNProtocols: ['h2'] }) : createServer();
+  const sockets: { destroy(): void }[] = [];
+  server.on(secure ? 'secureConnection' : 'connection', (socket: { destroy(): void }) => {
+    sockets.push(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  cleanUps.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  // Of a server on a port it is never a path.
+  return (server.address() as AddressInfo).port;
+}
+
+const configMap = (name: string) => ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } });
+
+describe('a server that answers', () => {
+  test('makes, reads and deletes objects for whoever bears the token, with the body of each', async () => {
+    const kube = client(serving.port);
+    const made = await kube.create(CONFIG_MAPS, configMap('one'), { signal });
+    expect(await kube.get(`${CONFIG_MAPS}/one`, { signal })).toEqual(made);
+    const other = kube.delete(`${CONFIG_MAPS}/one`, { preconditions: { uid: 'another' } }, { signal });
+    await expect(other).rejects.toMatchObject({ code: 409 });
+    await kube.delete(`${CONFIG_MAPS}/one`, {}, { signal });
+    await expect(kube.get(`${CONFIG_MAPS}/one`, { signal })).rejects.toMatchObject({ code: 404 });
+    await expect(
+      client(serving.port, { token: async () => 'wrong' }).get(CONFIG_MAPS, { signal }),
+    ).rejects.toMatchObject({
+      code: 401,
+    });
+  });
+
+  test('is asked at once however many watches go on, for they take connections of their own', async () => {
+    const kube = client(serving.port);
+    const watches = await Promise.all(
+      Array.from({ length: 7 }, () => kube.watch(`${CONFIG_MAPS}?watch=true`, { signal })),
+    );
+    expect(watches).toHaveLength(7);
+    const asked = Array.from({ length: 30 }, () => kube.get(CONFIG_MAPS, { signal, timeoutMs: 5_000 }));
+    expect(await Promise.all(asked)).toHaveLength(30);
+  });
+
+  test('tells a watch what happens as it happens, until nobody wants to hear it', async () => {
+    const kube = client(serving.port);
+    const controller = new AbortController();
+    const events = await kube.watch(`${CONFIG_MAPS}?watch=true`, { signal: controller.signal });
+    const heard = events[Symbol.asyncIterator]();
+    await kube.create(CONFIG_MAPS, configMap('seen'), { signal });
+    expect(await heard.next()).toMatchObject({ value: { type: 'ADDED', object: { metadata: { name: 'seen' } } } });
+    const next = heard.next();
+    controller.abort(new Error('enough'));
+    await expect(next).rejects.toThrow('enough');
+  });
+
+  test('is asked anew where it was away in between', async () => {
+    const first = await start();
+    const kube = client(first.port);
+    await kube.get(CONFIG_MAPS, { signal });
+    await first.close();
+    await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toThrow(/ECONNREFUSED|closed the connection/);
+    const second = await start(first.port);
+    cleanUps.push(() => second.close());
+    expect(await kube.get(CONFIG_MAPS, { signal })).toMatchObject({ kind: 'ConfigMapList' });
+  });
+});
+
+describe('a server that does not', () => {
+  test('is not believed where its certificate is of nobody that is trusted', async () => {
+    await expect(
+      client(serving.port, { pems: async () => ({}) }).get(CONFIG_MAPS, { signal, timeoutMs: 5_000 }),
+    ).rejects.toThrow('unable to verify the first certificate');
+    const insecure = client(serving.port, { pems: async () => ({}), isInsecure: true });
+    expect(await insecure.get(CONFIG_MAPS, { signal })).toMatchObject({ kind: 'ConfigMapList' });
+  });
+
+  test('is given up where nothing is heard of it for 30 s, nor of a ping within 15 s', async () => {
+    const clock = new SimulatedClock();
+    const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, { signal, timeoutMs: 600_000 });
+    const failed = expect(asked).rejects.toThrow('no answer to a ping within 15s');
+    await connected();
+    await clock.advance(30_000);
+    await clock.advance(15_000);
+    await failed;
+  });
+
+  test('is given up where there is no connection within 30 s', async () => {
+    const clock = new SimulatedClock();
+    const asked = client(await mute(false), {}, clock).get(CONFIG_MAPS, { signal, timeoutMs: 600_000 });
+    const failed = expect(asked).rejects.toThrow('no connection within 30s');
+    await connected();
+    await clock.advance(30_000);
+    await failed;
+  });
+
+  test('is not asked once the transport is closed', async () => {
+    const transport = new Http2Transport(endpoint(serving.port), systemClock);
+    const kube = new KubeClient({ transport, clock: systemClock, userAgent: 'statelet/test' });
+    await kube.get(CONFIG_MAPS, { signal });
+    transport.close();
+    await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toThrow('the connection was closed');
+  });
+});
+
+/** Gives a real connection the time to be made. */
+const connected = () => new Promise((done) => setTimeout(done, 300));

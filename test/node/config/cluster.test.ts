@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import { clusterOf } from '../../../node/config/cluster.ts';
+import { readFlags } from '../../../node/config/flags.ts';
+import { parseConfigFile } from '../../../node/config/readFile.ts';
+
+const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+const flags = (more: Record<string, string | boolean> = {}) => readFlags({ '--kubeconfig': '/etc/node.conf', ...more });
+const file = (yaml: string) => parseConfigFile('/etc/k.yaml', head + yaml).config;
+
+test('without a kubeconfig a node belongs to no cluster', () => {
+  expect(clusterOf(readFlags({}), file('registerNode: true'))).toBeUndefined();
+});
+
+test("what nobody says is as a kubelet's", () => {
+  expect(clusterOf(flags(), undefined)).toEqual({
+    ...{ kubeconfig: '/etc/node.conf', registersNode: true, providerId: '', leaseSeconds: 40 },
+    ...{ statusCheckMs: 10_000, statusReportMs: 300_000, rate: { qps: 50, burst: 100 } },
+  });
+});
+
+test('the file says it otherwise', () => {
+  const said = [
+    ...['registerNode: false', 'providerID: cloud://a', 'nodeLeaseDurationSeconds: 20', 'kubeAPIQPS: 7'],
+    ...['kubeAPIBurst: 9', 'nodeStatusUpdateFrequency: 4s', 'nodeStatusReportFrequency: 1m'],
+  ];
+  expect(clusterOf(flags(), file(said.join('\n')))).toMatchObject({
+    ...{ registersNode: false, providerId: 'cloud://a', leaseSeconds: 20, rate: { qps: 7, burst: 9 } },
+    ...{ statusCheckMs: 4_000, statusReportMs: 60_000 },
+  });
+});
+
+test('whoever says only how often the status is looked at says how often it is written too', () => {
+  expect(clusterOf(flags(), file('nodeStatusUpdateFrequency: 4s'))).toMatchObject({
+    ...{ statusCheckMs: 4_000, statusReportMs: 4_000 },
+  });
+});
+
+test('a rate of 0 is the one of a client that was told none', () => {
+  expect(clusterOf(flags(), file('kubeAPIQPS: 0\nkubeAPIBurst: 0'))).toMatchObject({ rate: { qps: 5, burst: 10 } });
+});
+
+test('flags win over the file', () => {
+  const more = { '--register-node': false, '--provider-id': 'cloud://b' };
+  expect(clusterOf(flags(more), file('registerNode: true\nproviderID: cloud://a'))).toMatchObject({
+    ...{ registersNode: false, providerId: 'cloud://b' },
+  });
+});
+
+test.each([
+  ['dedicated:NoExecute', [{ key: 'dedicated', effect: 'NoExecute' }]],
+  [
+    'example.com/gpu=yes:NoSchedule,b=:PreferNoSchedule',
+    [
+      { key: 'example.com/gpu', value: 'yes', effect: 'NoSchedule' },
+      { key: 'b', effect: 'PreferNoSchedule' },
+    ],
+  ],
+])('taints are read of a flag: %s', (text, taints) => {
+  expect(readFlags({ '--register-with-taints': text })['--register-with-taints']).toEqual(taints);
+});
+
+test.each(['a', 'a:Never', '=b:NoExecute', 'a=b=c:NoExecute', 'a b:NoExecute', 'a:constructor'])(
+  'a taint that is none is refused: %s',
+  (text) => {
+    expect(() => readFlags({ '--register-with-taints': text })).toThrow(
+      `--register-with-taints: expected taints such as "example.com/gpu=yes:NoSchedule,dedicated:NoExecute", got "${text}"`,
+    );
+  },
+);

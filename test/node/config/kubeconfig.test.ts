@@ -1,0 +1,115 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parseKubeconfig, readKubeconfig } from '../../../node/config/kubeconfig.ts';
+
+const PATH = '/etc/kubernetes/node.conf';
+const PEM = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+const kubeconfig = (more: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'own',
+  contexts: [
+    { name: 'other', context: { cluster: 'far', user: 'nobody' } },
+    { name: 'own', context: { cluster: 'near', user: 'node' } },
+  ],
+  clusters: [
+    { name: 'far', cluster: { server: 'ftp://nowhere' } },
+    {
+      name: 'near',
+      cluster: { server: 'https://192.0.2.1:6443/prefix', 'certificate-authority-data': base64(PEM) },
+    },
+  ],
+  users: [{ name: 'node', user: { 'client-certificate': 'pki/node.crt', 'client-key': '/run/node.key' } }],
+  ...more,
+});
+
+const parse = (more: object = {}) => parseKubeconfig(PATH, JSON.stringify(kubeconfig(more)));
+const problem = (more: object): string => {
+  try {
+    parse(more);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return '';
+};
+const cluster = (fields: object) => ({ clusters: [{ name: 'near', cluster: fields }] });
+const user = (fields: object) => ({ users: [{ name: 'node', user: fields }] });
+const SERVER = { server: 'https://192.0.2.1' };
+
+describe('a kubeconfig', () => {
+  test('says of its current context where the server is and who asks, with paths from its own folder', () => {
+    expect(parse()).toEqual({
+      cluster: { server: 'https://192.0.2.1:6443/prefix', 'certificate-authority-data': PEM },
+      user: { 'client-certificate': '/etc/kubernetes/pki/node.crt', 'client-key': '/run/node.key' },
+    });
+  });
+
+  test('may ask as nobody, and of several of one name the first counts', () => {
+    const context = { name: 'own', context: { cluster: 'near', user: '' } };
+    expect(parse({ contexts: [context], users: null }).user).toEqual({});
+    const twice = [SERVER, { server: 'https://192.0.2.2' }].map((each) => ({ name: 'near', cluster: each }));
+    expect(parse({ clusters: twice }).cluster).toMatchObject(SERVER);
+  });
+
+  test('may be YAML', () => {
+    const text = [
+      ...['current-context: constructor', 'contexts: [{name: constructor, context: {cluster: __proto__}}]'],
+      'clusters: [{name: __proto__, cluster: {server: "https://localhost"}}]',
+    ].join('\n');
+    expect(parseKubeconfig(PATH, text)).toEqual({ cluster: { server: 'https://localhost' }, user: {} });
+  });
+
+  test.each([
+    [{ 'current-context': 'gone' }, 'current-context: there is no context "gone"'],
+    [{ 'current-context': '' }, 'current-context: there is no context ""'],
+    [{ clusters: [] }, 'contexts: "own": there is no cluster "near"'],
+    [{ users: [] }, 'contexts: "own": there is no user "node"'],
+    [{ contexts: 3 }, 'contexts: expected a list'],
+    [cluster({}), 'clusters: "near": server: expected an address such as "https://192.0.2.1:6443"'],
+    [
+      cluster({ server: 'http://192.0.2.1' }),
+      'clusters: "near": server: expected an address such as "https://192.0.2.1:6443"',
+    ],
+    [
+      cluster({ ...SERVER, 'certificate-authority-data': 'c2VjcmV0' }),
+      'clusters: "near": certificate-authority-data: expected a PEM block in base64',
+    ],
+    [
+      cluster({ ...SERVER, 'proxy-url': 'http://proxy' }),
+      'clusters: "near": proxy-url: not supported by a node; use the address of the server itself',
+    ],
+    [user({ token: 7 }), 'users: "node": token: expected a string'],
+    [
+      user({ exec: { command: 'aws' } }),
+      'users: "node": exec: not supported by a node; use a client certificate or a token',
+    ],
+  ])('with a mistake is refused with the place of it, and no secret: %j', (more, said) => {
+    expect(problem(more)).toBe(`--kubeconfig: ${PATH}: ${said}`);
+  });
+});
+
+describe('the file', () => {
+  let folder = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test('is read from where it is', async () => {
+    const path = join(folder, 'good');
+    await writeFile(path, JSON.stringify(kubeconfig()));
+    expect((await readKubeconfig(path)).user['client-certificate']).toBe(join(folder, 'pki/node.crt'));
+  });
+
+  test('is missed by its name, and may be no folder and no other text', async () => {
+    const missing = join(folder, 'missing');
+    await expect(readKubeconfig(missing)).rejects.toThrow(`--kubeconfig: ${missing}: no such file`);
+    await expect(readKubeconfig(folder)).rejects.toThrow(`--kubeconfig: ${folder}: a directory, not a file`);
+    expect(() => parseKubeconfig(PATH, '{')).toThrow(`--kubeconfig: ${PATH}: `);
+    expect(() => parseKubeconfig(PATH, '')).toThrow(`--kubeconfig: ${PATH}: current-context: expected a string`);
+  });
+});

@@ -1,0 +1,86 @@
+/** A node's clients as they are made of a kubeconfig, at the test API server. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '../../actors/clock.ts';
+import { Api } from '../../apiserver/api.ts';
+import type { ApiRequest } from '../../apiserver/request.ts';
+import { type Serving, serve } from '../../apiserver/serving/server.ts';
+import { joinCluster } from '../../node/joinCluster.ts';
+import { Authority } from '../apiserver/serving/certificates.ts';
+
+const signal = new AbortController().signal;
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1';
+const host = {
+  ...{ machineID: 'm', systemUUID: 's', bootID: 'b', kernelVersion: '6.1.0', osImage: 'Debian' },
+  ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
+};
+const config = {
+  ...{ registersNode: true, providerId: 'cloud://a', leaseSeconds: 40, statusCheckMs: 1, statusReportMs: 2 },
+  rate: { qps: 50, burst: 100 },
+};
+const asked: ApiRequest[] = [];
+let folder = '';
+let authority: Authority;
+let serving: Serving;
+
+class WatchedApi extends Api {
+  override answer(request: ApiRequest) {
+    asked.push(request);
+    return super.answer(request);
+  }
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'join-'));
+  authority = new Authority();
+  const api = new WatchedApi({ clock: systemClock, tokens: new Map(), address: '127.0.0.1' });
+  const tls = { ...authority.issue('/CN=kube-apiserver'), clientCa: authority.cert };
+  serving = await serve(api, { tls });
+});
+afterAll(async () => {
+  await serving.close();
+  authority.remove();
+  await rm(folder, { recursive: true });
+});
+
+async function kubeconfig(): Promise<string> {
+  const { cert, key } = authority.issue('/O=system:nodes/CN=system:node:n1');
+  const file = join(folder, 'node.conf');
+  const [certificate, secret] = [join(folder, 'node.crt'), join(folder, 'node.key')];
+  await Promise.all([writeFile(certificate, cert), writeFile(secret, key)]);
+  const cluster = { server: `https://127.0.0.1:${serving.port}`, 'certificate-authority': authority.certFile };
+  const text = {
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user: { 'client-certificate': 'node.crt', 'client-key': 'node.key' } }],
+  };
+  await writeFile(file, JSON.stringify(text));
+  return file;
+}
+
+test('a node asks by its certificate, and says who it is', async () => {
+  const joined = await joinCluster({ ...config, kubeconfig: await kubeconfig() }, host);
+  await expect(joined.leaseClient.get(LEASE, { signal })).rejects.toMatchObject({ code: 404 });
+  await expect(joined.client.get('/api/v1/namespaces/default/secrets', { signal })).rejects.toMatchObject({
+    code: 403,
+    message: expect.stringContaining('User "system:node:n1" cannot list resource "secrets"'),
+  });
+  expect(asked.map(({ headers }) => headers.get('user-agent'))).toEqual(
+    Array.from({ length: 2 }, () => expect.stringMatching(/^statelet\/v\S+ \(linux\/amd64\)$/)),
+  );
+  joined.close();
+  await expect(joined.client.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
+  await expect(joined.leaseClient.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
+});
+
+test('a kubeconfig that is wrong is told before anything is asked', async () => {
+  const before = asked.length;
+  const missing = join(folder, 'none');
+  await expect(joinCluster({ ...config, kubeconfig: missing }, host)).rejects.toThrow(
+    `--kubeconfig: ${missing}: no such file`,
+  );
+  expect(asked).toHaveLength(before);
+});
