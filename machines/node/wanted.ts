@@ -1,8 +1,10 @@
 /** What the sources want, and where it differs from the pods that have an actor. */
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { PodStatus } from '../../pod/api/schema/status.ts';
 import type { ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { podUpdate } from '../../pod/lifecycle/update.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import { isTerminalPhase } from '../../pod/status/phase.ts';
 import type { PodInput } from '../pod/context.ts';
 import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
 import { mayHaveLogs, type NodeContext, networkOf, observedOf, uidOf } from './context.ts';
@@ -103,10 +105,16 @@ export function newPods(context: NodeContext, uids: readonly string[] = wantedUi
   return missing.flatMap((uid) => wantedPod(context, uid) ?? []).sort((a, b) => rank(a) - rank(b));
 }
 
+/** How a pod of the API has ended as its server says: then it never runs again, whoever has forgotten that it did. */
+function endAtServer({ metadata: { annotations }, status }: Pod): PodStatus | undefined {
+  const isOfServer = lookUp(annotations, SOURCE) === 'api';
+  return isOfServer && isTerminalPhase(status?.phase) ? status : undefined;
+}
+
 /** What every pod's actor begins with; what has ended stays so (C2). */
 export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod): PodInput {
   const { crashLoop, limitedSwap, heardAt: bornAt, health, statuses } = context;
-  const restored = lookUp(statuses, pod.metadata.uid);
+  const restored = lookUp(statuses, pod.metadata.uid) ?? endAtServer(pod);
   return {
     crashLoop,
     limitedSwap,

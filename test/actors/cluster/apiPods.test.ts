@@ -71,3 +71,19 @@ test('the node is registered, and ready once its CSINode is there; its lease is 
   expect((await ask('GET', lease)).spec).not.toEqual(spec);
   expect(node.errors).toEqual([]);
 });
+
+test('a pod of which the API says that it has ended never runs, whoever has forgotten that it did', async () => {
+  const { node, ask } = await joined();
+  node.killAgent();
+  await ask('POST', PODS, manifest('done'));
+  const status = { phase: 'Succeeded', message: 'long ago', startTime: '2025-12-31T00:00:00Z' };
+  await ask('PATCH', `${PODS}/done/status`, { status }, 'application/merge-patch+json');
+  await node.restartAgent();
+  await node.advance('30s');
+  expect(node.calls('runPodSandbox')).toEqual([]);
+  expect(await ask('GET', `${PODS}/done`)).toMatchObject({ status });
+  await ask('DELETE', `${PODS}/done`);
+  await node.advance('30s');
+  await expect(ask('GET', `${PODS}/done`)).rejects.toThrow('404');
+  expect(node.errors).toEqual([]);
+});
