@@ -5,6 +5,11 @@ export const podPath = ({ namespace, name }: { readonly namespace: string; reado
   `/api/v1/namespaces/${part(namespace)}/pods/${part(name)}`;
 
 export const PODS = '/api/v1/pods';
+export const eventsPath = ({ namespace }: { readonly namespace: string }): string =>
+  `/api/v1/namespaces/${part(namespace)}/events`;
+export const eventPath = (event: { readonly namespace: string; readonly name: string }): string =>
+  `${eventsPath(event)}/${part(event.name)}`;
+
 export const NODES = '/api/v1/nodes';
 export const nodePath = (name: string): string => `${NODES}/${part(name)}`;
 

@@ -9,8 +9,8 @@ const NEVER = new Set(
     .concat(['runtimeHealth', 'pleg', 'sources', 'addresses', 'ticker'])
     .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
 );
-/** What is tried again by itself for as long as it fails. */
-const TRIED_AGAIN = new Set([
+/** What is tried again by itself for as long as it fails, or what the node goes on without. */
+const WARNED_OF = new Set([
   'relist',
   'containerEvents',
   'logLink',
@@ -18,6 +18,11 @@ const TRIED_AGAIN = new Set([
   'surveyDisk',
   'rotateLogs',
   'putStatus',
+  'registerNode',
+  'ensureCsiNode',
+  'putNodeStatus',
+  'renewLease',
+  'events',
 ]);
 /** So many different failures are remembered as told. */
 const REMEMBERED = 100;
@@ -39,7 +44,7 @@ export function logErrors(logger: Logger): ErrorLog {
   failed.catch(() => {});
   const onError = (source: string, error: unknown) => {
     const message = messageWithCauses(error);
-    const level = NEVER.has(source) ? 'error' : TRIED_AGAIN.has(source) ? 'warn' : 'debug';
+    const level = NEVER.has(source) ? 'error' : WARNED_OF.has(source) ? 'warn' : 'debug';
     const key = `${source}: ${message}`;
     if (level === 'debug' || !logged.has(key))
       logger[level]({ source, ...detailsOf(error) }, `${source} failed: ${message}`);

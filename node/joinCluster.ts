@@ -11,12 +11,14 @@ import { kubeEndpoint } from './kubeEndpoint.ts';
 import { packageVersion } from './places.ts';
 
 export interface JoinedCluster extends ClusterParts {
+  /** The same server, at a rate of its own. */
+  readonly eventClient: KubeClient;
   close(): void;
 }
 
 /** Reads the kubeconfig; throws a `ConfigError` where that is wrong. Nothing is asked of the server yet. */
 export async function joinCluster(config: ClusterConfig, host: HostIdentity): Promise<JoinedCluster> {
-  const { rate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs } = config;
+  const { rate, eventRate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs } = config;
   const endpoint = kubeEndpoint(await readKubeconfig(config.kubeconfig), systemClock.now);
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
   const [transport, leaseTransport] = [
@@ -25,6 +27,7 @@ export async function joinCluster(config: ClusterConfig, host: HostIdentity): Pr
   ];
   return {
     client: new KubeClient({ transport, clock: systemClock, userAgent, rate }),
+    eventClient: new KubeClient({ transport, clock: systemClock, userAgent, rate: eventRate }),
     leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
     pods: new PodCache(),
     ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, registers: registersNode },

@@ -1,10 +1,11 @@
 /** Starts the node of the command line: `createNode` over this host, with its log, its events and the agent's socket. */
 import { homedir } from 'node:os';
 import type { Logger } from 'pino';
-import { systemClock } from '../actors/clock.ts';
+import { systemClock, systemJitter } from '../actors/clock.ts';
 import { describer } from '../actors/cluster/describeNode.ts';
 import { createNode } from '../actors/createNode.ts';
-import { createEventRecorder } from '../actors/events/eventRecorder.ts';
+import { createEventRecorder, type EventRecorder } from '../actors/events/eventRecorder.ts';
+import { EventSender } from '../actors/events/eventSender.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import { nodeCredentials } from '../actors/services/nodeCredentials.ts';
 import { readRuntimeClasses } from '../actors/services/runtimeClasses.ts';
@@ -15,6 +16,7 @@ import { readHierarchies } from '../host/cgroup/hierarchies.ts';
 import { createAudience } from '../inspect/audience.ts';
 import type { Inspected } from '../inspect/inspected.ts';
 import { type EventMessage, involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
+import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { agentPort } from './agentPort.ts';
 import { ownCgroups, processRoom } from './cgroups.ts';
@@ -23,7 +25,7 @@ import { type ErrorLog, logErrors } from './errorLog.ts';
 import { flightRecorder, recordingOf } from './flightRecorder.ts';
 import { hostConfig } from './hostConfig.ts';
 import { hostIdentity } from './hostIdentity.ts';
-import { joinCluster } from './joinCluster.ts';
+import type { JoinedCluster } from './joinCluster.ts';
 import type { AgentLog } from './logger.ts';
 import { onlookersOf, watchersOf } from './onlookers.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
@@ -73,6 +75,7 @@ export const startNode: StartNode = async (options) => {
   const node = await nodeOnHost(options, { cri, errors, onlookers });
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const recording = () => recordingOf(flight, config);
+  const leave = tellCluster(node.cluster, { recorder, errors });
   const port = agentPort({ ...node, cri, recorder, config, simulated, root, recording });
   const ends = [logStatuses(port, logger), releaseWhenQuiet(port.subscribe, { clock: systemClock }), root.end];
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
@@ -82,7 +85,7 @@ export const startNode: StartNode = async (options) => {
     for (const end of ends) end();
     await node.agent.stop();
     await flight?.end();
-    node.leave();
+    leave();
     cri.close();
   };
   const inspected = async () =>
@@ -91,6 +94,30 @@ export const startNode: StartNode = async (options) => {
     });
   return { agent: port, inspected, stop, drain: node.agent.drain, failed: errors.failed };
 };
+
+/** Most nodes belong to none: what speaks with an API server is loaded for those that do. */
+async function clusterOn({ cluster }: NodeConfig, identity: HostIdentity): Promise<JoinedCluster | undefined> {
+  if (cluster === undefined) return undefined;
+  return (await import('./joinCluster.ts')).joinCluster(cluster, identity);
+}
+
+/** The cluster hears what happens on the node; gives what ends that. */
+function tellCluster(
+  cluster: JoinedCluster | undefined,
+  { recorder, errors: { onError } }: { readonly recorder: EventRecorder; readonly errors: ErrorLog },
+): () => void {
+  if (cluster === undefined) return () => {};
+  const end = new AbortController();
+  const { eventClient: client } = cluster;
+  const sender = new EventSender({ client, clock: systemClock, jitter: systemJitter, onError, signal: end.signal });
+  recorder.subscribe(({ event, removed }) => {
+    if (!removed) sender.take(event);
+  });
+  return () => {
+    end.abort();
+    cluster.close();
+  };
+}
 
 interface Reports {
   readonly cri: Cri;
@@ -107,7 +134,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers }:
     processRoom(),
     hostIdentity(),
   ]);
-  const cluster = config.cluster && (await joinCluster(config.cluster, identity));
+  const cluster = await clusterOn(config, identity);
   const parts: NodeParts = {
     ...{ cluster, cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
@@ -117,7 +144,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers }:
   };
   const agent = await createNode({ ...host, takesOver, endsAll }, parts);
   const described = { name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock };
-  return { agent, nodeObject: describer(agent, described), leave: () => cluster?.close() };
+  return { agent, nodeObject: describer(agent, described), cluster };
 }
 
 /** What the log tells beside statuses and failures. */

@@ -26,7 +26,15 @@ export const failureReasons = [
   // Of the node.
   ...(['AgentFailed', 'AgentGone', 'AgentRunning', 'AgentSilent', 'NoAgent', 'InternalError'] as const),
   ...(['FailedNodeAllocatableEnforcement', 'FailedRead', 'RootDirectoryUnusable', 'RootInUse'] as const),
-  ...(['StatusNotSent', 'StoreDamaged', 'StoreFailed', 'RuntimeChanged', 'LeftBehind', 'TakeOverRefused'] as const),
+  ...([
+    'StatusNotSent',
+    'EventNotSent',
+    'StoreDamaged',
+    'StoreFailed',
+    'RuntimeChanged',
+    'LeftBehind',
+    'TakeOverRefused',
+  ] as const),
   ...(['InvalidEndpoint', 'SocketPathTooLong', 'RunOnceFailed', 'BadRequest', 'MethodNotAllowed', 'Expired'] as const),
   ...(['InspectAddressUnusable', 'Forbidden', 'Unauthorized'] as const),
 ] as const;

@@ -1,4 +1,5 @@
 /** The part of the configuration that says how a node belongs to a cluster. */
+import type { Rate } from '../../kube/rateLimit.ts';
 import type { Flags } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 
@@ -13,7 +14,9 @@ export interface ClusterConfig {
   readonly statusCheckMs: number;
   readonly statusReportMs: number;
   /** Of requests to the API server. */
-  readonly rate: { readonly qps: number; readonly burst: number };
+  readonly rate: Rate;
+  /** Of events to it. */
+  readonly eventRate: Rate;
 }
 
 const LEASE_SECONDS = 40;
@@ -36,9 +39,10 @@ export function clusterOf(flags: Flags, file: KubeletConfiguration | undefined):
     statusCheckMs,
     // As in a kubelet: who sets the one means both.
     statusReportMs: file?.nodeStatusReportFrequency || file?.nodeStatusUpdateFrequency || REPORT_MS,
-    rate: Object.freeze({
-      qps: (file?.kubeAPIQPS ?? RATE.qps) || LEAST_RATE.qps,
-      burst: (file?.kubeAPIBurst ?? RATE.burst) || LEAST_RATE.burst,
-    }),
+    rate: rateOf(file?.kubeAPIQPS, file?.kubeAPIBurst),
+    eventRate: rateOf(file?.eventRecordQPS, file?.eventBurst),
   });
 }
+
+const rateOf = (qps = RATE.qps, burst = RATE.burst): Rate =>
+  Object.freeze({ qps: qps || LEAST_RATE.qps, burst: burst || LEAST_RATE.burst });

@@ -19,6 +19,8 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['nodeLeaseDurationSeconds', "how long the node's lease lasts; it is renewed four times while it does (40)"],
   ['kubeAPIQPS', 'how many requests in a second the API server gets (50)'],
   ['kubeAPIBurst', 'how many of them may come at once (100)'],
+  ['eventRecordQPS', 'how many requests in a second events make to it (50)'],
+  ['eventBurst', 'how many of them may come at once (100)'],
   ['runOnce', 'as `--runonce`'],
   ['podLogsDir', "the containers' logs; symlinks to them lie in `containers/` beside it (/var/log/pods)"],
   ['tlsCertFile', 'the certificate of the page, where `--inspect-address` is one that other hosts reach'],

@@ -19,6 +19,7 @@ const host = {
 const config = {
   ...{ registersNode: true, providerId: 'cloud://a', leaseSeconds: 40, statusCheckMs: 1, statusReportMs: 2 },
   rate: { qps: 50, burst: 100 },
+  eventRate: { qps: 50, burst: 100 },
 };
 const asked: ApiRequest[] = [];
 let folder = '';

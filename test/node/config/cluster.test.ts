@@ -15,16 +15,24 @@ test("what nobody says is as a kubelet's", () => {
   expect(clusterOf(flags(), undefined)).toEqual({
     ...{ kubeconfig: '/etc/node.conf', registersNode: true, providerId: '', leaseSeconds: 40 },
     ...{ statusCheckMs: 10_000, statusReportMs: 300_000, rate: { qps: 50, burst: 100 } },
+    eventRate: { qps: 50, burst: 100 },
   });
 });
 
 test('the file says it otherwise', () => {
   const said = [
     ...['registerNode: false', 'providerID: cloud://a', 'nodeLeaseDurationSeconds: 20', 'kubeAPIQPS: 7'],
-    ...['kubeAPIBurst: 9', 'nodeStatusUpdateFrequency: 4s', 'nodeStatusReportFrequency: 1m'],
+    ...[
+      'kubeAPIBurst: 9',
+      'eventRecordQPS: 3',
+      'eventBurst: 4',
+      'nodeStatusUpdateFrequency: 4s',
+      'nodeStatusReportFrequency: 1m',
+    ],
   ];
   expect(clusterOf(flags(), file(said.join('\n')))).toMatchObject({
-    ...{ registersNode: false, providerId: 'cloud://a', leaseSeconds: 20, rate: { qps: 7, burst: 9 } },
+    ...{ registersNode: false, providerId: 'cloud://a', leaseSeconds: 20 },
+    ...{ rate: { qps: 7, burst: 9 }, eventRate: { qps: 3, burst: 4 } },
     ...{ statusCheckMs: 4_000, statusReportMs: 60_000 },
   });
 });

@@ -1,0 +1,130 @@
+import { expect, test } from '@jest/globals';
+import { EventSender } from '../../../actors/events/eventSender.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { KubeClient } from '../../../kube/client.ts';
+import { coreEvent } from '../../../pod/events/event.ts';
+import { type InvolvedObject, recordedEvent } from '../../../pod/events/recordedEvent.ts';
+import { cluster } from '../../fakes/cluster.ts';
+import { answered, type Reply, refused, ToldTransport, unreachable } from '../../fakes/toldTransport.ts';
+
+const EVENTS = '/api/v1/namespaces/default/events';
+const POD: InvolvedObject = {
+  ...{ kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'web', uid: 'u', fieldPath: 'spec.containers{main}' },
+};
+
+const started = (name: string, count = 1, involved = POD) =>
+  coreEvent(recordedEvent(involved, { reason: 'Started', message: 'Container started' }), {
+    ...{ host: 'node-1', at: Date.UTC(2026, 0, 1, 0, 0, count), firstAt: Date.UTC(2026, 0, 1), count, name },
+  });
+
+function sender(...replies: readonly Reply[]) {
+  const clock = new SimulatedClock();
+  const transport = new ToldTransport(...replies);
+  const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
+  const errors: string[] = [];
+  const end = new AbortController();
+  const onError = (source: string, error: unknown) => errors.push(`${source}: ${String(error)}`);
+  const events = new EventSender({ client, clock, jitter: () => 0.5, onError, signal: end.signal });
+  const asked = () => transport.requests.map(({ method, path }) => `${method} ${path.slice(EVENTS.length)}`.trim());
+  return { clock, transport, events, errors, end, asked };
+}
+
+const unreachables = (count: number) => Array.from({ length: count }, () => unreachable());
+const taken = (count: number) => Array.from({ length: count }, () => answered(201, {}));
+
+test('an event is made, and counted once it happens again', async () => {
+  const { api, client, ask } = cluster(new SimulatedClock());
+  await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' } });
+  const end = new AbortController();
+  const clock = new SimulatedClock();
+  const errors: unknown[] = [];
+  const parts = { client, clock, jitter: () => 0, onError: (_: string, error: unknown) => errors.push(error) };
+  const events = new EventSender({ ...parts, signal: end.signal });
+  events.take(started('web.1'));
+  await clock.advance(0);
+  events.take(started('web.1', 3));
+  await clock.advance(0);
+  expect([api, errors]).toEqual([api, []]);
+  expect(await ask('GET', `${EVENTS}/web.1`)).toMatchObject({
+    ...{ involvedObject: POD, reason: 'Started', message: 'Container started', type: 'Normal', count: 3 },
+    ...{ firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:03Z' },
+    ...{ source: { component: 'kubelet', host: 'node-1' }, reportingComponent: 'kubelet' },
+    ...{ reportingInstance: 'node-1', eventTime: null },
+  });
+});
+
+test('of one that is counted only what has changed is sent, and one that the server has forgotten is made again', async () => {
+  const { clock, transport, events, asked } = sender(answered(200, {}), refused(404, 'NotFound'), answered(201, {}));
+  events.take(started('web.1', 2));
+  await clock.advance(0);
+  events.take(started('web.1', 3));
+  await clock.advance(0);
+  expect(asked()).toEqual(['PATCH /web.1', 'PATCH /web.1', 'POST']);
+  expect(JSON.parse(transport.requests[0]?.body ?? '')).toEqual({
+    ...{ count: 2, lastTimestamp: '2026-01-01T00:00:02Z', message: 'Container started' },
+  });
+});
+
+test('a node is referred to by its name alone, in the namespace default', async () => {
+  const { clock, transport, events } = sender(answered(201, {}));
+  events.take(started('node-1.1', 1, { kind: 'Node', name: 'node-1', uid: 'node-1' }));
+  await clock.advance(0);
+  expect(transport.requests[0]?.path).toBe(EVENTS);
+  expect(JSON.parse(transport.requests[0]?.body ?? '')).toMatchObject({
+    involvedObject: { kind: 'Node', name: 'node-1', apiVersion: 'v1' },
+    metadata: { name: 'node-1.1', namespace: 'default' },
+  });
+  expect(transport.requests[0]?.body).not.toContain('"uid"');
+});
+
+test('while one waits for the server those after it wait too, and what happens again meanwhile is sent once', async () => {
+  const { clock, transport, events, asked } = sender(unreachable(), ...taken(2));
+  events.take(started('web.1'));
+  events.take(started('web.2'));
+  events.take(started('web.2', 2));
+  await clock.advance(4_999);
+  expect(asked()).toEqual(['POST']);
+  await clock.advance(1);
+  expect(asked()).toEqual(['POST', 'POST', 'POST']);
+  expect(transport.requests.map(({ body }) => JSON.parse(body ?? '').count)).toEqual([1, 1, 2]);
+});
+
+test('what can not be sent is given up after twelve tries, and told', async () => {
+  const { clock, events, errors, asked } = sender(...unreachables(12), ...taken(1));
+  events.take(started('web.1'));
+  events.take(started('web.2'));
+  await clock.advance(5_000 + 9 * 10_000);
+  expect([asked().length, errors]).toEqual([11, []]);
+  await clock.advance(10_000);
+  expect(errors).toEqual([expect.stringContaining('event Started of default/web.1: ')]);
+  expect(asked()).toHaveLength(13);
+});
+
+test('what the server refuses is not sent again, and told; what it has already is not even told', async () => {
+  const { clock, events, errors, asked } = sender(refused(403, 'Forbidden'), refused(409, 'AlreadyExists'));
+  events.take(started('web.1'));
+  events.take(started('web.2'));
+  await clock.advance(60_000);
+  expect(asked()).toHaveLength(2);
+  expect(errors).toEqual(['events: NodeFailure: event Started of default/web.1: Forbidden it is']);
+});
+
+test('a thousand wait, and no more', async () => {
+  const { clock, events, asked } = sender(unreachable(), ...taken(2_000));
+  for (let number = 1; number <= 1_100; number += 1) events.take(started(`web.${number}`));
+  await clock.advance(10_000);
+  // The one that was under way, tried twice, and those that waited.
+  expect(asked()).toHaveLength(1_002);
+});
+
+test('nothing is sent once it is over', async () => {
+  const { clock, events, end, errors, asked } = sender(unreachable(), ...taken(2));
+  events.take(started('web.1'));
+  events.take(started('web.2'));
+  await clock.advance(0);
+  end.abort();
+  await clock.advance(60_000);
+  events.take(started('web.3'));
+  await clock.advance(60_000);
+  expect([asked(), errors, clock.pending]).toEqual([['POST'], [], 0]);
+});
