@@ -21,7 +21,8 @@ const ofAttempt = (name: string, attempt: number) => (attempt === 0 ? name : `${
 const ofMany = ({ ids: { length } }: { readonly ids: readonly string[] }) => (length > 1 ? `${length}` : '');
 
 const abouts: About = {
-  ...{ registerNode: () => '', ensureCsiNode: () => '', putNodeStatus: () => '', renewLease: () => '' },
+  ...{ registerNode: ofNothing, ensureCsiNode: ofNothing, putNodeStatus: ofNothing, renewLease: ofNothing },
+  ...{ createMirror: ofNothing, removeMirror: ofNothing },
   putStatus: ({ sink }) => sink,
   ...{ preparePod: ofNothing, setUpCgroups: ofNothing, prepareCgroup: ofNothing, removeCgroup: ofNothing },
   ...{ removePodData: ofNothing, fitPod: ofNothing, inspectSandbox: ofNothing, surveyDisk: ofNothing },

@@ -14,6 +14,7 @@ import { API_SOURCE } from './cluster/apiPods.ts';
 import { ApiStatusSink } from './cluster/apiStatusSink.ts';
 import { ClusterNode, noCluster } from './cluster/clusterNode.ts';
 import { describer } from './cluster/describeNode.ts';
+import { mirrorPorts } from './cluster/mirrorPods.ts';
 import { addressesNow } from './feeds/addresses.ts';
 import { guarded } from './guarded.ts';
 import { agentBehind, type NodeAgent } from './nodeAgent.ts';
@@ -172,7 +173,10 @@ function clusterPorts({ cluster, clock, fullConfig }: Ground, agent: Pick<NodeAg
   const { nodeName, admissionNode: born = {} } = fullConfig;
   const { host, providerId } = cluster;
   const describe = describer(agent, { name: nodeName, born, host, providerId, clock });
-  return new ClusterNode({ ...cluster, nodeName, clock, describe }).ports;
+  return {
+    ...new ClusterNode({ ...cluster, nodeName, clock, describe }).ports,
+    ...mirrorPorts(cluster.client, nodeName),
+  };
 }
 
 /** What of the configuration the actors are told: all of their input that no former run has left. */

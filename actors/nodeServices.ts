@@ -5,6 +5,7 @@ import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { Services } from './boundary.ts';
 import type { ClusterPort } from './cluster/clusterNode.ts';
+import type { MirrorPort } from './cluster/mirrorPods.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
 import { containerServices } from './services/containers.ts';
@@ -44,7 +45,7 @@ export interface ServiceParts
 export type Doings = Pick<PlegOptions, 'takeTouched' | 'takeFound' | 'isBeingStopped'>;
 
 export function nodeServices(parts: ServiceParts): {
-  readonly ports: Omit<Services, 'putStatus' | ClusterPort>;
+  readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort>;
   readonly doings: Doings;
 } {
   const sandboxes = sandboxServices(parts);

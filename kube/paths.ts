@@ -1,8 +1,10 @@
 /** Where the API has its objects. */
 const part = encodeURIComponent;
 
-export const podPath = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
-  `/api/v1/namespaces/${part(namespace)}/pods/${part(name)}`;
+export const podsPath = ({ namespace }: { readonly namespace: string }): string =>
+  `/api/v1/namespaces/${part(namespace)}/pods`;
+export const podPath = (pod: { readonly namespace: string; readonly name: string }): string =>
+  `${podsPath(pod)}/${part(pod.name)}`;
 
 export const PODS = '/api/v1/pods';
 export const eventsPath = ({ namespace }: { readonly namespace: string }): string =>

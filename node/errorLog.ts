@@ -22,6 +22,8 @@ const WARNED_OF = new Set([
   'ensureCsiNode',
   'putNodeStatus',
   'renewLease',
+  'createMirror',
+  'removeMirror',
   'events',
 ]);
 /** So many different failures are remembered as told. */

@@ -4,7 +4,8 @@ import { PODS } from '../../kube/paths.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
 import { readApiPod } from '../../pod/api/apiPod.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import { readMirror, type SeenMirror } from '../../pod/mirror.ts';
+import { sameValue } from '../../pod/sameValue.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { changesOf } from '../sources/changes.ts';
@@ -13,7 +14,6 @@ import { tellingState } from '../sources/sourceNews.ts';
 import type { PodCache } from './podCache.ts';
 
 export const API_SOURCE = 'api';
-const MIRROR = 'kubernetes.io/config.mirror';
 
 interface ApiPodsParts {
   readonly client: KubeClient;
@@ -30,21 +30,28 @@ export function apiPods({ client, nodeName, clock, jitter, cache }: ApiPodsParts
     const changes = changesOf(API_SOURCE, clock);
     const onState = tellingState(send, API_SOURCE, { clock, signal, place: `pods bound to ${nodeName}` });
     const reader = new PodReader(clock);
+    let mirrors: readonly SeenMirror[] = [];
     await new Reflector({
       ...{ client, path: PODS, query: { fieldSelector: `spec.nodeName=${nodeName}` }, clock, jitter, signal },
       onSet: (objects) => {
-        cache.take(objects);
-        for (const fact of changes(reader.read(objects))) send(fact);
+        const { set, mirrors: found } = reader.read(objects);
+        cache.take(objects, found);
+        if (!sameValue(found, mirrors)) send({ type: 'config.mirrorsChanged', mirrors: found });
+        mirrors = found;
+        for (const fact of changes(set)) send(fact);
       },
       onStep: (step: ReflectorStep) => onState(step),
     }).run();
   };
 }
 
+/** A pod to run, or a mirror, which shows what the node runs by itself and is never run, whoever has made it. */
+type Read = ReturnType<typeof readApiPod> | { readonly mirror: SeenMirror };
+
 /** Reads objects, each once: what has not changed at the server stays the same pod. */
 class PodReader {
   readonly #clock: Clock;
-  #known = new Map<KubeObject, ReturnType<typeof readApiPod>>();
+  #known = new Map<KubeObject, Read>();
   /** When each pod was first seen, by its UID. */
   #seen = new Map<string, number>();
 
@@ -52,29 +59,28 @@ class PodReader {
     this.#clock = clock;
   }
 
-  read(objects: readonly KubeObject[]): ManifestSet {
+  read(objects: readonly KubeObject[]): { readonly set: ManifestSet; readonly mirrors: readonly SeenMirror[] } {
     const known = new Map(objects.map((object) => [object, this.#known.get(object) ?? this.#readOne(object)] as const));
     this.#known = known;
     const uids = new Set(objects.map(({ metadata: { uid = '' } }) => uid));
     for (const uid of this.#seen.keys()) if (!uids.has(uid)) this.#seen.delete(uid);
-    const pods = [...known.values()].flatMap((read) => ('pod' in read ? [read.pod] : []));
-    return {
-      // They show what the node runs by itself.
-      pods: pods.filter((pod) => !isMirror(pod)),
+    const set = {
+      pods: [...known.values()].flatMap((read) => ('pod' in read ? [read.pod] : [])),
       problems: [...known].flatMap(([object, read]) => ('problems' in read ? problemsOf(object, read.problems) : [])),
       warnings: [],
     };
+    return { set, mirrors: [...known.values()].flatMap((read) => ('mirror' in read ? [read.mirror] : [])) };
   }
 
-  #readOne(object: KubeObject): ReturnType<typeof readApiPod> {
+  #readOne(object: KubeObject): Read {
+    const mirror = readMirror(object);
+    if (mirror !== undefined) return { mirror };
     const { uid = '' } = object.metadata;
     const seenAt = this.#seen.get(uid) ?? this.#clock.now();
     this.#seen.set(uid, seenAt);
     return readApiPod(object, seenAt);
   }
 }
-
-const isMirror = ({ metadata }: Pod): boolean => Object.hasOwn(metadata.annotations ?? {}, MIRROR);
 
 function problemsOf(object: KubeObject, problems: readonly { readonly path: string; readonly message: string }[]) {
   const { namespace, name } = object.metadata;

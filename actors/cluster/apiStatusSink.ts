@@ -4,6 +4,7 @@ import type { CallOptions, KubeClient } from '../../kube/client.ts';
 import { isConflict, isForbidden, isNotFound } from '../../kube/kubeError.ts';
 import { podPath } from '../../kube/paths.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
+import { mirroredHash } from '../../pod/mirror.ts';
 import { mergedStatus } from '../../pod/status/mergedStatus.ts';
 import { statusPatch } from '../../pod/status/statusPatch.ts';
 import type { StatusReport, StatusSink } from '../status/statusReports.ts';
@@ -12,6 +13,7 @@ import type { PodCache } from './podCache.ts';
 const podSchema = z.looseObject({
   metadata: z.looseObject({
     uid: z.string(),
+    annotations: z.optional(z.record(z.string(), z.string())),
     deletionTimestamp: z.optional(z.string()),
   }),
   status: z._default(z.record(z.string(), z.unknown()), {}),
@@ -30,13 +32,18 @@ export class ApiStatusSink implements StatusSink {
     this.#cache = cache;
   }
 
-  /** Of a pod that the server does not know, or under another UID, nobody wants to hear any more. */
+  /**
+   * Of a pod that the server does not know, or under another UID, nobody wants to hear any more. A static pod is heard of
+   * as soon as it has a mirror, whose status is the static pod's.
+   */
   async put(report: StatusReport, options: CallOptions): Promise<void> {
+    if (report.isStatic && !this.#cache.isMirrored(report.uid)) return;
     const path = podPath(report);
     const pod = await this.#get(path, report.uid, options);
-    if (pod === undefined || pod.metadata.uid !== report.uid) return;
+    if (pod === undefined || !shows(pod, report.uid)) return;
     const told = await this.#patch(path, pod, report, options);
-    if (told !== undefined && report.ended && told.metadata.deletionTimestamp !== undefined)
+    const isMirror = pod.metadata.uid !== report.uid;
+    if (told !== undefined && report.ended && !isMirror && told.metadata.deletionTimestamp !== undefined)
       await this.#delete(path, report.uid, options);
   }
 
@@ -51,10 +58,10 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /** The pod as the server has it then. */
-  async #patch(path: string, pod: SeenPod, { uid, status }: StatusReport, options: CallOptions) {
+  async #patch(path: string, pod: SeenPod, { status }: StatusReport, options: CallOptions) {
     const patch = statusPatch(pod.status, mergedStatus(pod.status, jsonOf(status)));
     if (patch === undefined) return pod;
-    const body = { metadata: { uid }, status: patch };
+    const body = { metadata: { uid: pod.metadata.uid }, status: patch };
     return await orGone(async () => z.parse(podSchema, await this.#client.patch(`${path}/status`, body, options)));
   }
 
@@ -68,6 +75,10 @@ export class ApiStatusSink implements StatusSink {
     }
   }
 }
+
+/** Whether the server's pod is this one, or its mirror. */
+const shows = ({ metadata: { uid, annotations } }: SeenPod, wanted: string): boolean =>
+  uid === wanted || mirroredHash(annotations) === wanted;
 
 async function orGone<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {

@@ -8,6 +8,7 @@ import { nodeStatusPatch, sameNodeStatus } from '../../pod/node/nodeStatusPatch.
 import { registeredNode, wantedOfRegistered } from '../../pod/node/registeredNode.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import type { MirrorPort } from './mirrorPods.ts';
 
 export interface ClusterNodeParts {
   readonly client: KubeClient;
@@ -187,6 +188,7 @@ async function orNone<T>(call: () => Promise<T>): Promise<T | undefined> {
 
 /** Without a cluster there is nobody to ask. */
 const missing = () => Promise.reject(new Error('the node belongs to no cluster'));
-export const noCluster: Ports = {
+export const noCluster: Ports & Pick<Services, MirrorPort> = {
   ...{ registerNode: missing, ensureCsiNode: missing, putNodeStatus: missing, renewLease: missing },
+  ...{ createMirror: missing, removeMirror: missing },
 };

@@ -2,6 +2,7 @@
 import { unlessAborted } from '../../host/limit.ts';
 import type { DueStatus } from '../../machines/statusSink/chart.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
+import { isStaticPod } from '../../pod/api/staticPod.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { isPhaseDue, isTerminalPhase } from '../../pod/status/phase.ts';
@@ -22,6 +23,8 @@ export interface StatusReport extends PodIdentity {
   readonly status: PodStatus;
   /** No container of it runs any more, and what it held is given back. */
   readonly ended: boolean;
+  /** It is the node's own, which an API server has at most a mirror of; absent: nobody knows any more. */
+  readonly isStatic?: boolean | undefined;
 }
 
 /** Where statuses go; it may be slow, and may fail. */
@@ -117,7 +120,8 @@ export class StatusReports {
     const { namespace, name } = metadata;
     const version = (known?.version ?? 0) + 1;
     const missing = new Set(this.#parts.sinks.map((sink) => sink.name));
-    this.#latest.set(uid, { uid, namespace, name, status, ended: view.reclaimed, version, missing, gone: removed });
+    const [isStatic, ended] = [isStaticPod(pod), view.reclaimed];
+    this.#latest.set(uid, { uid, namespace, name, status, ended, isStatic, version, missing, gone: removed });
     return { uid, version };
   }
 
@@ -127,10 +131,10 @@ export class StatusReports {
     const report = this.#latest.get(uid);
     const sink = sinks.find((each) => each.name === name);
     if (report === undefined || sink === undefined) return { version: Number.MAX_SAFE_INTEGER };
-    const { namespace, name: podName, status, ended, version, gone } = report;
+    const { namespace, name: podName, status, ended, isStatic, version, gone } = report;
     try {
       // It is the sink's own: what that makes of it is nobody else's status.
-      const told = { uid, namespace, name: podName, status: structuredClone(status), ended };
+      const told = { uid, namespace, name: podName, status: structuredClone(status), ended, isStatic };
       // A sink need not look at its signal.
       const act = (within: AbortSignal) =>
         unlessAborted(sink.put(told, { signal: within }), within).catch(late(within));

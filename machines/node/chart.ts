@@ -3,6 +3,7 @@ import { assign, enqueueActions, sendTo } from 'xstate';
 import { type EventMessages, involvedNode, recordedEvents } from '../../pod/events/recordedEvent.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
+import { noMirrors } from '../mirror/known.ts';
 import type { FeedName } from '../shared/events.ts';
 import { admissionNode, networkOf, recordReadinessEvent, runningLogs } from './context.ts';
 import { preemptionOf } from './endings.ts';
@@ -139,6 +140,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       pleg: newPleg,
       brokenFeeds: {},
       taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
+      mirrors: noMirrors,
       pods: {},
       health: { since: 0, ready: false, name: '', version: '', message: 'it has not answered yet' },
       tickets: 0,
@@ -171,10 +173,11 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'config.problemsChanged': { actions: 'recordSource' },
     'config.sourceChanged': { actions: 'recordSource' },
     'config.sourceUnread': { actions: 'recordUnread' },
+    'config.mirrorsChanged': { actions: ['recordMirrors', 'tellMirrors'] },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
     'runtime.containerSeen': { actions: 'routeContainer' },
     'node.factsChanged': { actions: ['recordFact', 'passOnFacts', 'tellCluster'] },
-    'node.registered': { actions: 'recordRegistration' },
+    'node.registered': { actions: ['recordRegistration', 'tellMirrors'] },
     'node.csiInitialized': { actions: ['recordRegistration', 'tellCluster'] },
     'runtime.plegChanged': { actions: 'recordFact' },
     'feed.ended': [{ guard: 'needsFeed', target: '.broken', actions: 'recordFault' }, { actions: 'recordFact' }],

@@ -26,6 +26,7 @@ import type { NodeCondition } from '../../pod/node/nodeObject.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
 import type { Probed } from '../container/context.ts';
+import type { MirrorsKnown } from '../mirror/known.ts';
 import type {
   FeedName,
   GarbageFound,
@@ -101,6 +102,7 @@ export interface NodeContext
   readonly sinks: readonly string[];
   /** Its Node in the cluster, once it is registered, and whether its CSINode is there as well. */
   readonly registration?: { readonly uid: string; readonly isInitialized: boolean };
+  readonly mirrors: MirrorsKnown;
   /** What each source wants that has told its full set, by uid. */
   readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;
   /** How the sources get on that tell it. */

@@ -6,6 +6,7 @@ import { admissionMachine } from '../admission/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
 import { leaseMachine } from '../lease/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
+import { mirrorMachine } from '../mirror/chart.ts';
 import { nodeStatusMachine } from '../nodeStatus/chart.ts';
 import { podMachine } from '../pod/chart.ts';
 import type { PodInput } from '../pod/context.ts';
@@ -57,6 +58,8 @@ export const nodeSetup = setup({
     meta: {} as StateMeta,
     tags: {} as StateTag | 'beginning' | 'active' | 'ending' | 'draining',
     children: {} as { [id: `pod/${string}`]: 'pod' } & { [id: `statusSink/${string}`]: 'statusSink' } & {
+      [id: `mirror/${string}`]: 'mirror';
+    } & {
       [Id in 'admission' | 'cgroups' | 'garbage' | 'lease' | 'logRotation' | 'nodeStatus' | 'registration']: Id;
     } & { [Id in 'startLimiter' | 'pullLimiter']: 'limiter' },
   },
@@ -71,6 +74,7 @@ export const nodeSetup = setup({
     registration: registrationMachine,
     nodeStatus: nodeStatusMachine,
     lease: leaseMachine,
+    mirror: mirrorMachine,
     ...{ sources: feedPort('sources'), addresses: feedPort('addresses'), ticker: feedPort('ticker') },
     ...{ pleg: feedPort('pleg'), runtimeHealth: feedPort('runtimeHealth') },
     timer: timerPort(),

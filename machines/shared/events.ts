@@ -18,6 +18,7 @@ import type {
   ObservedPod,
   ObservedSandbox,
 } from '../../pod/lifecycle/observed.ts';
+import type { SeenMirror } from '../../pod/mirror.ts';
 import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { NodeCondition } from '../../pod/node/nodeObject.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
@@ -257,6 +258,8 @@ export type NodeFact =
   | ({ type: 'config.problemsChanged'; source: string; file: string; pod?: string } & ManifestFindings)
   /** A source gets on otherwise than it said before. */
   | { type: 'config.sourceChanged'; source: string; state: SourceState }
+  /** The mirrors of static pods that the API server has, all of them. */
+  | { type: 'config.mirrorsChanged'; mirrors: readonly SeenMirror[] }
   /** A source that has told no set yet can not be read now. */
   | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
   /** What changed at the runtime since the last time, all there is of each such pod; the first one is complete. */

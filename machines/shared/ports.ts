@@ -54,6 +54,10 @@ export interface PortTypes {
   ensureCsiNode: { input: { uid: string }; output: null };
   /** Writes the status of the Node where it is another, or was not written for a while. Within a time limit. Idempotent. */
   putNodeStatus: { input: null; output: { isWritten: boolean } };
+  /** Makes the mirror of a static pod at the API server, owned by the Node with this UID. Within a time limit. */
+  createMirror: { input: { pod: Pod; nodeUid: string }; output: null };
+  /** Removes a mirror at once, unless its name is another's by now. Within a time limit. Idempotent. */
+  removeMirror: { input: { namespace: string; name: string; uid: string }; output: null };
   /** Renews the lease of the node, or makes it. Within a time limit. */
   renewLease: { input: null; output: null };
   /**

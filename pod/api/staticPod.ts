@@ -70,9 +70,14 @@ function tolerations(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec, 'tol
   return { tolerations: [...others, { operator: 'Exists', effect: 'NoExecute' }] };
 }
 
-/** What at most one running pod of a node may have: `name_namespace` (C24). */
+/**
+ * What at most one running pod of a node may have: `name_namespace` (C24). A pod of an API server has its name to itself
+ * there, and has its UID here: the one before it may still end while it runs (`startedStaticPodsByFullname` of
+ * `pkg/kubelet/pod_workers.go`).
+ */
 export function fullName(pod: Pod): string {
-  return `${pod.metadata.name}_${pod.metadata.namespace}`;
+  const { name, namespace, uid } = pod.metadata;
+  return sourceOf(pod) === 'api' ? uid : `${name}_${namespace}`;
 }
 
 /** Where a pod comes from: `file`, `http`, or the API server in other words. */

@@ -109,8 +109,10 @@ export const unreached: readonly Unreached[] = [
   ...cgroupsUnused,
   ...rare,
   errorIn('logRotation', 'rotating'),
-  ...['node.registered', 'node.csiInitialized'].map((event) => ({ machine: 'nodeAgent', event, reason: NO_CLUSTER })),
-  ...['registration', 'nodeStatus', 'lease'].map((machine) => ({ machine, reason: NO_CLUSTER })),
+  ...['node.registered', 'node.csiInitialized', 'config.mirrorsChanged'].map((event) => ({
+    ...{ machine: 'nodeAgent', event, reason: NO_CLUSTER },
+  })),
+  ...['registration', 'nodeStatus', 'lease', 'mirror'].map((machine) => ({ machine, reason: NO_CLUSTER })),
 ];
 
 /** Whether a reason is given for a transition. */

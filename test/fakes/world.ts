@@ -24,6 +24,7 @@ export class FakeWorld {
   readonly answers: Answers = {
     ...{ registerNode: () => ({ uid: 'node-uid' }), ensureCsiNode: () => null, renewLease: () => null },
     putNodeStatus: () => ({ isWritten: true }),
+    ...{ createMirror: () => null, removeMirror: () => null },
     putStatus: () => ({ version: 1 }),
     setUpCgroups: () => ({ outcome: 'unused', warnings: [] }),
     preparePod: () => null,

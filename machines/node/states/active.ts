@@ -3,6 +3,7 @@ import { enqueueActions } from 'xstate';
 import type { NodeEvent } from '../../shared/events.ts';
 import { garbageOf } from '../context.ts';
 import { entryOfEnding, podOfOrphan, terminationOf } from '../endings.ts';
+import { mirrorImplementations } from '../mirrors.ts';
 import { isOfOthersAlone, markedPods, orphans } from '../own.ts';
 import { type NodeActs, nodeSetup, podId } from '../setup.ts';
 import { concerned, edited, isWanted, newPodInputs, tellUpdate, unwanted } from '../wanted.ts';
@@ -68,7 +69,7 @@ const actions = {
   answerGarbage: nodeSetup.sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),
 };
 
-export const activeImplementations = { actions };
+export const activeImplementations = { actions: { ...actions, ...mirrorImplementations.actions } };
 const activeSetup = nodeSetup.extend(activeImplementations);
 
 /** Only the pods that the event is about are looked at: there may be hundreds of others. */
@@ -82,23 +83,23 @@ const sourceChanged = ['recordSource', { type: 'endUnwanted', ...its }, { type: 
 export const partial = activeSetup.createStateConfig({
   tags: ['retrying', 'active'],
   meta: { waitsFor: 'a pod source that is not readable yet and may own running pods' },
-  entry: ['holdPlaces', 'startNewPods'],
+  entry: ['holdPlaces', 'startNewPods', 'keepMirrors', 'tellMirrors'],
   always: { guard: 'haveSourcesSpoken', target: 'running' },
   on: {
-    'config.podsListed': { actions: [...sourceChanged, startIt] },
-    'config.podChanged': { actions: [...sourceChanged, startIt] },
+    'config.podsListed': { actions: [...sourceChanged, startIt, 'tellMirrors'] },
+    'config.podChanged': { actions: [...sourceChanged, startIt, 'tellMirrors'] },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces', 'freePlaces'] },
     'node.ticked': { actions: ['recordFact', 'startNewPods'] },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
-      { actions: ['keepAllocation', 'keepBroken', 'forgetPod'] },
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'tellMirrors'] },
+      { actions: ['keepAllocation', 'keepBroken', 'forgetPod', 'tellMirrors'] },
     ],
   },
 });
 
 export const running = activeSetup.createStateConfig({
   tags: ['steady', 'active'],
-  entry: ['endOrphans', 'startNewPods'],
+  entry: ['endOrphans', 'startNewPods', 'keepMirrors', 'tellMirrors'],
   // A fault of its own ends it alone: nothing else needs what it does.
   invoke: {
     src: 'garbage',
@@ -107,15 +108,15 @@ export const running = activeSetup.createStateConfig({
     onError: {},
   },
   on: {
-    'config.podsListed': { actions: [...sourceChanged, endItsOrphan, startIt] },
-    'config.podChanged': { actions: [...sourceChanged, endItsOrphan, startIt] },
+    'config.podsListed': { actions: [...sourceChanged, endItsOrphan, startIt, 'tellMirrors'] },
+    'config.podChanged': { actions: [...sourceChanged, endItsOrphan, startIt, 'tellMirrors'] },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', endItsOrphan] },
     'garbage.asked': { actions: 'answerGarbage' },
     'garbage.podsFound': { actions: ['recordFact', 'endOrphans'] },
     // A pod that was wanted again while it still ended, or whose actor broke, starts over.
     'node.ticked': { actions: ['recordFact', 'endOrphans', 'startNewPods'] },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'tellMirrors'] },
       { actions: ['keepAllocation', 'keepBroken', 'forgetPod'] },
     ],
   },

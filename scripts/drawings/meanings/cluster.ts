@@ -23,3 +23,17 @@ export const lease: Meanings = {
   awaitingRetry:
     'The lease could not be renewed. It is tried again after a wait that grows up to 7 s, before the cluster takes the node for dead.',
 };
+
+export const mirror: Meanings = {
+  deciding: 'What the API server has of this name is compared with the static pod that the node runs.',
+  held: 'The mirror stays as it is for now: its static pod still ends, or not every pod source has listed its pods.',
+  awaitingNode: 'A mirror pod belongs to the Node object, which is not there yet.',
+  creating: 'The API server is asked to create the mirror pod.',
+  awaitingSight: 'The mirror pod was created. It counts once the watch of pods shows it.',
+  current: 'The API server shows the static pod as it is.',
+  removing:
+    'The mirror pod is removed at once: it is of another version of the static pod, is being deleted, or has none.',
+  removed: 'Neither a static pod nor a mirror pod has this name any more.',
+  awaitingRetry:
+    'The API server has refused, or could not be reached. It is tried again after a wait that grows up to a minute; the static pod runs on.',
+};

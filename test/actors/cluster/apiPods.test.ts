@@ -1,34 +1,6 @@
 /** A node of a cluster, over a test API server in memory: pods come from it, and their statuses go back. */
 import { expect, test } from '@jest/globals';
-import { type Cluster, cluster } from '../../fakes/cluster.ts';
-import type { SimulatedNode } from '../../fakes/node.ts';
-import { simulatedNode } from '../../fakes/node.ts';
-import { IMAGE } from '../../fakes/pods.ts';
-
-const PODS = '/api/v1/namespaces/default/pods';
-
-const manifest = (name: string, spec: object = {}) => ({
-  metadata: { name },
-  spec: {
-    ...{ nodeName: 'node-1', automountServiceAccountToken: false, containers: [{ name: 'main', image: IMAGE }] },
-    ...spec,
-  },
-});
-
-async function joined(): Promise<Cluster & { readonly node: SimulatedNode }> {
-  const made: { cluster?: Cluster } = {};
-  const node = await simulatedNode({
-    fromFiles: true,
-    clusterOf: (clock) => {
-      made.cluster = cluster(clock);
-      return made.cluster;
-    },
-  });
-  if (made.cluster === undefined) throw new Error('the node has no cluster');
-  await made.cluster.ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
-  await node.advance('1s');
-  return { ...made.cluster, node };
-}
+import { joinedNode as joined, boundPod as manifest, PODS } from '../../fakes/joinedNode.ts';
 
 test('a pod that is bound to the node runs, and the API hears of it', async () => {
   const { node, ask } = await joined();
@@ -53,6 +25,20 @@ test('a pod that is deleted ends, and then goes', async () => {
   await node.advance('60s');
   await expect(ask('GET', `${PODS}/web`)).rejects.toThrow('404');
   expect(await node.leftovers()).toEqual([]);
+});
+
+test('a name that is used again at once is two pods for a while, side by side', async () => {
+  const { node, ask } = await joined();
+  await ask('POST', PODS, manifest('web', { terminationGracePeriodSeconds: 20 }));
+  await node.advance('2s');
+  await ask('DELETE', `${PODS}/web`, { gracePeriodSeconds: 0 });
+  await ask('POST', PODS, manifest('web'));
+  await node.advance('2s');
+  expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: { phase: 'Running' } });
+  expect(node.calls('runPodSandbox').length).toBe(2);
+  await node.advance('60s');
+  expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: { phase: 'Running' } });
+  expect(node.errors).toEqual([]);
 });
 
 test('the node is registered, and ready once its CSINode is there; its lease is renewed', async () => {

@@ -169,7 +169,7 @@ describe('a pod that is not the one at the server', () => {
     await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
     // The server does not let a node ask of what is none of its pods.
     await expect(put(FAILED)).rejects.toMatchObject({ code: 403 });
-    pods.take([]);
+    pods.take([], []);
     asked();
     await put(FAILED, { ended: true });
     expect(asked().map(({ method }) => method)).toEqual(['GET']);

@@ -201,6 +201,14 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     current: 'waiting for the next check of the node status until',
     awaitingRetry: 'waiting for another attempt to report the node status until',
   },
+  mirror: {
+    held: 'waiting for the static pod of this name to end',
+    awaitingNode: 'waiting for the node to be registered',
+    creating: 'waiting for the mirror pod to be created',
+    awaitingSight: 'waiting for the watch of pods to show the mirror pod',
+    removing: 'waiting for the mirror pod to be removed',
+    awaitingRetry: 'waiting for another attempt to bring the mirror pod up to date until',
+  },
   lease: {
     renewing: 'waiting for the lease to be renewed',
     current: 'waiting for the next renewal of the lease until',

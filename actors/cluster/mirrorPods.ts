@@ -1,0 +1,25 @@
+/** Mirror pods at the API server: what fills the ports of their machine. */
+import type { KubeClient } from '../../kube/client.ts';
+import { isConflict, isNotFound } from '../../kube/kubeError.ts';
+import { podPath, podsPath } from '../../kube/paths.ts';
+import { mirrorPod } from '../../pod/mirror.ts';
+import type { Services } from '../boundary.ts';
+
+export type MirrorPort = 'createMirror' | 'removeMirror';
+type Ports = Pick<Services, MirrorPort>;
+
+export const mirrorPorts = (client: Pick<KubeClient, 'create' | 'delete'>, nodeName: string): Ports => ({
+  createMirror: async ({ pod, nodeUid }, options) => {
+    await client.create(podsPath(pod.metadata), mirrorPod(pod, { name: nodeName, uid: nodeUid }), options);
+    return null;
+  },
+  removeMirror: async ({ uid, ...name }, options) => {
+    try {
+      await client.delete(podPath(name), { gracePeriodSeconds: 0, preconditions: { uid } }, options);
+    } catch (error) {
+      // It is gone, or its name is another's by now: the watch tells of that.
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+    return null;
+  },
+});

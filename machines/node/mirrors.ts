@@ -1,0 +1,82 @@
+/** The mirrors of the node's static pods: each name that has one, or needs one, has an actor. */
+import { enqueueActions } from 'xstate';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { isStaticPod, sourceOf } from '../../pod/api/staticPod.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import type { SeenMirror } from '../../pod/mirror.ts';
+import { sameValue } from '../../pod/sameValue.ts';
+import type { NamedMirror } from '../mirror/known.ts';
+import type { NodeContext } from './context.ts';
+import { type NodeActs, nodeSetup, sinkId } from './setup.ts';
+import { haveSourcesSpoken } from './wanted.ts';
+
+type Named = { readonly namespace: string; readonly name: string };
+
+const keyOf = ({ namespace, name }: Named): string => `${namespace}/${name}`;
+const mirrorId = (key: string) => `mirror/${key}` as const;
+
+/** Whatever version of a status is the latest. */
+const LATEST = Number.MAX_SAFE_INTEGER;
+
+/** Of each name that has a static pod or a mirror, what is known now. */
+function mirrorsNow(context: NodeContext): Map<string, NamedMirror> {
+  const wanted = new Map(wantedStatic(context).map((pod) => [keyOf(pod.metadata), pod]));
+  const seen = new Map(context.mirrors.seen.map((mirror) => [keyOf(mirror), mirror]));
+  const ending = endingNames(context);
+  const isKnown = haveSourcesSpoken(context);
+  const nodeUid = context.registration?.uid ?? '';
+  const names: Named[] = [...Array.from(wanted.values(), ({ metadata }) => metadata), ...seen.values()];
+  return new Map(
+    names.map(({ namespace, name }) => {
+      const key = keyOf({ namespace, name });
+      const pod = wanted.get(key) ?? null;
+      const isHeld = ending.has(key) || (pod === null && !isKnown);
+      return [key, { namespace, name, pod, seen: seen.get(key) ?? null, isHeld, nodeUid }];
+    }),
+  );
+}
+
+/** The first of a name comes last: it has the name. */
+const wantedStatic = ({ desired }: NodeContext): Pod[] =>
+  Object.values(desired)
+    .flatMap((pods) => Object.values(pods).filter(isStaticPod))
+    .reverse();
+
+/** The names of pods that are not the server's own and still end here. */
+const endingNames = ({ pods }: NodeContext): ReadonlySet<string> =>
+  new Set(
+    Object.values(pods).flatMap(({ pod, ending }) => (ending && sourceOf(pod) !== 'api' ? [keyOf(pod.metadata)] : [])),
+  );
+
+const isSame = ({ seen, ...one }: NamedMirror, { seen: otherSeen, ...other }: NamedMirror): boolean =>
+  one.pod === other.pod && one.isHeld === other.isHeld && one.nodeUid === other.nodeUid && sameValue(seen, otherSeen);
+
+const actions = {
+  keepMirrors: nodeSetup.assign(({ context: { mirrors } }) => ({ mirrors: { ...mirrors, isKept: true } })),
+  tellMirrors: enqueueActions(({ context, enqueue }: NodeActs) => {
+    const { told, isKept } = context.mirrors;
+    if (context.cluster === undefined || !isKept) return;
+    const now = mirrorsNow(context);
+    for (const [key, mirror] of now) {
+      const { namespace, name, ...facts } = mirror;
+      const before = lookUp(told, key);
+      if (before === undefined) enqueue.spawnChild('mirror', { id: mirrorId(key), input: { namespace, name, facts } });
+      else if (!isSame(before, mirror)) enqueue.sendTo(mirrorId(key), { type: 'mirror.changed', facts });
+    }
+    for (const key of Object.keys(told)) if (!now.has(key)) enqueue.stopChild(mirrorId(key));
+    enqueue.assign({ mirrors: { ...context.mirrors, told: Object.fromEntries(now) } });
+  }),
+  /** One that the server did not have before is told the status of its static pod. */
+  recordMirrors: enqueueActions(({ context, event, enqueue }: NodeActs) => {
+    if (event.type !== 'config.mirrorsChanged') return;
+    const { mirrors } = event;
+    const isNew = ({ uid }: SeenMirror) => context.mirrors.seen.every((known) => known.uid !== uid);
+    enqueue.assign({ mirrors: { ...context.mirrors, seen: mirrors } });
+    for (const { hash: uid } of mirrors.filter(isNew)) {
+      if (!Object.hasOwn(context.pods, uid)) continue;
+      for (const name of context.sinks) enqueue.sendTo(sinkId(name), { type: 'status.changed', uid, version: LATEST });
+    }
+  }),
+};
+
+export const mirrorImplementations = { actions };

@@ -1,0 +1,183 @@
+/** The static pods of a node in a cluster, and their mirrors at its API server. */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { boundPod, type JoinedNode, joinedNode, PODS } from '../../fakes/joinedNode.ts';
+import { IMAGE } from '../../fakes/pods.ts';
+
+const WEB = `${PODS}/web-node-1`;
+const HASH = 'kubernetes.io/config.hash';
+const MIRROR = 'kubernetes.io/config.mirror';
+
+interface Seen {
+  readonly metadata: { readonly uid: string; readonly annotations: Readonly<Record<string, string>> };
+}
+
+const staticPod = (env: string, namespace = 'default') => ({
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace } },
+  spec: { containers: [{ name: 'main', image: IMAGE, env: [{ name: 'VERSION', value: env }] }] },
+});
+
+async function withStatic() {
+  const joined = await joinedNode();
+  const { node, ask, transport } = joined;
+  const file = path.join(node.manifestDir, 'web.json');
+  return {
+    ...joined,
+    seen: async (url = WEB) => (await ask('GET', url)) as unknown as Seen,
+    put: async (manifest: object) => {
+      await mkdir(node.manifestDir, { recursive: true });
+      await writeFile(file, JSON.stringify(manifest));
+    },
+    drop: () => rm(file),
+    /** What was asked about pods since the last time, but for watches. */
+    asked: () =>
+      transport.requests
+        .splice(0)
+        .filter(({ path: url, isWatch }) => url.includes('/pods') && !isWatch)
+        .map(({ method, path: url }) => `${method} ${url.replace(/^.*\/pods/, 'pods')}`),
+  };
+}
+
+test('a static pod has a mirror, owned by the node, with its status', async () => {
+  const { node, put, seen, asked } = await withStatic();
+  await put(staticPod('1'));
+  await node.advance('25s');
+  const mirror = await seen();
+  expect(mirror).toMatchObject({
+    metadata: {
+      annotations: { 'kubernetes.io/config.source': 'file' },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', controller: true }],
+    },
+    spec: { nodeName: 'node-1' },
+    status: { phase: 'Running', containerStatuses: [{ ready: true }] },
+  });
+  expect(mirror.metadata.annotations[MIRROR]).toBe(mirror.metadata.annotations[HASH]);
+  // As of every pod of the API, once it is there: a kubelet does not ask before either.
+  expect(asked()[0]).toBe('POST pods');
+  expect(node.errors).toEqual([]);
+});
+
+test('one that is deleted is made anew, and its pod runs on', async () => {
+  const { node, put, seen, ask, asked } = await withStatic();
+  await put(staticPod('1'));
+  await node.advance('25s');
+  const { uid } = (await seen()).metadata;
+  asked();
+  await ask('DELETE', WEB);
+  await node.advance('1s');
+  const again = await seen();
+  expect(again.metadata.uid).not.toBe(uid);
+  expect(again).toMatchObject({ status: { phase: 'Running', containerStatuses: [{ ready: true }] } });
+  expect(asked()).toEqual([
+    'DELETE pods/web-node-1',
+    'POST pods',
+    'GET pods/web-node-1',
+    'PATCH pods/web-node-1/status',
+  ]);
+  await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
+  await node.advance('1s');
+  expect((await seen()).metadata.uid).not.toBe(again.metadata.uid);
+  expect([node.calls('runPodSandbox').length, node.calls('stopContainer')]).toEqual([1, []]);
+});
+
+test('another manifest has another mirror, once what ran before has ended', async () => {
+  const { node, put, seen } = await withStatic();
+  await put(staticPod('1'));
+  await node.advance('25s');
+  const { uid, annotations } = (await seen()).metadata;
+  await put(staticPod('2'));
+  await node.advance('60s');
+  const now = await seen();
+  expect(now.metadata.uid).not.toBe(uid);
+  expect(now.metadata.annotations[HASH]).not.toBe(annotations[HASH]);
+  expect(now).toMatchObject({ status: { phase: 'Running', containerStatuses: [{ ready: true }] } });
+  expect(node.errors).toEqual([]);
+});
+
+test('a static pod that is wanted no more ends, and its mirror tells how until it goes as well', async () => {
+  const { node, put, drop, seen, asked } = await withStatic();
+  await put(staticPod('1'));
+  await node.advance('25s');
+  asked();
+  await drop();
+  await node.advance('60s');
+  await expect(seen()).rejects.toThrow('404');
+  const requests = asked();
+  expect(requests.filter((each) => each.startsWith('DELETE'))).toEqual(['DELETE pods/web-node-1']);
+  const lastPatch = requests.lastIndexOf('PATCH pods/web-node-1/status');
+  expect([lastPatch > 0, lastPatch < requests.indexOf('DELETE pods/web-node-1')]).toEqual([true, true]);
+  expect(await node.leftovers()).toEqual([]);
+});
+
+test('whoever marks a pod as a mirror: it never runs, and where no static pod is its own it goes', async () => {
+  const { node, ask } = await withStatic();
+  await ask('POST', PODS, {
+    ...boundPod('fake'),
+    metadata: { name: 'fake', annotations: { [MIRROR]: 'constructor' } },
+  });
+  await node.advance('2s');
+  expect(node.calls('runPodSandbox')).toEqual([]);
+  await expect(ask('GET', `${PODS}/fake`)).rejects.toThrow('404');
+});
+
+test('a mirror that is refused touches nothing of its pod, and is made once it may be', async () => {
+  const { node, put, seen, ask } = await withStatic();
+  await put(staticPod('1', 'later'));
+  await node.advance('40s');
+  expect(node.calls('runPodSandbox').length).toBe(1);
+  await ask('POST', '/api/v1/namespaces', { metadata: { name: 'later' } });
+  await node.advance('60s');
+  expect(await seen('/api/v1/namespaces/later/pods/web-node-1')).toMatchObject({ status: { phase: 'Running' } });
+  expect(node.calls('runPodSandbox').length).toBe(1);
+});
+
+test('a pod of the cluster that has the name keeps it, and both run', async () => {
+  const { node, put, seen, ask } = await withStatic();
+  await ask('POST', PODS, boundPod('web-node-1'));
+  await node.advance('2s');
+  await put(staticPod('1'));
+  await node.advance('90s');
+  expect((await seen()).metadata.annotations).toBeUndefined();
+  expect(node.calls('runPodSandbox').length).toBe(2);
+  await ask('DELETE', WEB);
+  await node.advance('120s');
+  expect((await seen()).metadata.annotations[MIRROR]).toBeDefined();
+});
+
+test('without its API server a static pod starts, and is seen as soon as that is there', async () => {
+  const { node, put, seen, transport } = await withStatic();
+  Object.assign(transport, { isAway: true });
+  transport.cut();
+  await put(staticPod('1'));
+  await node.advance('10m');
+  expect(node.calls('startContainer').length).toBe(1);
+  Object.assign(transport, { isAway: false });
+  await node.advance('60s');
+  expect(await seen()).toMatchObject({ status: { phase: 'Running' } });
+});
+
+test('an agent that is back keeps the mirror as it is, and the pod', async () => {
+  const { node, put, seen } = await withStatic();
+  await put(staticPod('1'));
+  await node.advance('25s');
+  const { uid } = (await seen()).metadata;
+  node.killAgent();
+  await node.restartAgent();
+  await node.advance('60s');
+  expect((await seen()).metadata.uid).toBe(uid);
+  expect(node.calls('runPodSandbox').length).toBe(1);
+});
+
+test('the mirror of a pod whose manifest went while the agent was away goes with what runs of it', async () => {
+  const { node, put, drop, seen }: Awaited<ReturnType<typeof withStatic>> & Pick<JoinedNode, 'node'> =
+    await withStatic();
+  await put(staticPod('1'));
+  await node.advance('25s');
+  node.killAgent();
+  await drop();
+  await node.restartAgent();
+  await node.advance('60s');
+  await expect(seen()).rejects.toThrow('404');
+  expect(await node.leftovers()).toEqual([]);
+});

@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals';
+import { createActor } from 'xstate';
+import { type MirrorFacts, mirrorMachine } from '../../../machines/mirror/chart.ts';
+import { actorView } from '../../../machines/shared/actorTree.ts';
+import { provided } from '../../../machines/shared/ports.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import type { SeenMirror } from '../../../pod/mirror.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { START } from '../support/stand.ts';
+
+const NAME = { namespace: 'kube-system', name: 'etcd-node-1' };
+const WAITS = [5_000, 10_000, 20_000, 40_000, 60_000, 60_000];
+
+const podWith = (hash: string) => ({
+  ...{ apiVersion: 'v1' as const, kind: 'Pod' as const, spec: { containers: [] } },
+  metadata: { ...NAME, uid: hash, annotations: { 'kubernetes.io/config.hash': hash } },
+});
+const pod = podWith('one');
+const seen: SeenMirror = { ...NAME, uid: 'mirror-1', hash: 'one', isDeleting: false };
+const nothing: MirrorFacts = { pod: null, seen: null, isHeld: false, nodeUid: 'node-1-uid' };
+
+/** A mirror whose every call the test answers. */
+function mirrorStory(before: Partial<MirrorFacts>) {
+  const ports = new FakePorts(START);
+  let facts: MirrorFacts = { ...nothing, ...before };
+  const actor = createActor(provided(mirrorMachine, ports), { input: { ...NAME, facts } }).start();
+  return {
+    ports,
+    tell: (changes: Partial<MirrorFacts>) => {
+      facts = { ...facts, ...changes };
+      actor.send({ type: 'mirror.changed', facts });
+    },
+    state: () => statePath(actor.getSnapshot().value),
+    failure: () => actor.getSnapshot().context.failure?.message,
+    view: () => actorView(actor, () => START),
+  };
+}
+
+describe('what it does first', () => {
+  const cases: readonly (readonly [string, Partial<MirrorFacts>, string])[] = [
+    ['a static pod without a mirror gets one', { pod }, 'creating'],
+    ['before the node is registered nobody may make one', { pod, nodeUid: '' }, 'awaitingNode'],
+    ['one that is as it should be stays', { pod, seen }, 'current'],
+    ['also before the node is registered', { pod, seen, nodeUid: '' }, 'current'],
+    ['one of another version of the pod goes', { pod: podWith('two'), seen }, 'removing'],
+    ['one that is being deleted goes at once', { pod, seen: { ...seen, isDeleting: true } }, 'removing'],
+    ['one that no static pod has goes', { seen }, 'removing'],
+    [
+      'nothing is made or removed while the pod that ran before still ends',
+      { pod: podWith('two'), seen, isHeld: true },
+      'held',
+    ],
+    ['where there is neither there is nothing to do', {}, 'removed'],
+  ];
+  test.each(cases)('%s', (_, facts, state) => {
+    expect(mirrorStory(facts).state()).toBe(state);
+  });
+});
+
+test('what is made is owned by the node, and is there once the watch shows it', () => {
+  const { ports, state, tell, view } = mirrorStory({ pod });
+  expect(ports.asked('createMirror')).toEqual([{ pod, nodeUid: 'node-1-uid' }]);
+  ports.answer('createMirror', null);
+  expect([state(), view().until]).toEqual(['awaitingSight', START + 60_000]);
+  tell({ seen });
+  expect([state(), ports.asked('createMirror').length]).toEqual(['current', 1]);
+});
+
+test('one that the watch never shows is made again', () => {
+  const { ports, state } = mirrorStory({ pod });
+  ports.answer('createMirror', null);
+  ports.advance(59_999);
+  expect(state()).toBe('awaitingSight');
+  ports.advance(1);
+  expect(ports.asked('createMirror').length).toBe(2);
+});
+
+test('one that the watch shows before the answer is not made twice', () => {
+  const { ports, state, tell } = mirrorStory({ pod });
+  tell({ seen });
+  expect(state()).toBe('creating');
+  ports.answer('createMirror', null);
+  expect([state(), ports.asked('createMirror').length]).toEqual(['current', 1]);
+});
+
+test('in the place of a wrong one there is a new one at once, whatever the watch still shows', () => {
+  const { ports, state, tell } = mirrorStory({ pod: podWith('two'), seen });
+  expect(ports.asked('removeMirror')).toEqual([{ ...NAME, uid: 'mirror-1' }]);
+  ports.answer('removeMirror', null);
+  expect(state()).toBe('creating');
+  tell({ pod: podWith('three') });
+  ports.answer('createMirror', null);
+  expect(state()).toBe('awaitingSight');
+  tell({ seen: { ...seen, uid: 'mirror-2', hash: 'two' } });
+  expect(ports.asked('removeMirror').at(-1)).toEqual({ ...NAME, uid: 'mirror-2' });
+});
+
+test('a mirror that goes while it is being removed does no harm, and neither does another in its place', () => {
+  const { ports, state, tell } = mirrorStory({ seen });
+  tell({ seen: { ...seen, uid: 'mirror-2' } });
+  expect(state()).toBe('removing');
+  ports.answer('removeMirror', null);
+  expect(ports.asked('removeMirror').map(({ uid }) => uid)).toEqual(['mirror-1', 'mirror-2']);
+  tell({ seen: null });
+  ports.answer('removeMirror', null);
+  expect(state()).toBe('removed');
+});
+
+test('the node is registered, and the mirror is made', () => {
+  const { state, tell } = mirrorStory({ pod, nodeUid: '' });
+  tell({ nodeUid: 'node-1-uid' });
+  expect(state()).toBe('creating');
+});
+
+test('once what ran before has ended the wrong one goes', () => {
+  const { state, tell } = mirrorStory({ pod: podWith('two'), seen, isHeld: true });
+  tell({ isHeld: false });
+  expect(state()).toBe('removing');
+});
+
+test('what is refused is tried again after a wait that doubles from 5 s to 60 s', () => {
+  const { ports, state, failure, view } = mirrorStory({ pod });
+  for (const wait of WAITS) {
+    ports.fail('createMirror', 'InternalError', 'namespaces "kube-system" not found');
+    expect([state(), failure()]).toEqual(['awaitingRetry', 'namespaces "kube-system" not found']);
+    expect(view().until).toBe(ports.now + wait);
+    ports.advance(wait - 1);
+    expect(state()).toBe('awaitingRetry');
+    ports.advance(1);
+    expect(state()).toBe('creating');
+  }
+  ports.answer('createMirror', null);
+  expect(failure()).toBeUndefined();
+});
+
+test('a removal that fails is tried again, and at once where something has changed', () => {
+  const { ports, state, tell } = mirrorStory({ seen });
+  ports.fail('removeMirror', 'InternalError', 'connection refused');
+  expect(state()).toBe('awaitingRetry');
+  tell({ pod });
+  expect(state()).toBe('current');
+  tell({ pod: null });
+  expect(state()).toBe('removing');
+});
