@@ -117,7 +117,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'machines/pod/states': 'active creatingSandbox preparing resetting sandboxing',
     'machines/shared': 'failure failureEvents lastCount latestViews views waitingReason',
   },
-  'test/actors/cluster/mirrorPods.test.ts': { 'machines/mirror': 'known', 'machines/node': 'mirrors' },
+  'test/actors/cluster/mirrorPods.test.ts': { 'machines/mirror': 'known' },
   'test/machines/node/chart.test.ts': {
     'machines/node': 'context endings setup view',
   },

@@ -1,6 +1,7 @@
 /** A node of a cluster, over a test API server in memory: pods come from it, and their statuses go back. */
 import { expect, test } from '@jest/globals';
 import { joinedNode as joined, boundPod as manifest, PODS } from '../../fakes/joinedNode.ts';
+import { IMAGE } from '../../fakes/pods.ts';
 
 test('a pod that is bound to the node runs, and the API hears of it', async () => {
   const { node, ask } = await joined();
@@ -29,7 +30,14 @@ test('a pod that is deleted ends, and then goes', async () => {
 
 test('a name that is used again at once is two pods for a while, side by side', async () => {
   const { node, ask } = await joined();
-  await ask('POST', PODS, manifest('web', { terminationGracePeriodSeconds: 20 }));
+  await ask(
+    'POST',
+    PODS,
+    manifest('web', {
+      terminationGracePeriodSeconds: 20,
+      containers: [{ name: 'main', image: IMAGE, command: ['sh', '-c', "trap '' TERM; sleep 3600"] }],
+    }),
+  );
   await node.advance('2s');
   await ask('DELETE', `${PODS}/web`, { gracePeriodSeconds: 0 });
   await ask('POST', PODS, manifest('web'));

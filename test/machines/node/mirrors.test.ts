@@ -1,0 +1,86 @@
+import { expect, test } from '@jest/globals';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { SeenMirror } from '../../../pod/mirror.ts';
+import { namedPod, nodeStory } from '../support/nodeStory.ts';
+
+const HASH = 'kubernetes.io/config.hash';
+const SOURCE = 'kubernetes.io/config.source';
+
+function staticPod(name: string, hash = `${name}-uid`): Pod {
+  const pod = namedPod(name, {}, hash);
+  return { ...pod, metadata: { ...pod.metadata, annotations: { [HASH]: hash, [SOURCE]: 'file' } } };
+}
+
+const mirrorOf = (pod: Pod, hash = pod.metadata.uid): SeenMirror => ({
+  ...{ namespace: pod.metadata.namespace, name: pod.metadata.name },
+  ...{ uid: `mirror-of-${hash}`, hash, isDeleting: false },
+});
+
+/** A node of a cluster with static pods of its own. */
+function mirrorStory() {
+  const story = nodeStory({
+    ...{ cluster: { leaseMs: 40_000, statusCheckMs: 10_000 }, sources: ['file', 'api'] },
+    held: ['createMirror', 'removeMirror', 'registerNode'],
+  });
+  return {
+    ...story,
+    see: (...mirrors: SeenMirror[]) => story.tell({ type: 'config.mirrorsChanged', mirrors }),
+    unreadable: (source: string) => story.tell({ type: 'config.sourceUnread', source, problems: [] }),
+    asks: () => [story.ports.asked('createMirror').length, story.ports.asked('removeMirror').length],
+    mirror: (name: string) => story.own(`default/${name}`)?.state,
+  };
+}
+
+test('static pods have their mirrors also while the API server does not answer, once the node is registered', () => {
+  const { list, want, unreadable, asks, ports, mirror } = mirrorStory();
+  list();
+  want([staticPod('web')]);
+  unreadable('api');
+  expect(mirror('web')).toBe('awaitingNode');
+  ports.answer('registerNode', { uid: 'node-uid' });
+  expect([mirror('web'), asks()]).toEqual(['creating', [1, 0]]);
+});
+
+test('a mirror whose pod may yet be told of stays', () => {
+  const { list, want, see, unreadable, asks, mirror } = mirrorStory();
+  list();
+  see(mirrorOf(staticPod('web')));
+  want([], 'api');
+  unreadable('file');
+  expect([mirror('web'), asks()]).toEqual(['held', [0, 0]]);
+  want([]);
+  expect([mirror('web'), asks()]).toEqual(['removing', [0, 1]]);
+});
+
+test('nothing is made or removed before it is known what runs', () => {
+  const { want, see, asks, mirror, list } = mirrorStory();
+  want([staticPod('web')]);
+  want([], 'api');
+  see(mirrorOf(staticPod('db')));
+  expect([mirror('web'), mirror('db'), asks()]).toEqual([undefined, undefined, [0, 0]]);
+  list();
+  expect([mirror('web'), mirror('db'), asks()]).toEqual(['awaitingNode', 'removing', [0, 1]]);
+});
+
+test('what has neither a static pod nor a mirror has no actor', () => {
+  const { list, want, see, mirror } = mirrorStory();
+  list();
+  want([], 'api');
+  want([]);
+  see(mirrorOf(staticPod('web')));
+  expect(mirror('web')).toBe('removing');
+  see();
+  expect(mirror('web')).toBeUndefined();
+});
+
+test('pods of the API server have no mirrors, and a node without a cluster makes none', () => {
+  const inCluster = mirrorStory();
+  inCluster.list();
+  inCluster.want([]);
+  inCluster.want([namedPod('web')], 'api');
+  expect(inCluster.mirror('web')).toBeUndefined();
+  const alone = nodeStory();
+  alone.list();
+  alone.want([staticPod('web')]);
+  expect(alone.own('default/web')).toBeUndefined();
+});
