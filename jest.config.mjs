@@ -5,7 +5,11 @@ export default {
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
+      {
+        // JSON is imported as what it is.
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2024', experimental: { keepImportAttributes: true } },
+        module: { type: 'es6' },
+      },
     ],
   },
   // Against a test that hangs, not against a slow machine.

@@ -68,14 +68,26 @@ export class Api {
 
   /** What goes wrong is an answer too; it rejects only where a fault cuts the connection, with `ConnectionCut`. */
   async answer(request: ApiRequest): Promise<Answer> {
+    return await this.#answer(request, ({ attributes, user }, carryOut) =>
+      this.faults.around(attributes, user.name, carryOut),
+    );
+  }
+
+  /** Answers past all faults: what a cluster does by itself, and how a test lays things out, does not go wrong. */
+  async act(request: ApiRequest): Promise<Answer> {
+    return await this.#answer(request, (_asked, carryOut) => carryOut(0));
+  }
+
+  async #answer(
+    request: ApiRequest,
+    around: (asked: Omit<Asked, 'staleBy'>, carryOut: (staleBy: number) => Promise<Answer>) => Promise<Answer>,
+  ): Promise<Answer> {
     const url = URL.parse(request.url, 'https://localhost');
     if (url === null) return failed(badRequest('the path cannot be read'), PLAIN_JSON);
     const user = this.#userOf(request);
     if (user === undefined) return failed(unauthorized(), PLAIN_JSON);
-    const attributes = attributesOf(request.method, url);
-    return await this.faults.around(attributes, user.name, (staleBy) =>
-      this.#carriedOut({ request, url, user, attributes, staleBy }),
-    );
+    const asked = { request, url, user, attributes: attributesOf(request.method, url) };
+    return await around(asked, (staleBy) => this.#carriedOut({ ...asked, staleBy }));
   }
 
   #userOf({ user, headers }: ApiRequest): User | undefined {

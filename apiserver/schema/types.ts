@@ -1,7 +1,6 @@
 /** The types of Kubernetes 1.36, as far as the test API server serves them. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as z from 'zod/mini';
+import kubernetes from './kubernetes.json' with { type: 'json' };
 
 /** What a field or an entry of a list holds. */
 export type Type =
@@ -152,6 +151,5 @@ const scalarOf = (type = '', format = ''): Scalar =>
 
 /** Those of Kubernetes 1.36 (`scripts/openapi.mjs` makes the file). */
 export function readTypes(): Types {
-  const text = readFileSync(join(import.meta.dirname, 'kubernetes.json'), 'utf8');
-  return new Types(new Map(Object.entries(z.parse(z.record(z.string(), schema), JSON.parse(text)))));
+  return new Types(new Map(Object.entries(z.parse(z.record(z.string(), schema), kubernetes))));
 }

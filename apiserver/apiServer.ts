@@ -1,0 +1,110 @@
+/** A test API server as tests use it: in memory, and over connections as a kube-apiserver has them. */
+import { Api } from './api.ts';
+import type { Faults } from './faults.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Answer, ApiRequest, User, WholeAnswer } from './request.ts';
+import type { ServerClock } from './serverClock.ts';
+import { Authority } from './serving/authority.ts';
+import { type ServeApiOptions, type ServedApi, serveApi } from './serving/servedApi.ts';
+import { standIns } from './standIns/standIns.ts';
+
+/** A request came to nothing. */
+export class RequestFailed extends Error {
+  override readonly name = 'RequestFailed';
+  /** The HTTP status code. */
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(`${code}: ${message}`);
+    this.code = code;
+  }
+}
+
+/** An event of a watch. */
+export interface WatchedEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  readonly object: JsonObject;
+}
+
+const ADMIN: User = { name: 'kubernetes-admin', groups: ['system:masters'] };
+const FIRST_ERROR = 400;
+
+export class ApiServer {
+  /** What goes wrong with requests; those of `ask` and `watch` are spared. */
+  readonly faults: Faults;
+  readonly #api: Api;
+  readonly #authority = new Authority();
+  #address = '127.0.0.1:6443';
+  #endStandIns: () => void = () => undefined;
+
+  private constructor(clock: ServerClock) {
+    const address = () => this.#address;
+    this.#api = new Api({
+      ...{ clock, tokens: new Map() },
+      get address() {
+        return address();
+      },
+    });
+    this.faults = this.#api.faults;
+  }
+
+  /** Starts one as that of an empty cluster. */
+  static async start(clock: ServerClock): Promise<ApiServer> {
+    const server = new ApiServer(clock);
+    server.#endStandIns = await standIns(server.#api, server.#authority.cert);
+    return server;
+  }
+
+  /** Answers a request in memory, whoever its `user` is; a fault that cuts the connection rejects. */
+  answer(request: ApiRequest): Promise<Answer> {
+    return this.#api.answer(request);
+  }
+
+  /** Asks as an administrator for an object; rejects with a `RequestFailed`. */
+  async ask(method: string, path: string, body?: Json, contentType = 'application/json'): Promise<JsonObject> {
+    const answer = await this.#asAdmin(method, path, body, contentType);
+    if ('body' in answer) return objectOfAnswer(answer);
+    throw new RequestFailed(answer.code, `${path} is a watch`);
+  }
+
+  /** Tells of each event of a watch, such as `/api/v1/pods?watch=true`, until the function that it gives is called. */
+  async watch(path: string, tell: (event: WatchedEvent) => void): Promise<() => void> {
+    const answer = await this.#asAdmin('GET', path);
+    if (!('body' in answer))
+      return answer.start(
+        (line) => tell(JSON.parse(line)),
+        () => undefined,
+        () => undefined,
+      );
+    objectOfAnswer(answer);
+    throw new RequestFailed(answer.code, `${path} is no watch`);
+  }
+
+  /** Serves it over HTTP/2 and TLS. */
+  async serve(options: ServeApiOptions = {}): Promise<ServedApi> {
+    const served = await serveApi(this.#api, this.#authority, options);
+    this.#address = `127.0.0.1:${served.port}`;
+    return served;
+  }
+
+  /** Forgets all history: a watch that was cut has to list anew. */
+  forget(): void {
+    this.#api.forget();
+  }
+
+  /** Ends what a cluster does by itself. */
+  close(): void {
+    this.#endStandIns();
+  }
+
+  #asAdmin(method: string, url: string, body?: Json, contentType = 'application/json'): Promise<Answer> {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    return this.#api.act({ method, url, headers: new Map([['content-type', contentType]]), body: text, user: ADMIN });
+  }
+}
+
+function objectOfAnswer({ code, body }: WholeAnswer): JsonObject {
+  const object = JSON.parse(String(body));
+  if (code >= FIRST_ERROR) throw new RequestFailed(code, object.message);
+  return object;
+}

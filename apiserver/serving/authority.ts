@@ -1,0 +1,101 @@
+/** An authority of a test API server's own: it makes the certificates of the server and of its clients (RFC 5280). */
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import type { User } from '../request.ts';
+import { bits, explicit, implicit, integer, objectId, octets, sequence, set, truth, utcTime, utf8 } from './der.ts';
+
+export interface KeyPair {
+  /** In PEM. */
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** As far as the short form of a year goes: whatever a test's clock says, the certificates are good. */
+const VALIDITY = ['000101000000Z', '491231235959Z'] as const;
+const OID = {
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  keyId: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  alternativeNames: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyId: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+} as const;
+const DNS_NAME = 2;
+const IP_ADDRESS = 7;
+/** It signs certificates, and lists of revoked ones: bits 5 and 6 of a list that ends there. */
+const SIGNS_CERTIFICATES = Buffer.from([0x06]);
+
+type Subject = Pick<User, 'name' | 'groups'>;
+
+const SELF: Subject = { name: 'test authority', groups: [] };
+
+export class Authority {
+  /** Its certificate, in PEM. */
+  readonly cert: string;
+  readonly #key: KeyObject;
+  readonly #keyId: Buffer;
+
+  constructor() {
+    const own = newKeys();
+    this.#key = own.privateKey;
+    this.#keyId = idOf(own.publicKey);
+    const isAuthority = extension(OID.basicConstraints, sequence(truth()), 'critical');
+    const usage = extension(OID.keyUsage, bits(SIGNS_CERTIFICATES, 1), 'critical');
+    this.cert = this.#certificate(SELF, own.publicKey, isAuthority, usage);
+  }
+
+  /** Of a server on loopback, or of a client: it is who its common name and its organizations say. */
+  issue(subject: Subject): KeyPair {
+    const { publicKey, privateKey } = newKeys();
+    const localhost = implicit(DNS_NAME, Buffer.from('localhost'));
+    const names = sequence(localhost, implicit(IP_ADDRESS, Buffer.from([127, 0, 0, 1])));
+    const usage = sequence(objectId(OID.serverAuth), objectId(OID.clientAuth));
+    const cert = this.#certificate(
+      subject,
+      publicKey,
+      extension(OID.alternativeNames, names),
+      extension(OID.extendedKeyUsage, usage),
+      extension(OID.authorityKeyId, sequence(implicit(0, this.#keyId))),
+    );
+    return { key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), cert };
+  }
+
+  #certificate(subject: Subject, publicKey: KeyObject, ...extensions: readonly Buffer[]): string {
+    const [from, to] = VALIDITY;
+    const algorithm = sequence(objectId(OID.ecdsaWithSha256));
+    const version3 = explicit(0, integer(Buffer.from([2])));
+    const keyId = extension(OID.keyId, octets(idOf(publicKey)));
+    const signed = sequence(
+      ...[version3, integer(serialNumber()), algorithm, nameOf(SELF)],
+      sequence(utcTime(from), utcTime(to)),
+      ...[nameOf(subject), spkiOf(publicKey)],
+      explicit(3, sequence(keyId, ...extensions)),
+    );
+    return pem(sequence(signed, algorithm, bits(sign('sha256', signed, this.#key))));
+  }
+}
+
+const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const spkiOf = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' });
+/** Any digest will do that tells keys apart. */
+const idOf = (key: KeyObject): Buffer => createHash('sha256').update(spkiOf(key)).digest().subarray(0, 20);
+
+const extension = (id: string, content: Buffer, ...critical: readonly 'critical'[]): Buffer =>
+  sequence(objectId(id), ...critical.map(truth), octets(content));
+
+/** Its first bit is not set, and it is not 0: as a number it is positive, and has no byte too many. */
+const serialNumber = (): Buffer => Buffer.concat([Buffer.from([1]), randomBytes(15)]);
+
+function nameOf({ name, groups }: Subject): Buffer {
+  const part = (id: string, text: string) => set(sequence(objectId(id), utf8(text)));
+  return sequence(...groups.map((group) => part(OID.organization, group)), part(OID.commonName, name));
+}
+
+function pem(der: Buffer): string {
+  const lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
+  return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
+}

@@ -1,0 +1,50 @@
+/** Gives a namespace what pods need of it, and empties one that goes (`pkg/controller/{serviceaccount,namespace}` of kubernetes). */
+import { type JsonObject, textAt } from '../json.ts';
+import { statusOf } from '../registry/strategies/parts.ts';
+import { groupVersion, type Resource, storedAs } from '../resources/resource.ts';
+import { resources } from '../resources/resources.ts';
+import { metadataOf } from '../store/metadata.ts';
+import type { Store } from '../store/store.ts';
+import type { StandIn, Write } from './standIn.ts';
+
+const KEPT = resources.filter(({ isNamespaced, verbs }) => isNamespaced && verbs.includes('deletecollection'));
+const ACCOUNT = 'default';
+const ROOT_CA = 'kube-root-ca.crt';
+
+/** `authority`: the certificate that the server's own is checked by. */
+export const keepNamespaces = (authority: string): StandIn => ({
+  user: 'system:serviceaccount:kube-system:namespace-controller',
+  resources: ['/namespaces', ...new Set(KEPT.map(storedAs))],
+  look: async (store, write) => {
+    for (const [, namespace] of store.list('/namespaces')) {
+      const name = metadataOf(namespace).name ?? '';
+      if (textAt(statusOf(namespace), 'phase') === 'Terminating') await empty(name, namespace, store, write);
+      else await furnish(name, store, write, authority);
+    }
+  },
+});
+
+async function furnish(namespace: string, store: Store, write: Write, authority: string): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}`;
+  if (store.get('/serviceaccounts', namespace, ACCOUNT) === undefined)
+    await write('POST', `${path}/serviceaccounts`, { metadata: { name: ACCOUNT } });
+  if (store.get('/configmaps', namespace, ROOT_CA) === undefined)
+    await write('POST', `${path}/configmaps`, { metadata: { name: ROOT_CA }, data: { 'ca.crt': authority } });
+}
+
+/** Pods take their time. */
+async function empty(name: string, namespace: JsonObject, store: Store, write: Write): Promise<void> {
+  const left = KEPT.flatMap((resource) =>
+    store.list(storedAs(resource)).flatMap(([, object]) => {
+      const metadata = metadataOf(object);
+      return metadata.namespace === name ? [{ resource, isGoing: metadata.deletionTimestamp !== undefined }] : [];
+    }),
+  );
+  const asked = new Set(left.filter(({ isGoing }) => !isGoing).map(({ resource }) => resource));
+  for (const resource of asked) await write('DELETE', collectionPath(resource, name));
+  if (left.length === 0)
+    await write('PUT', `/api/v1/namespaces/${name}/finalize`, { ...namespace, spec: { finalizers: [] } });
+}
+
+const collectionPath = (resource: Resource, namespace: string): string =>
+  `${resource.group === '' ? '/api' : '/apis'}/${groupVersion(resource)}/namespaces/${namespace}/${resource.name}`;

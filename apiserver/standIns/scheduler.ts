@@ -1,0 +1,29 @@
+/** Puts every pod on the first node that takes pods: it asks neither what a pod wants nor what a node has left. */
+import { type JsonObject, textAt } from '../json.ts';
+import { listAt, objectsAt, specOf } from '../registry/strategies/parts.ts';
+import { metadataOf } from '../store/metadata.ts';
+import type { StandIn } from './standIn.ts';
+
+export const schedule: StandIn = {
+  user: 'system:kube-scheduler',
+  resources: ['/pods', '/nodes'],
+  look: async (store, write) => {
+    const node = store.list('/nodes').find(([, each]) => takesPods(each))?.[1];
+    if (node === undefined) return;
+    const target = { kind: 'Node', name: metadataOf(node).name ?? '' };
+    for (const [, pod] of store.list('/pods')) {
+      const { namespace = '', name = '' } = metadataOf(pod);
+      const path = `/api/v1/namespaces/${namespace}/pods/${name}/binding`;
+      if (isWaiting(pod)) await write('POST', path, { metadata: { name }, target });
+    }
+  },
+};
+
+/** One that is cordoned, or not ready, has such a taint. */
+const takesPods = (node: JsonObject): boolean =>
+  objectsAt(specOf(node), 'taints').every((taint) => textAt(taint, 'effect') === 'PreferNoSchedule');
+
+const isWaiting = (pod: JsonObject): boolean =>
+  textAt(specOf(pod), 'nodeName') === '' &&
+  listAt(specOf(pod), 'schedulingGates').length === 0 &&
+  metadataOf(pod).deletionTimestamp === undefined;

@@ -1,0 +1,51 @@
+/** What a cluster has beside its API server, as far as nodes and pods depend on it: each a few lines long. */
+import type { Api } from '../api.ts';
+import { keepNamespaces } from './namespaces.ts';
+import { keepTaints } from './nodeTaints.ts';
+import { schedule } from './scheduler.ts';
+import type { StandIn, Write } from './standIn.ts';
+
+/** Lets all of them look once, and from then on upon each change, until the function that it gives is called. */
+export async function standIns(api: Api, authority: string): Promise<() => void> {
+  const { store } = api.registry;
+  const stops: (() => void)[] = [];
+  for (const { user, resources, look } of [keepNamespaces(authority), keepTaints, schedule]) {
+    const write = writerOf(api, user);
+    const onChange = oneAtATime(() => look(store, write));
+    stops.push(...resources.map((resource) => store.watch(resource, onChange)));
+    await look(store, write);
+  }
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+const MERGES = 'application/merge-patch+json';
+
+function writerOf(api: Api, name: StandIn['user']): Write {
+  return async (method, url, body) => {
+    const headers = new Map([['content-type', method === 'PATCH' ? MERGES : 'application/json']]);
+    const text = body === undefined ? '' : JSON.stringify(body);
+    await api.act({ method, url, headers, body: text, user: { name, groups: ['system:masters'] } });
+  };
+}
+
+/** Whatever changes while it looks, it looks at once more. */
+function oneAtATime(look: () => Promise<void>): () => void {
+  let isAsked = false;
+  let isLooking = false;
+  const lookOn = async () => {
+    isLooking = true;
+    while (isAsked) {
+      isAsked = false;
+      // The write is still under way that this change is of.
+      await Promise.resolve();
+      await look();
+    }
+    isLooking = false;
+  };
+  return () => {
+    isAsked = true;
+    if (!isLooking) void lookOn();
+  };
+}
