@@ -70,19 +70,22 @@ export interface AgentOptions {
   readonly measuresDelay?: boolean;
   /** Where its page is served; by default at any port. */
   readonly inspectAddress?: string;
+  /** Of the cluster that it joins; absent: none. */
+  readonly kubeconfig?: string;
 }
 
 /** Starts the daemon; its log goes to a file beside its directories. */
 export function startAgent(
   place: AgentPlace,
-  { measuresDelay, inspectAddress = '127.0.0.1:0' }: AgentOptions = {},
+  { measuresDelay, inspectAddress = '127.0.0.1:0', kubeconfig }: AgentOptions = {},
 ): AgentProcess {
   const delayFile = join(place.directory, 'event-loop-delay');
   const log = openSync(join(place.directory, 'agent.log'), 'a');
   const probe = join(import.meta.dirname, 'eventLoopProbe.mjs');
   const spawnedAt = preciseNow();
   const measuring = { NODE_OPTIONS: `--import=${probe}`, BENCH_EVENT_LOOP_FILE: delayFile };
-  const child = spawn(place.command, ['run', ...flags(place), '--inspect-address', inspectAddress], {
+  const joining = kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig];
+  const child = spawn(place.command, ['run', ...flags(place), ...joining, '--inspect-address', inspectAddress], {
     stdio: ['ignore', 'ignore', log],
     env: { ...process.env, ...(measuresDelay ? measuring : {}) },
     signal: interruption,

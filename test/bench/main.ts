@@ -5,6 +5,7 @@ import { type BenchNode, startBenchNode } from './node.ts';
 import { type BenchOptions, type RowName, readOptions, usage } from './options.ts';
 import { type Figure, hostFacts, isMet, table } from './report.ts';
 import { adoption } from './rows/adoption.ts';
+import { cluster } from './rows/cluster.ts';
 import { idle } from './rows/idle.ts';
 import { killed } from './rows/killed.ts';
 import { manyPods } from './rows/manyPods.ts';
@@ -42,6 +43,8 @@ function measure(row: RowName, node: BenchNode, options: BenchOptions): Promise<
       return recording();
     case 'page':
       return page(node, options.quick ? 10 : 30);
+    case 'cluster':
+      return cluster(node, repeats, options.idleSeconds);
   }
 }
 

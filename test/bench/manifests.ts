@@ -18,7 +18,7 @@ export type Kind = 'idle' | 'probed' | { readonly execSeconds: number } | { read
 export const ASKED = 10;
 
 /** The pod that is measured: one container that ends at once on SIGTERM, and one volume. */
-function manifest(name: string, kind: Kind = 'idle'): string {
+export function manifest(name: string, kind: Kind = 'idle'): string {
   if (typeof kind === 'object' && 'askedAt' in kind) return askedManifest(name, kind.askedAt);
   return `apiVersion: v1
 kind: Pod

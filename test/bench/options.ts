@@ -12,6 +12,7 @@ const rowNames = [
   'simulation',
   'recording',
   'page',
+  'cluster',
 ] as const;
 export type RowName = (typeof rowNames)[number];
 
@@ -41,6 +42,7 @@ const usualRepeats: Record<RowName, number> = {
   simulation: 1,
   recording: 1,
   page: 1,
+  cluster: 3,
 };
 const quickRepeats: Record<RowName, number> = {
   'one-pod': 5,
@@ -53,6 +55,7 @@ const quickRepeats: Record<RowName, number> = {
   simulation: 1,
   recording: 1,
   page: 1,
+  cluster: 1,
 };
 
 /** Reads the command line; throws with what is wrong in it. */

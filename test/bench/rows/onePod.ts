@@ -50,7 +50,8 @@ function figure(name: string, goal: number, agent: readonly number[], raw: reado
   return { row: 'one-pod', name, value: median(ratios), unit: '×', goal, detail };
 }
 
-async function rawSample({ cri, raw }: BenchNode, name: string): Promise<Sample> {
+/** One pod of bare calls: how long its start and its removal took, in milliseconds. */
+export async function rawSample({ cri, raw }: BenchNode, name: string): Promise<Sample> {
   const [pod] = await raw.prepare([name]);
   if (pod === undefined) throw new Error('there is no pod');
   const began = preciseNow();
