@@ -26,6 +26,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 }
 const { installDebianPackages } = await import('./setup/debianPackages.mjs');
 await installDebianPackages({ forTests: command === 'test' });
+if (command === 'test') await (await import('./setup/kubectls.mjs')).fetchKubectls();
 const { bundle } = await import('./setup/bundle.mjs');
 await bundle();
 process.exit(await commands[command]());

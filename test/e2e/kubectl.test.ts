@@ -1,0 +1,228 @@
+/** What a user of a cluster sees of a node with real containers, with the kubectls of Debian. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Container } from '../../pod/api/schema/container.ts';
+import { testCluster } from './support/cluster.ts';
+import { eventually } from './support/eventually.ts';
+import { forAllTests } from './support/forAllTests.ts';
+import { Kubectl, type Release } from './support/kubectl.ts';
+import { podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
+
+const cluster = await forAllTests(testCluster);
+const { node, kubeconfig } = cluster;
+
+const READY = ['wait', '--for=condition=Ready', '--timeout=50s'] as const;
+const AGE = String.raw`\d+[smh]?\S*`;
+
+/** The rows of a table, each cell after at least two spaces. */
+const rowsOf = (table: string): string[][] =>
+  table
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trim().split(/ {2,}/));
+
+/** What stands under a heading of `describe`, to the next one. */
+function section(description: string, heading: string): string {
+  const found = new RegExp(`^${heading}:.*\\n(?:[ ].*\\n)*`, 'm').exec(description)?.[0];
+  if (found === undefined) throw new Error(`there is no ${heading} in:\n${description}`);
+  return found;
+}
+
+describe.each<[Release, RegExp]>([
+  ['bookworm', /v1\.20\./],
+  ['sid', /v1\.(3[6-9]|[4-9]\d)\./],
+])('with kubectl of %s', (release, version) => {
+  const kubectl = new Kubectl(release, { kubeconfig, directory: node.directory });
+  const inNamespace = (...args: readonly string[]) => kubectl.run('--namespace', release, ...args);
+  const fileOf = async (name: string, containers: readonly Container[], grace = 5) => {
+    const file = join(node.directory, `${release}-${name}.json`);
+    await writeFile(file, JSON.stringify(podManifest(name, containers, { terminationGracePeriodSeconds: grace })));
+    return file;
+  };
+  const uidOf = (name: string) => inNamespace('get', 'pod', name, '-o', 'jsonpath={.metadata.uid}');
+  /** What the node itself has of a pod. */
+  const onNode = async (uid: string) => (await node.pods()).find(({ metadata }) => metadata.uid === uid);
+  const ended = (uid: string) => eventually(`pod ${uid} ends`, async () => (await onNode(uid)) === undefined);
+
+  beforeAll(() => cluster.addNamespace(release));
+
+  test('it is of the version that it is fetched for', async () => {
+    expect(await kubectl.run('version')).toMatch(new RegExp(`Client Version: .*${version.source}`));
+  });
+
+  test('the node is there and ready', async () => {
+    await kubectl.run(...READY, 'node/node');
+    const [header, row] = rowsOf(await kubectl.run('get', 'nodes', '-o', 'wide'));
+    expect(header).toEqual([
+      ...['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION', 'INTERNAL-IP', 'EXTERNAL-IP'],
+      ...['OS-IMAGE', 'KERNEL-VERSION', 'CONTAINER-RUNTIME'],
+    ]);
+    expect(row).toEqual([
+      ...['node', 'Ready', '<none>', expect.stringMatching(AGE), expect.stringMatching(/^v1\.36\.0\+statelet/)],
+      ...[expect.stringMatching(/^[\d.]+$/), '<none>', expect.stringContaining('Debian'), expect.any(String)],
+      expect.stringMatching(/^containerd:\/\/1\./),
+    ]);
+  });
+
+  test('apply makes a pod, and wait sees it become ready', async () => {
+    const file = await fileOf('web', [shell('main', steadily(), { resources: { limits: { memory: '32Mi' } } })]);
+    expect(await inNamespace('apply', '-f', file)).toBe('pod/web created\n');
+    expect(await inNamespace(...READY, 'pod/web')).toBe('pod/web condition met\n');
+    expect(await inNamespace('apply', '-f', file)).toBe('pod/web unchanged\n');
+  });
+
+  test('apply finds what no pod has', async () => {
+    const file = await fileOf('wrong', [{ ...shell('main', steadily()), ...{ ports_: [] } }]);
+    const { code, err } = await kubectl.tell('apply', '-f', file, '-n', release);
+    expect(code).toBe(1);
+    expect(err).toMatch(/unknown field "(spec\.containers\[0\]\.)?ports_"/);
+  });
+
+  test('get shows where it runs', async () => {
+    const [header, row] = rowsOf(await inNamespace('get', 'pods', '-o', 'wide'));
+    expect(header).toEqual([
+      ...['NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE', 'IP', 'NODE', 'NOMINATED NODE', 'READINESS GATES'],
+    ]);
+    const { podIP } = (await onNode(await uidOf('web')))?.status ?? {};
+    expect(row).toEqual(['web', '1/1', 'Running', '0', expect.stringMatching(AGE), podIP, 'node', '<none>', '<none>']);
+  });
+
+  test('describe shows its containers, conditions and events', async () => {
+    const seen = await inNamespace('describe', 'pod', 'web');
+    expect(seen).toMatch(/^Node: +node\/[\d.]+$/m);
+    expect(seen).toMatch(/^Status: +Running$/m);
+    expect(seen).toMatch(/^QoS Class: +Burstable$/m);
+    const containers = section(seen, 'Containers');
+    expect(containers).toMatch(/Container ID: +containerd:\/\/[0-9a-f]{64}\n/);
+    expect(containers).toMatch(/Image ID: +\S*sha256:[0-9a-f]{64}\n/);
+    expect(containers).toMatch(/State: +Running\n +Started: +\w{3}, /);
+    expect(containers).toMatch(/Ready: +True\n +Restart Count: +0\n/);
+    const conditions = rowsOf(section(seen, 'Conditions')).slice(2);
+    expect(conditions.map(([type, status]) => `${type} ${status}`).toSorted()).toEqual([
+      ...[
+        'ContainersReady True',
+        'Initialized True',
+        'PodReadyToStartContainers True',
+        'PodScheduled True',
+        'Ready True',
+      ],
+    ]);
+    const events = section(seen, 'Events');
+    expect(events).toMatch(
+      new RegExp(`Normal +Started +${AGE} +kubelet +(spec.containers{main}: )?Container started\n`),
+    );
+    for (const reason of ['Pulled', 'Created']) expect(events).toMatch(new RegExp(`Normal +${reason} `));
+  });
+
+  test('describe shows the node with its pods, its lease and its events', async () => {
+    const seen = await kubectl.run('describe', 'node', 'node');
+    expect(seen).toMatch(/^Unschedulable: +false$/m);
+    expect(seen).toMatch(/^Taints: +<none>$/m);
+    expect(section(seen, 'Lease')).toMatch(/HolderIdentity: +node\n(.*\n)*? +RenewTime: +\w{3}, /);
+    expect(section(seen, 'Conditions')).toMatch(/ Ready +True .* KubeletReady +kubelet is posting ready status\n/);
+    expect(section(seen, 'Capacity')).toMatch(/ pods: +110\n/);
+    expect(section(seen, 'System Info')).toMatch(/Kubelet Version: +v1\.36\.0\+statelet/);
+    expect(section(seen, 'Non-terminated Pods')).toMatch(
+      new RegExp(` ${release} +web +0 \\(0%\\) +0 \\(0%\\) +32Mi \\(\\d+%\\) +32Mi \\(\\d+%\\) +${AGE}\n`),
+    );
+    const events = section(seen, 'Events');
+    expect(events).toMatch(/Normal +Starting .* Starting kubelet\.\n/);
+    expect(events).toMatch(/Normal +NodeReady .* Node node status is now: NodeReady\n/);
+  });
+
+  test('label and annotate reach the node', async () => {
+    expect(await inNamespace('label', 'pod', 'web', 'tier=front')).toBe('pod/web labeled\n');
+    expect(await inNamespace('annotate', 'pod', 'web', 'note=seen')).toMatch(/^pod\/web annotated\n$/);
+    expect(await inNamespace('get', 'pods', '-l', 'tier=front', '-o', 'name')).toBe('pod/web\n');
+    expect(rowsOf(await inNamespace('get', 'pods', '--show-labels'))[1]?.at(-1)).toBe('tier=front');
+    const uid = await uidOf('web');
+    await eventually('the node hears of it', async () => {
+      const { labels, annotations } = (await onNode(uid))?.metadata ?? {};
+      return labels?.tier === 'front' && annotations?.note === 'seen';
+    });
+    expect(await kubectl.run('label', 'node', 'node', `${release}=here`)).toBe('node/node labeled\n');
+    expect(await kubectl.run('get', 'nodes', '-l', `${release}=here`, '-o', 'name')).toBe('node/node\n');
+  });
+
+  test('a container that fails is seen to, with why and how often', async () => {
+    await inNamespace('apply', '-f', await fileOf('crash', [shell('main', 'exit 3')]));
+    await eventually('it is in back-off', async () => {
+      const row = rowsOf(await inNamespace('get', 'pods')).find(([name]) => name === 'crash');
+      return row?.[1] === '0/1' && row[2] === 'CrashLoopBackOff' && Number.parseInt(row[3] ?? '', 10) > 0;
+    });
+    const seen = await inNamespace('describe', 'pod', 'crash');
+    expect(seen).toMatch(/State: +Waiting\n +Reason: +CrashLoopBackOff\n/);
+    expect(seen).toMatch(/Last State: +Terminated\n +Reason: +Error\n +Exit Code: +3\n/);
+    expect(section(seen, 'Events')).toMatch(
+      /Warning +BackOff .* Back-off restarting failed container main in pod crash_/,
+    );
+    expect(await inNamespace('delete', 'pod', 'crash')).toMatch(/^pod "crash" deleted/);
+  });
+
+  test('get events shows what happened to its pods', async () => {
+    const [header, ...rows] = rowsOf(await inNamespace('get', 'events'));
+    expect(header).toEqual(['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE']);
+    expect(rows).toContainEqual([expect.stringMatching(AGE), 'Normal', 'Started', 'pod/web', 'Container started']);
+    expect(rows.filter(([, , , object]) => !object?.startsWith('pod/'))).toEqual([]);
+  });
+
+  test('a pod that comes while the node is cordoned waits until it is uncordoned', async () => {
+    expect(await kubectl.run('cordon', 'node')).toBe('node/node cordoned\n');
+    expect(rowsOf(await kubectl.run('get', 'nodes'))[1]?.slice(0, 2)).toEqual(['node', 'Ready,SchedulingDisabled']);
+    expect(await kubectl.run('describe', 'node', 'node')).toMatch(/^Unschedulable: +true$/m);
+    await inNamespace('apply', '-f', await fileOf('late', [shell('main', steadily())]));
+    const { code, err } = await kubectl.tell(
+      'wait',
+      '--for=condition=Ready',
+      '--timeout=1s',
+      '-n',
+      release,
+      'pod/late',
+    );
+    expect([code, err]).toEqual([1, expect.stringContaining('timed out waiting for the condition on pods/late')]);
+    const waiting = rowsOf(await inNamespace('get', 'pod', 'late', '-o', 'wide'))[1];
+    expect([waiting?.[2], waiting?.[6]]).toEqual(['Pending', '<none>']);
+    expect(await kubectl.run('uncordon', 'node')).toBe('node/node uncordoned\n');
+    expect(await inNamespace(...READY, 'pod/late')).toBe('pod/late condition met\n');
+  });
+
+  test('delete returns when the pod has ended', async () => {
+    const uid = await uidOf('web');
+    expect(await inNamespace('delete', 'pod', 'web')).toMatch(/^pod "web" deleted/);
+    const { code, err } = await kubectl.tell('get', 'pod', 'web', '-n', release);
+    expect([code, err]).toEqual([1, 'Error from server (NotFound): pods "web" not found\n']);
+    await ended(uid);
+    expect(await inNamespace('delete', '-f', join(node.directory, `${release}-late.json`))).toMatch(
+      /^pod "late" deleted/,
+    );
+  });
+
+  test('delete by force returns at once, and the node ends the pod by itself', async () => {
+    const file = await fileOf('stubborn', [shell('main', stubbornly)], 2);
+    await inNamespace('apply', '-f', file);
+    await inNamespace(...READY, 'pod/stubborn');
+    const uid = await uidOf('stubborn');
+    const { out, err } = await kubectl.tell(
+      ...['delete', 'pod', 'stubborn', '-n', release],
+      '--grace-period=0',
+      '--force',
+    );
+    expect(out).toMatch(/^pod "stubborn" force deleted/);
+    expect(err).toMatch(/warning: Immediate deletion does not wait for confirmation/i);
+    expect(await onNode(uid)).toBeDefined();
+    // The name is free again at once.
+    expect(await inNamespace('apply', '-f', file)).toBe('pod/stubborn created\n');
+    await inNamespace(...READY, 'pod/stubborn');
+    await ended(uid);
+    await kubectl.run(...force);
+  });
+
+  test('a namespace goes with its pods', async () => {
+    await inNamespace('run', 'last', '--image=statelet.local/busybox:1', '--', 'sh', '-c', steadily());
+    await inNamespace(...READY, 'pod/last');
+    const uid = await uidOf('last');
+    expect(await kubectl.run('delete', 'namespace', release)).toBe(`namespace "${release}" deleted\n`);
+    await ended(uid);
+  });
+});

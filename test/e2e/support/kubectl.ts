@@ -1,0 +1,52 @@
+/** The kubectls of Debian, as users of a cluster run them. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+/** Far more than any command here takes. */
+const LIMIT_MS = 60_000;
+
+/** The releases of Debian that `npm test` fetches a kubectl of. */
+export type Release = 'bookworm' | 'sid';
+
+export interface Told {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export class Kubectl {
+  readonly #program: string;
+  readonly #options: readonly string[];
+
+  /** In a directory of the test it keeps what it has discovered. */
+  constructor(
+    release: Release,
+    { kubeconfig, directory }: { readonly kubeconfig: string; readonly directory: string },
+  ) {
+    this.#program = join(root, '.cache', 'kubectl', release, 'kubectl');
+    if (!existsSync(this.#program))
+      throw new Error(`kubectl of ${release} is missing: "npm test" fetches it, and says why when it cannot`);
+    this.#options = ['--kubeconfig', kubeconfig, '--cache-dir', join(directory, `kubectl-${release}`)];
+  }
+
+  /** Runs a command to its end, whatever that is. */
+  tell(...args: readonly string[]): Promise<Told> {
+    return new Promise((done) => {
+      const child = execFile(
+        this.#program,
+        [...this.#options, ...args],
+        { timeout: LIMIT_MS, killSignal: 'SIGKILL' },
+        (_error, out, err) => done({ code: child.exitCode ?? -1, out, err }),
+      );
+    });
+  }
+
+  /** What a command that ends well has to say. */
+  async run(...args: readonly string[]): Promise<string> {
+    const { code, out, err } = await this.tell(...args);
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}:\n${out}${err}`);
+    return out;
+  }
+}
