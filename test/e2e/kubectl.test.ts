@@ -203,11 +203,8 @@ describe.each<[Release, RegExp]>([
     await inNamespace('apply', '-f', file);
     await inNamespace(...READY, 'pod/stubborn');
     const uid = await uidOf('stubborn');
-    const { out, err } = await kubectl.tell(
-      ...['delete', 'pod', 'stubborn', '-n', release],
-      '--grace-period=0',
-      '--force',
-    );
+    const force = ['delete', 'pod', 'stubborn', '--grace-period=0', '--force', '-n', release];
+    const { out, err } = await kubectl.tell(...force);
     expect(out).toMatch(/^pod "stubborn" force deleted/);
     expect(err).toMatch(/warning: Immediate deletion does not wait for confirmation/i);
     expect(await onNode(uid)).toBeDefined();
