@@ -15,6 +15,7 @@ import { ApiStatusSink } from './cluster/apiStatusSink.ts';
 import { ClusterNode, noCluster } from './cluster/clusterNode.ts';
 import { describer } from './cluster/describeNode.ts';
 import { mirrorPorts } from './cluster/mirrorPods.ts';
+import { OwnNode } from './cluster/ownNode.ts';
 import { addressesNow } from './feeds/addresses.ts';
 import { guarded } from './guarded.ts';
 import { agentBehind, type NodeAgent } from './nodeAgent.ts';
@@ -44,6 +45,8 @@ interface Ground
   readonly store: NodeStore;
   readonly durable: DurableFacts;
   readonly redaction: Redaction;
+  /** What the API server says of the node. */
+  readonly ownNode: OwnNode;
   /** The files of the static pods, by uid. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -129,7 +132,8 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
-  return { ...parts, clock, files, onError, redaction, fullConfig: told, store, durable, manifestFiles };
+  const ownNode = new OwnNode();
+  return { ...parts, clock, files, onError, redaction, fullConfig: told, store, durable, ownNode, manifestFiles };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */

@@ -3,6 +3,8 @@ import type { NodeFact, RuntimeHealth } from '../machines/shared/events.ts';
 import { createAlarm } from './alarm.ts';
 import type { World } from './boundary.ts';
 import type { Clock } from './clock.ts';
+import type { OwnNode } from './cluster/ownNode.ts';
+import { clusterWatches } from './cluster/watches.ts';
 import { addressesFeed, type HostAddresses } from './feeds/addresses.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { Doings } from './nodeServices.ts';
@@ -17,6 +19,7 @@ const TICK_MS = 10_000;
 
 interface FeedParts extends SourceParts, Pick<NodeParts, 'cri' | 'onRuntimeHealth'> {
   readonly hostIps: HostAddresses;
+  readonly ownNode: OwnNode;
   readonly ownership: Pick<Ownership, 'see'>;
 }
 
@@ -25,6 +28,7 @@ export const nodeFeeds = (parts: FeedParts, doings: Doings): Feeds => ({
   sources: sourcesFeed(parts),
   addresses: addressesFeed(parts.hostIps, parts.clock),
   ticker: ticker(parts.clock),
+  watches: clusterWatches(parts),
 });
 
 /** How the runtime is and what it shows; a broken event stream is a reason to ask for its health at once. */

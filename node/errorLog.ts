@@ -6,7 +6,7 @@ import { NodeFailure } from '../pod/failure.ts';
 /** What must never fail: the root of the actors, what outlives a restart, the feeds, and those that look on. */
 const NEVER = new Set(
   ['nodeAgent', 'store']
-    .concat(['runtimeHealth', 'pleg', 'sources', 'addresses', 'ticker'])
+    .concat(['runtimeHealth', 'pleg', 'sources', 'addresses', 'ticker', 'watches'])
     .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
 );
 /** What is tried again by itself for as long as it fails, or what the node goes on without. */

@@ -13,6 +13,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   // A node of a cluster.
   'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'describeNode podCache' },
+  'test/actors/cluster/watches.test.ts': { 'actors/cluster': 'ownNode watch' },
   'test/actors/cluster/clusterNode.test.ts': { kube: 'paths' },
   'test/kube/client.test.ts': { kube: 'rateLimit' },
   'test/kube/http2/http2Transport.test.ts': { 'kube/http2': 'connection' },

@@ -12,10 +12,17 @@ interface Telling {
   readonly signal: AbortSignal;
 }
 
-/** Tells how a source gets on, where that is news; and when its wait is over, as what it does then may take long. */
-export function tellingState(
+/** Tells how a source gets on. */
+export const tellingState = (
   send: (fact: NodeFact) => void,
   source: string,
+  telling: Telling,
+): ((step: SourceStep) => void) =>
+  tellingSteps((state) => send({ type: 'config.sourceChanged', source, state }), telling);
+
+/** Tells how what is followed gets on, where that is news; and when its wait is over, as what it does then may take long. */
+export function tellingSteps(
+  onState: (state: SourceState) => void,
   { clock, signal, ...own }: Telling,
 ): (step: SourceStep) => void {
   let reported: SourceState | undefined;
@@ -24,7 +31,7 @@ export function tellingState(
   let over: number | undefined;
   const tell = (state: SourceState) => {
     clock.clearTimeout(timer);
-    if (state !== reported) send({ type: 'config.sourceChanged', source, state });
+    if (state !== reported) onState(state);
     reported = state;
   };
   signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });

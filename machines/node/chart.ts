@@ -5,6 +5,7 @@ import { lookUp } from '../../pod/lookUp.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/known.ts';
 import type { FeedName } from '../shared/events.ts';
+import { recordedCluster } from './cluster.ts';
 import { admissionNode, networkOf, recordReadinessEvent, runningLogs } from './context.ts';
 import { preemptionOf } from './endings.ts';
 import { facts, moments } from './facts.ts';
@@ -91,6 +92,9 @@ const chartSetup = nodeSetup
         if (seen?.others && !seen.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
+      recordCluster: assign(({ context, event }) =>
+        event.type === 'cluster.watchChanged' ? recordedCluster(context, event) : {},
+      ),
       recordRegistration: enqueueActions(({ context: { registration }, event, enqueue }) => {
         if (event.type === 'node.registered') {
           enqueue.assign({ registration: { uid: event.uid, isInitialized: false } });
@@ -129,6 +133,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       input: { capacity: input.allocatable, node: admissionNode(input) },
     });
     if (input.cluster !== undefined) {
+      spawn('watches', { id: 'watches' });
       spawn('registration', { id: 'registration' });
       spawn('nodeStatus', { id: 'nodeStatus', input: { checkMs: input.cluster.statusCheckMs } });
       spawn('lease', { id: 'lease', input: { everyMs: input.cluster.leaseMs / RENEWALS } });
@@ -138,7 +143,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       sinks: sinks.map((sink) => spawn('statusSink', { id: sinkId(sink.name), input: sink }) && sink.name),
       ...{ desired: {}, sourceStates: {}, problems: {}, warnings: {}, unread: [] },
       pleg: newPleg,
-      brokenFeeds: {},
+      ...{ brokenFeeds: {}, watches: {} },
       taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
       mirrors: noMirrors,
       pods: {},
@@ -177,6 +182,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
     'runtime.containerSeen': { actions: 'routeContainer' },
     'node.factsChanged': { actions: ['recordFact', 'passOnFacts', 'tellCluster'] },
+    'cluster.watchChanged': { actions: 'recordCluster' },
     'node.registered': { actions: ['recordRegistration', 'tellMirrors'] },
     'node.csiInitialized': { actions: ['recordRegistration', 'tellCluster'] },
     'runtime.plegChanged': { actions: 'recordFact' },

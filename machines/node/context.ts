@@ -36,6 +36,7 @@ import type {
   SourceProblem,
 } from '../shared/events.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
+import type { ClusterKnowledge } from './cluster.ts';
 import type { PlegState } from './pleg.ts';
 import type { SourceState } from './source.ts';
 
@@ -97,11 +98,10 @@ export interface NodeInput {
 }
 
 export interface NodeContext
-  extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks'> {
+  extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks'>,
+    ClusterKnowledge {
   /** The names of those that statuses go to. */
   readonly sinks: readonly string[];
-  /** Its Node in the cluster, once it is registered, and whether its CSINode is there as well. */
-  readonly registration?: { readonly uid: string; readonly isInitialized: boolean };
   readonly mirrors: MirrorsKnown;
   /** What each source wants that has told its full set, by uid. */
   readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;

@@ -76,6 +76,7 @@ export const nodeSetup = setup({
     lease: leaseMachine,
     mirror: mirrorMachine,
     ...{ sources: feedPort('sources'), addresses: feedPort('addresses'), ticker: feedPort('ticker') },
+    watches: feedPort('watches'),
     ...{ pleg: feedPort('pleg'), runtimeHealth: feedPort('runtimeHealth') },
     timer: timerPort(),
   },

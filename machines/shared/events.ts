@@ -26,6 +26,7 @@ import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/status/view.ts';
 import type { PlegState } from '../node/pleg.ts';
 import type { SourceState } from '../node/source.ts';
+import type { ClusterFact } from './clusterFacts.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
 import type { WaitingReason } from './waitingReason.ts';
 
@@ -245,11 +246,12 @@ type PodList = { pods: readonly Pod[]; isPartial?: boolean };
 export type StatusFact = { type: 'status.changed'; uid: string; version: number };
 
 /** What brings facts in. */
-export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker';
+export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker' | 'watches';
 
 /** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
 export type NodeFact =
   | StatusFact
+  | ClusterFact
   /** All that a source has: at first, and when it could not follow the changes. `isPartial`: all that can be read of it. */
   | ({ type: 'config.podsListed'; source: string; at: number } & PodList & ManifestFindings)
   /** One pod of a source that has told its full set. */

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { nextSourceState } from '../../../machines/node/source.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
@@ -88,4 +89,17 @@ test('its lease is renewed four times while it lasts, whether or not the node co
     ports.answer('renewLease', null);
   }
   expect([asks('renewLease') - before, states()[2]]).toEqual([6, 'current']);
+});
+
+test('the node knows how each watch of the cluster gets on, as it said last', () => {
+  const { tell, context } = clusterStory();
+  expect(context().watches).toEqual({});
+  const own = { place: 'the Node node', now: 1_000 };
+  const reading = nextSourceState(undefined, { state: 'reading' }, own);
+  const watching = nextSourceState(reading, { state: 'watching' }, { ...own, now: 2_000 });
+  const failing = nextSourceState(undefined, { state: 'failing', failure: 'ECONNREFUSED', until: 1_800 }, own);
+  tell({ type: 'cluster.watchChanged', watch: 'Node', state: reading });
+  tell({ type: 'cluster.watchChanged', watch: 'Service', state: failing });
+  tell({ type: 'cluster.watchChanged', watch: 'Node', state: watching });
+  expect(context().watches).toEqual({ Node: watching, Service: failing });
 });

@@ -1,0 +1,36 @@
+/** A set of objects that the node follows at the API server: by a watch, which says how it gets on. */
+import type { KubeClient } from '../../kube/client.ts';
+import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import type { NodeFact } from '../../machines/shared/events.ts';
+import type { Clock } from '../clock.ts';
+import { tellingSteps } from '../sources/sourceNews.ts';
+
+export interface Watch {
+  /** The kind of the objects, under which it is shown. */
+  readonly name: string;
+  /** Which of them it follows, in words. */
+  readonly place: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Takes all there are, whenever that has changed; `send` tells the node of it. */
+  readonly onSet: (objects: readonly KubeObject[], send: (fact: NodeFact) => void) => void;
+}
+
+interface Following {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly jitter: () => number;
+  readonly signal: AbortSignal;
+  readonly send: (fact: NodeFact) => void;
+}
+
+/** Goes on until the signal aborts. */
+export function follow({ name, place, onSet, ...what }: Watch, { send, ...how }: Following): Promise<void> {
+  const tell = tellingSteps((state) => send({ type: 'cluster.watchChanged', watch: name, state }), { ...how, place });
+  const reflector = new Reflector({
+    ...{ ...what, ...how },
+    onSet: (objects) => onSet(objects, send),
+    onStep: (step: ReflectorStep) => tell(step),
+  });
+  return reflector.run();
+}
