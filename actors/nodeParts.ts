@@ -11,6 +11,7 @@ import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { CallListener, Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
+import type { OwnNode } from './cluster/ownNode.ts';
 import type { PodCache } from './cluster/podCache.ts';
 import type { EventSink } from './events/eventSink.ts';
 import type { Redaction } from './redaction.ts';
@@ -27,6 +28,8 @@ export interface ClusterParts {
   readonly client: KubeClient;
   /** What the server has of the node's pods, as far as is known. */
   readonly pods: PodCache;
+  /** What the server has of the node itself; absent: nobody else asks for it. */
+  readonly ownNode?: OwnNode;
   /** The same server by connections of its own, for the lease alone. */
   readonly leaseClient: KubeClient;
   readonly host: HostIdentity;

@@ -1,5 +1,6 @@
 /** The connections of a node to the API server of its cluster. */
 import { systemClock } from '../actors/clock.ts';
+import { OwnNode } from '../actors/cluster/ownNode.ts';
 import { PodCache } from '../actors/cluster/podCache.ts';
 import type { ClusterParts } from '../actors/nodeParts.ts';
 import { KubeClient } from '../kube/client.ts';
@@ -13,6 +14,7 @@ import { packageVersion } from './places.ts';
 export interface JoinedCluster extends ClusterParts {
   /** The same server, at a rate of its own. */
   readonly eventClient: KubeClient;
+  readonly ownNode: OwnNode;
   close(): void;
 }
 
@@ -29,7 +31,7 @@ export async function joinCluster(config: ClusterConfig, host: HostIdentity): Pr
     client: new KubeClient({ transport, clock: systemClock, userAgent, rate }),
     eventClient: new KubeClient({ transport, clock: systemClock, userAgent, rate: eventRate }),
     leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
-    pods: new PodCache(),
+    ...{ pods: new PodCache(), ownNode: new OwnNode() },
     ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, registers: registersNode },
     close: () => {
       for (const each of [transport, leaseTransport]) each.close();

@@ -1,10 +1,11 @@
 /** Events on their way to an API server, one after the other, as clients of Kubernetes send them (`tools/record/event.go` of client-go). */
 import type { KubeClient } from '../../kube/client.ts';
-import type { Clock } from '../../kube/clock.ts';
 import { isConflict, isNotFound, KubeError } from '../../kube/kubeError.ts';
 import { eventPath, eventsPath } from '../../kube/paths.ts';
 import type { CoreEvent } from '../../pod/events/event.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { type Alarm, createAlarm } from '../alarm.ts';
+import type { Clock } from '../clock.ts';
 
 export interface EventSenderParts {
   readonly client: Pick<KubeClient, 'create' | 'patch'>;
@@ -22,6 +23,8 @@ const QUEUED = 1_000;
 /** A server that can not be reached is tried so often, so far apart; its refusal stands. */
 const TRIES = 12;
 const RETRY_MS = 10_000;
+/** Events of the node wait so long for the UID of its Node: `kubectl describe node` finds them by that. */
+const HELD_MS = 10_000;
 
 interface Queued {
   readonly event: CoreEvent;
@@ -34,13 +37,38 @@ export class EventSender {
   /** By namespace and name: of an event that happened again meanwhile the last count is sent. */
   readonly #queue = new Map<string, Queued>();
   #isSending = false;
+  #nodeUid: string | undefined;
+  /** Events of the node that wait; undefined once they need not any more. */
+  #held: CoreEvent[] | undefined = [];
+  readonly #hold: Alarm;
 
   constructor(parts: EventSenderParts) {
     this.#parts = parts;
+    this.#hold = createAlarm(parts.clock, parts.signal);
   }
 
   /** Takes an event that is new, or was counted once more. */
   take(event: CoreEvent): void {
+    const held = event.involvedObject.kind === 'Node' ? this.#held : undefined;
+    if (held === undefined) this.#enqueue(event);
+    else if (held.push(event) === 1)
+      void this.#hold.wait(this.#parts.clock.now() + HELD_MS).then(() => this.#release());
+  }
+
+  /** The Node of the cluster that events of the node are about from now on. */
+  learnNode(uid: string): void {
+    this.#nodeUid = uid;
+    this.#hold.ring();
+    this.#release();
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const event of held) this.#enqueue(event);
+  }
+
+  #enqueue(event: CoreEvent): void {
     const key = `${event.metadata.namespace}/${event.metadata.name}`;
     const waiting = this.#queue.get(key);
     if (waiting === undefined && this.#queue.size >= QUEUED) return;
@@ -91,7 +119,7 @@ export class EventSender {
         if (!isNotFound(error)) throw error;
       }
     }
-    await client.create(eventsPath(event.metadata), sentEvent(event), { signal });
+    await client.create(eventsPath(event.metadata), sentEvent(event, this.#nodeUid), { signal });
   }
 
   #pause(ms: number): Promise<void> {
@@ -108,10 +136,11 @@ export class EventSender {
   }
 }
 
-/** Nodes are referred to by their name alone. */
-function sentEvent({ involvedObject, metadata: { name, namespace }, ...event }: CoreEvent) {
+/** A Node is referred to by the UID that the cluster knows it by, if that is known. */
+function sentEvent({ involvedObject, metadata: { name, namespace }, ...event }: CoreEvent, uid?: string) {
   const { kind, name: of } = involvedObject;
-  const involved = kind === 'Node' ? { kind, name: of, apiVersion: 'v1' } : involvedObject;
+  const node = { kind, name: of, ...(uid === undefined ? {} : { uid }), apiVersion: 'v1' };
+  const involved = kind === 'Node' ? node : involvedObject;
   return { ...event, metadata: { name, namespace }, involvedObject: involved, eventTime: null };
 }
 

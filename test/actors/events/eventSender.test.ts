@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { EventSender } from '../../../actors/events/eventSender.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../kube/client.ts';
@@ -65,16 +65,40 @@ test('of one that is counted only what has changed is sent, and one that the ser
   });
 });
 
-test('a node is referred to by its name alone, in the namespace default', async () => {
-  const { clock, transport, events } = sender(answered(201, {}));
-  events.take(started('node-1.1', 1, { kind: 'Node', name: 'node-1', uid: 'node-1' }));
-  await clock.advance(0);
-  expect(transport.requests[0]?.path).toBe(EVENTS);
-  expect(JSON.parse(transport.requests[0]?.body ?? '')).toMatchObject({
-    involvedObject: { kind: 'Node', name: 'node-1', apiVersion: 'v1' },
-    metadata: { name: 'node-1.1', namespace: 'default' },
+describe('an event of the node', () => {
+  const NODE: InvolvedObject = { kind: 'Node', name: 'node-1', uid: 'node-1' };
+  const involved = ({ transport }: Pick<ReturnType<typeof sender>, 'transport'>) =>
+    transport.requests.map(({ body }) => JSON.parse(body ?? '').involvedObject);
+
+  test('waits for the UID of its Node, and is then sent with it, in the namespace default', async () => {
+    const { clock, transport, events, asked } = sender(...taken(4));
+    events.take(started('node-1.1', 1, NODE));
+    events.take(started('node-1.2', 1, NODE));
+    events.take(started('web.1'));
+    await clock.advance(9_999);
+    expect(involved({ transport })).toEqual([POD]);
+    events.learnNode('uid-1');
+    await clock.advance(0);
+    const node = { kind: 'Node', name: 'node-1', uid: 'uid-1', apiVersion: 'v1' };
+    expect(involved({ transport })).toEqual([POD, node, node]);
+    expect(asked()).toEqual(['POST', 'POST', 'POST']);
+    expect(JSON.parse(transport.requests[1]?.body ?? '').metadata).toEqual({ name: 'node-1.1', namespace: 'default' });
+    events.learnNode('uid-2');
+    events.take(started('node-1.3', 1, NODE));
+    await clock.advance(0);
+    expect(involved({ transport }).at(-1)).toEqual({ ...node, uid: 'uid-2' });
+    expect(clock.pending).toBe(0);
   });
-  expect(transport.requests[0]?.body).not.toContain('"uid"');
+
+  test('waits no longer than ten seconds, and says then only of which name it is', async () => {
+    const { clock, transport, events } = sender(...taken(2));
+    events.take(started('node-1.1', 1, NODE));
+    await clock.advance(10_000);
+    events.take(started('node-1.2', 1, NODE));
+    await clock.advance(0);
+    const node = { kind: 'Node', name: 'node-1', apiVersion: 'v1' };
+    expect(involved({ transport })).toEqual([node, node]);
+  });
 });
 
 test('while one waits for the server those after it wait too, and what happens again meanwhile is sent once', async () => {
@@ -121,6 +145,7 @@ test('nothing is sent once it is over', async () => {
   const { clock, events, end, errors, asked } = sender(unreachable(), ...taken(2));
   events.take(started('web.1'));
   events.take(started('web.2'));
+  events.take(started('node-1.1', 1, { kind: 'Node', name: 'node-1', uid: 'node-1' }));
   await clock.advance(0);
   end.abort();
   await clock.advance(60_000);
