@@ -1,5 +1,5 @@
 /**
- * Sets up what a command needs, then runs it: `node scripts/setup.mjs --run up|test|bench [arguments of the command]`.
+ * Sets up what a command needs, then runs it: `node scripts/setup.mjs --run up|playground|test|bench [arguments of the command]`.
  * It needs nothing but npm and the Node that a host has; what is there already is not touched.
  */
 import { installNodePackages } from './setup/nodePackages.mjs';
@@ -9,12 +9,13 @@ import { runForeground } from './setup/runForeground.mjs';
 const [flag, command = '', ...args] = process.argv.slice(2);
 const commands = {
   up: async () => (await import('./setup/up.mjs')).up(args),
+  playground: async () => (await import('./setup/playground.mjs')).playground(args),
   test: async () => (await import('./setup/test.mjs')).test(args),
   bench: () => runForeground(node24, [`${root}/test/bench/main.ts`, ...args]),
 };
 
 if (flag !== '--run' || !Object.hasOwn(commands, command)) {
-  console.error('usage: node scripts/setup.mjs --run up|test|bench [arguments of the command]');
+  console.error('usage: node scripts/setup.mjs --run up|playground|test|bench [arguments of the command]');
   process.exit(1);
 }
 // Whatever that of the shell is: what is installed and built here is for everybody who may run it.

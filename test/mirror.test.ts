@@ -37,6 +37,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'apiserver/tables': 'column columns table',
     'apiserver/validation': 'finalizers',
   },
+  'test/apiserver/apiServer.test.ts': { 'apiserver/serving': 'servedApi' },
+  'test/apiserver/standIns/standIns.test.ts': { 'apiserver/standIns': 'namespaces nodeTaints scheduler' },
   'test/apiserver/decode/decode.test.ts': { 'apiserver/decode': 'decodeError' },
   'test/apiserver/patch/strategicPatch.test.ts': { 'apiserver/patch': 'patchError' },
   'test/simulation/invariants/asWanted.test.ts': { 'simulation/invariants': 'madeAsWanted' },

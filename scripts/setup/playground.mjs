@@ -1,0 +1,49 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../actors/clock.ts';
+import { ApiServer } from '../../apiserver/apiServer.ts';
+import { root, say } from './places.mjs';
+import { runForeground } from './runForeground.mjs';
+
+const NODE = 'playground';
+
+/** Runs a test API server and a node that belongs to it until Ctrl-C, and then ends all of it. Gives its exit code. */
+export async function playground(args) {
+  const directory = mkdtempSync(join(tmpdir(), 'statelet-playground-'));
+  const server = await ApiServer.start(systemClock);
+  const { kubeconfig, close } = await server.serve();
+  await withoutTokens(server);
+  const ownFile = (name, text) => {
+    const file = join(directory, name);
+    writeFileSync(file, text, { mode: 0o600 });
+    return file;
+  };
+  const nodes = ownFile('node.kubeconfig', kubeconfig({ name: `system:node:${NODE}`, groups: ['system:nodes'] }));
+  process.stdout.write(introduction(ownFile('kubeconfig', kubeconfig())));
+  const [state, manifests] = ['state', 'manifests'].map((name) => join(directory, name));
+  mkdirSync(manifests);
+  const places = ['--state-dir', state, '--pod-manifest-path', manifests, '--hostname-override', NODE];
+  const code = await runForeground(join(root, 'cli/statelet.sh'), ['up', ...places, '--kubeconfig', nodes, ...args]);
+  server.close();
+  await close();
+  if (code === 0) rmSync(directory, { recursive: true });
+  else say(`the node has ended with ${code}; what may be left of it ends "statelet down --state-dir ${state}"`);
+  return code;
+}
+
+/** The node does not bring tokens of service accounts to pods. */
+function withoutTokens(server) {
+  const account = '/api/v1/namespaces/default/serviceaccounts/default';
+  return server.ask('PATCH', account, { automountServiceAccountToken: false }, 'application/merge-patch+json');
+}
+
+const introduction = (
+  file,
+) => `A cluster of one node, to try things out; it is not for real workloads. Ctrl-C ends it with all its pods.
+
+  export KUBECONFIG=${file}
+  kubectl apply -f ${join(root, 'examples/pods/web.yaml')}
+  kubectl describe pod web
+
+`;
