@@ -19,6 +19,7 @@ import type { RestartRuntime } from './services/lostTasks.ts';
 import type { Network } from './services/network.ts';
 import type { FindCredentials } from './services/nodeCredentials.ts';
 import type { StartThread } from './sources/manifestReader.ts';
+import type { OnManifestProblem } from './sources/sourceNews.ts';
 import type { Move } from './status/since.ts';
 import type { StatusSink } from './status/statusReports.ts';
 import type { openNodeStore } from './store/durableFacts.ts';
@@ -94,7 +95,7 @@ export interface NodeParts {
   /** Told of what services threw, of what feeds met, and of what is wrong with durable facts. */
   readonly onError?: (source: string, error: unknown) => void;
   /** Told of each problem and warning in a manifest once. */
-  readonly onManifestProblem?: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
+  readonly onManifestProblem?: OnManifestProblem;
   /** Told when the directory of a pod is adopted that this agent did not make, and why it was not its own. */
   readonly onAdopted?: (pod: PodIdentity, why: string) => void;
   /** Told when the runtime's health changes. */

@@ -2,7 +2,6 @@
 import { nextSourceState, type SourceState, type SourceStep, whileLooking } from '../../machines/node/source.ts';
 import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
 import type { Clock } from '../clock.ts';
-import type { NodeParts } from '../nodeParts.ts';
 import { placeOf } from './changes.ts';
 
 interface Telling {
@@ -49,9 +48,12 @@ export function tellingSteps(
   };
 }
 
+/** Told of each problem and warning in a manifest once. */
+export type OnManifestProblem = (level: 'error' | 'warning', file: string, path: string, message: string) => void;
+
 /** Sends facts on, and tells each problem and warning in them once for as long as it stands. */
 export function tellingProblems(
-  onManifestProblem: NodeParts['onManifestProblem'],
+  onManifestProblem: OnManifestProblem | undefined,
   send: (fact: NodeFact) => void,
 ): (fact: NodeFact) => void {
   const reported = new Map<string, string>();

@@ -16,7 +16,7 @@ import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './httpSource.ts';
 import { createManifestReader, type ReadManifests, type StartThread } from './manifestReader.ts';
 import type { ManifestSet } from './manifestSet.ts';
-import { tellingProblems, tellingState } from './sourceNews.ts';
+import { type OnManifestProblem, tellingProblems, tellingState } from './sourceNews.ts';
 import { keyOf, withoutSecrets } from './urlSecrets.ts';
 
 const FILE_CHECK_MS = 20_000;
@@ -51,7 +51,7 @@ export interface SourceParts {
   /** Told which file each static pod is in, by uid, whenever that changes. */
   readonly onFiles?: ((files: ReadonlyMap<string, string>) => void) | undefined;
   /** Told of each problem and warning in a manifest once. */
-  readonly onManifestProblem?: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
+  readonly onManifestProblem?: OnManifestProblem;
 }
 
 /** The sources of a configuration, by the names under which they tell their sets. */
