@@ -7,7 +7,7 @@ import { connectCri } from '../cri/grpc.ts';
 import { ownerMark } from '../cri/labels.ts';
 import { observedPods } from '../cri/observe.ts';
 import { mountsUnder } from '../host/files/mountinfo.ts';
-import { createLayout } from '../host/pods/layout.ts';
+import { createLayout, type Layout } from '../host/pods/layout.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { kubeletsOver } from '../node/kubelets.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
@@ -20,12 +20,31 @@ interface Taken extends ForeignPod {
   readonly logs: string | undefined;
   /** How many processes are in its cgroup. */
   readonly processes: number;
+  /** Whether the API server has it for the node; absent: there is none, or it has not said. */
+  readonly isBound?: boolean;
 }
 
 interface TakeOver {
   readonly pods: readonly Taken[];
+  /** Why nobody knows which pods the API server has for the node. */
+  readonly unknown?: string | undefined;
   /** Why it is refused, a sentence each. */
   readonly obstacles: readonly string[];
+}
+
+interface Found {
+  readonly config: NodeConfig;
+  readonly layout: Layout;
+  readonly runtime: ReadonlyMap<string, ObservedPod>;
+  readonly processes: ReadonlyMap<string, number>;
+  readonly logs: readonly string[];
+  readonly bound: Bound;
+}
+
+/** Which pods the API server has for the node; or why that is not known. */
+interface Bound {
+  readonly uids?: ReadonlySet<string>;
+  readonly unknown?: string;
 }
 
 const ANSWER_MS = 10_000;
@@ -39,30 +58,51 @@ export async function planTakeOver(config: NodeConfig): Promise<TakeOver> {
     nodeName,
     runtimeEndpoint: containerRuntimeEndpoint,
   };
-  const [foreign, processes, runtime, kubelets, logs] = await Promise.all([
+  const [foreign, processes, runtime, kubelets, logs, bound] = await Promise.all([
     takenOver(place, await ownedByFact(rootDirectory)),
     processesByPod(),
     listRuntime(config),
     kubeletsOver(rootDirectory),
     readdir(podLogsDirectory).catch(() => []),
+    askCluster(config),
   ]);
-  const layout = createLayout(place);
-  const { signal } = new AbortController();
+  const describe = describer({ config, layout: createLayout(place), runtime: runtime.pods, processes, logs, bound });
   const owner = ownerMark(makerOf(place).root, nodeName);
   const theirs = foreign.filter(({ uid }) => !runtime.pods.get(uid)?.sandboxes.some((each) => each.owner === owner));
-  const pods = await Promise.all(
-    theirs.map(async (pod) => {
-      const folder = logs.find((name) => identityOf(name).uid === pod.uid);
-      return {
-        ...withObserved(pod, runtime.pods.get(pod.uid)),
-        mounts: (await mountsUnder(layout.podDir(pod.uid), signal)).map(({ path }) => path),
-        logs: folder && join(podLogsDirectory, folder),
-        processes: processes.get(pod.uid.replaceAll('-', '_')) ?? 0,
-      };
-    }),
-  );
-  return { pods, obstacles: [...kubelets, ...runtime.obstacles, ...pods.flatMap((pod) => obstacleOf(pod, config))] };
+  const pods = await Promise.all(theirs.map(describe));
+  const { unknown } = bound;
+  return {
+    pods,
+    unknown,
+    obstacles: [...kubelets, ...runtime.obstacles, ...pods.flatMap((pod) => obstacleOf(pod, config))],
+  };
 }
+
+/** Which pods the API server has for the node, if there is one and it answers: without that nothing of them is ended. */
+async function askCluster({ cluster, nodeName }: NodeConfig): Promise<Bound> {
+  if (cluster === undefined) return {};
+  try {
+    // Most nodes belong to no cluster: what speaks with an API server is loaded for those that do.
+    const { boundPods } = await import('../node/boundPods.ts');
+    return { uids: await boundPods(cluster, nodeName) };
+  } catch (error) {
+    return { unknown: messageOf(error) };
+  }
+}
+
+/** Puts together what there is of a pod on this host. */
+const describer =
+  ({ config, layout, runtime, processes, logs, bound }: Found) =>
+  async (pod: ForeignPod): Promise<Taken> => {
+    const folder = logs.find((name) => identityOf(name).uid === pod.uid);
+    return {
+      ...withObserved(pod, runtime.get(pod.uid)),
+      mounts: (await mountsUnder(layout.podDir(pod.uid), new AbortController().signal)).map(({ path }) => path),
+      logs: folder && join(config.podLogsDirectory, folder),
+      processes: processes.get(pod.uid.replaceAll('-', '_')) ?? 0,
+      ...(bound.uids ? { isBound: bound.uids.has(pod.uid) } : {}),
+    };
+  };
 
 /** What the runtime knows of it goes before what its files tell. */
 function withObserved(pod: ForeignPod, observed: ObservedPod | undefined) {
@@ -83,18 +123,22 @@ function obstacleOf(pod: Taken, { containerRuntimeEndpoint }: NodeConfig): strin
 }
 
 /** The plan as `--take-over=list` prints it. */
-export function planText({ pods, obstacles }: TakeOver, { rootDirectory }: NodeConfig): string {
+export function planText({ pods, obstacles, unknown }: TakeOver, { rootDirectory, cluster }: NodeConfig): string {
   const refused = obstacles.map((why) => `a take-over would be refused: ${why}\n`).join('');
   if (pods.length === 0) return `no pods to take over below ${rootDirectory}\n${refused}`;
-  const head = `${counted(pods.length, 'pod', 'pods')} below ${rootDirectory} would be taken over. Pods whose UID is in a manifest would be adopted as they run. The others would be terminated with a grace period of 1 s, and everything listed below would be removed.\n`;
-  return `${head}${pods.map(podText).join('')}${refused}`;
+  const wanted = cluster === undefined ? 'is in a manifest' : 'is in a manifest or at the API server';
+  const head = `${counted(pods.length, 'pod', 'pods')} below ${rootDirectory} would be taken over. Pods whose UID ${wanted} would be adopted as they run. The others would be terminated with a grace period of 1 s, and everything listed below would be removed.\n`;
+  const unasked =
+    unknown === undefined ? '' : `\nthe API server did not say which pods it has for this node: ${unknown}\n`;
+  return `${head}${pods.map(podText).join('')}${unasked}${refused}`;
 }
 
 function podText(pod: Taken): string {
-  const { why, directory = '', sandboxes, running, mounts, logs, processes } = pod;
+  const { why, directory = '', sandboxes, running, mounts, logs, processes, isBound } = pod;
   return [
     `\n${nameOf(pod)}`,
     `  not ours because    ${why}`,
+    ...(isBound === undefined ? [] : [`  at the API server   ${isBound ? 'yes' : 'no'}`]),
     `  sandboxes           ${sandboxes.length}, with ${counted(running, 'running container', 'running containers')}`,
     `  directory           ${directory}`,
     ...mounts.map((mount) => `  mount               ${mount}`),
