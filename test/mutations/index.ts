@@ -2,9 +2,15 @@
  * One way at least to break each rule of docs/conformance.md that is kept: `npm run conformance -- --mutate` makes each
  * mutation in a copy of the package and sees a test of that rule go red. What survives is a rule that nothing holds.
  */
+import { clusterMutations } from './cluster.ts';
 import { containerMutations } from './container.ts';
 import type { Mutation } from './mutation.ts';
 import { nodeMutations } from './node.ts';
 import { podLifeMutations } from './podLife.ts';
 
-export const mutations: readonly Mutation[] = [...podLifeMutations, ...containerMutations, ...nodeMutations];
+export const mutations: readonly Mutation[] = [
+  ...podLifeMutations,
+  ...containerMutations,
+  ...nodeMutations,
+  ...clusterMutations,
+];

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { joinedNode as joined, boundPod as manifest, PODS } from '../../fakes/joinedNode.ts';
 import { IMAGE } from '../../fakes/pods.ts';
 
-test('a pod that is bound to the node runs, and the API hears of it', async () => {
+test('C32: a pod that is bound to the node runs, and the API hears of it', async () => {
   const { node, ask } = await joined();
   await ask('POST', PODS, manifest('web'));
   await node.advance('2s');
@@ -18,7 +18,7 @@ test('a pod that is bound to the node runs, and the API hears of it', async () =
   });
 });
 
-test('a pod that is deleted ends, and then goes', async () => {
+test('C12, C32: a pod that is deleted ends, and then goes', async () => {
   const { node, ask } = await joined();
   await ask('POST', PODS, manifest('web'));
   await node.advance('2s');
@@ -28,7 +28,7 @@ test('a pod that is deleted ends, and then goes', async () => {
   expect(await node.leftovers()).toEqual([]);
 });
 
-test('a name that is used again at once is two pods for a while, side by side', async () => {
+test('C32: a name that is used again at once is two pods for a while, side by side', async () => {
   const { node, ask } = await joined();
   await ask(
     'POST',
@@ -49,7 +49,7 @@ test('a name that is used again at once is two pods for a while, side by side', 
   expect(node.errors).toEqual([]);
 });
 
-test('the node is registered, and ready once its CSINode is there; its lease is renewed', async () => {
+test('C33: the node is registered, and ready once its CSINode is there; its lease is renewed', async () => {
   const { node, ask } = await joined();
   await node.advance('11s');
   const registered = await ask('GET', '/api/v1/nodes/node-1');
@@ -66,7 +66,7 @@ test('the node is registered, and ready once its CSINode is there; its lease is 
   expect(node.errors).toEqual([]);
 });
 
-test('a pod of which the API says that it has ended never runs, whoever has forgotten that it did', async () => {
+test('C2, C32: a pod of which the API says that it has ended never runs, whoever has forgotten that it did', async () => {
   const { node, ask } = await joined();
   node.killAgent();
   await ask('POST', PODS, manifest('done'));

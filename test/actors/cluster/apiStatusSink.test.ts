@@ -61,7 +61,7 @@ function uidOf({ metadata }: Record<string, unknown>): string {
 }
 
 describe('a status', () => {
-  test('is what the server has afterwards, and of it only what differs is sent the next time', async () => {
+  test('C14: is what the server has afterwards, and of it only what differs is sent the next time', async () => {
     const { put, ask, asked, uid } = await withPod();
     await put(RUNNING);
     expect(await ask('GET', WEB)).toMatchObject({ status: RUNNING });
@@ -86,7 +86,7 @@ describe('a status', () => {
     expect(await ask('GET', WEB)).toMatchObject({ status: { ...RUNNING, conditions } });
   });
 
-  test('that the server has is not sent again', async () => {
+  test('C14: that the server has is not sent again', async () => {
     const { put, asked } = await withPod();
     await put(RUNNING);
     asked();
@@ -107,7 +107,7 @@ describe('a status', () => {
     expect(asked().map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('leaves the conditions and the fields that others write', async () => {
+  test('C14: leaves the conditions and the fields that others write', async () => {
     const { put, ask } = await withPod();
     const gate = condition('example.com/gate', 'True');
     await ask('PATCH', `${WEB}/status`, { status: { conditions: [gate] } }, STRATEGIC);
@@ -152,7 +152,7 @@ describe('a pod that is not the one at the server', () => {
     expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Pending' } });
   });
 
-  test('because another takes its name just then is not mistaken for it', async () => {
+  test('C14: because another takes its name just then is not mistaken for it', async () => {
     const { put, ask, create, clock, troubled } = await withPod();
     troubled('patch', { kind: 'latency', ms: 1_000 });
     const putting = put(FAILED, { ended: true }).catch((error: unknown) => error);
@@ -188,7 +188,7 @@ describe('a pod that is not the one at the server', () => {
 });
 
 describe('a pod that has ended', () => {
-  test('is deleted once it is told how, if somebody has asked for it, and only that pod', async () => {
+  test('C12: is deleted once it is told how, if somebody has asked for it, and only that pod', async () => {
     const { put, ask, asked, uid } = await withPod();
     await ask('DELETE', WEB);
     await put(FAILED, { ended: true });
@@ -201,7 +201,7 @@ describe('a pod that has ended', () => {
     await expect(ask('GET', WEB)).rejects.toThrow('404');
   });
 
-  test('is deleted once the last of it has ended, although its status is told already', async () => {
+  test('C12: is deleted once the last of it has ended, although its status is told already', async () => {
     const { put, ask, asked } = await withPod();
     await ask('DELETE', WEB);
     await put(FAILED, { ended: false });
@@ -212,14 +212,14 @@ describe('a pod that has ended', () => {
     await expect(ask('GET', WEB)).rejects.toThrow('404');
   });
 
-  test('stays if nobody has asked for its end', async () => {
+  test('C12: stays if nobody has asked for its end', async () => {
     const { put, ask, asked } = await withPod();
     await put(FAILED, { ended: true });
     expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
     expect(await ask('GET', WEB)).toMatchObject({ status: { phase: 'Failed' } });
   });
 
-  test('whose name another takes before it is deleted, leaves that one alone', async () => {
+  test('C12: whose name another takes before it is deleted, leaves that one alone', async () => {
     const { put, ask, clock, create, troubled } = await withPod();
     await ask('DELETE', WEB);
     troubled('delete', { kind: 'latency', ms: 1_000 });

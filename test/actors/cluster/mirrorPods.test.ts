@@ -39,7 +39,7 @@ async function withStatic() {
   };
 }
 
-test('a static pod has a mirror, owned by the node, with its status', async () => {
+test('C31: a static pod has a mirror, owned by the node, with its status', async () => {
   const { node, put, seen, asked } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');
@@ -58,7 +58,7 @@ test('a static pod has a mirror, owned by the node, with its status', async () =
   expect(node.errors).toEqual([]);
 });
 
-test('one that is deleted is made anew, and its pod runs on', async () => {
+test('C31: one that is deleted is made anew, and its pod runs on', async () => {
   const { node, put, seen, ask, asked } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');
@@ -81,7 +81,7 @@ test('one that is deleted is made anew, and its pod runs on', async () => {
   expect([node.calls('runPodSandbox').length, node.calls('stopContainer')]).toEqual([1, []]);
 });
 
-test('another manifest has another mirror, once what ran before has ended', async () => {
+test('C31: another manifest has another mirror, once what ran before has ended', async () => {
   const { node, put, seen } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');
@@ -95,7 +95,7 @@ test('another manifest has another mirror, once what ran before has ended', asyn
   expect(node.errors).toEqual([]);
 });
 
-test('a static pod that is wanted no more ends, and its mirror tells how until it goes as well', async () => {
+test('C31: a static pod that is wanted no more ends, and its mirror tells how until it goes as well', async () => {
   const { node, put, drop, seen, asked } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');
@@ -110,7 +110,7 @@ test('a static pod that is wanted no more ends, and its mirror tells how until i
   expect(await node.leftovers()).toEqual([]);
 });
 
-test('whoever marks a pod as a mirror: it never runs, and where no static pod is its own it goes', async () => {
+test('C31: whoever marks a pod as a mirror: it never runs, and where no static pod is its own it goes', async () => {
   const { node, ask } = await withStatic();
   await ask('POST', PODS, {
     ...boundPod('fake'),
@@ -121,7 +121,7 @@ test('whoever marks a pod as a mirror: it never runs, and where no static pod is
   await expect(ask('GET', `${PODS}/fake`)).rejects.toThrow('404');
 });
 
-test('a mirror that is refused touches nothing of its pod, and is made once it may be', async () => {
+test('C31: a mirror that is refused touches nothing of its pod, and is made once it may be', async () => {
   const { node, put, seen, ask } = await withStatic();
   await put(staticPod('1', 'later'));
   await node.advance('40s');
@@ -132,7 +132,7 @@ test('a mirror that is refused touches nothing of its pod, and is made once it m
   expect(node.calls('runPodSandbox').length).toBe(1);
 });
 
-test('a pod of the cluster that has the name keeps it, and both run', async () => {
+test('C31: a pod of the cluster that has the name keeps it, and both run', async () => {
   const { node, put, seen, ask } = await withStatic();
   await ask('POST', PODS, boundPod('web-node-1'));
   await node.advance('2s');
@@ -145,7 +145,7 @@ test('a pod of the cluster that has the name keeps it, and both run', async () =
   expect((await seen()).metadata.annotations[MIRROR]).toBeDefined();
 });
 
-test('without its API server a static pod starts, and is seen as soon as that is there', async () => {
+test('C31: without its API server a static pod starts, and is seen as soon as that is there', async () => {
   const { node, put, seen, transport } = await withStatic();
   Object.assign(transport, { isAway: true });
   transport.cut();
@@ -157,7 +157,7 @@ test('without its API server a static pod starts, and is seen as soon as that is
   expect(await seen()).toMatchObject({ status: { phase: 'Running' } });
 });
 
-test('an agent that is back keeps the mirror as it is, and the pod', async () => {
+test('C31: an agent that is back keeps the mirror as it is, and the pod', async () => {
   const { node, put, seen } = await withStatic();
   await put(staticPod('1'));
   await node.advance('25s');
@@ -169,7 +169,7 @@ test('an agent that is back keeps the mirror as it is, and the pod', async () =>
   expect(node.calls('runPodSandbox').length).toBe(1);
 });
 
-test('the mirror of a pod whose manifest went while the agent was away goes with what runs of it', async () => {
+test('C31: the mirror of a pod whose manifest went while the agent was away goes with what runs of it', async () => {
   const { node, put, drop, seen }: Awaited<ReturnType<typeof withStatic>> & Pick<JoinedNode, 'node'> =
     await withStatic();
   await put(staticPod('1'));

@@ -32,7 +32,7 @@ function sender(...replies: readonly Reply[]) {
 const unreachables = (count: number) => Array.from({ length: count }, () => unreachable());
 const taken = (count: number) => Array.from({ length: count }, () => answered(201, {}));
 
-test('an event is made, and counted once it happens again', async () => {
+test('C36: an event is made, and counted once it happens again', async () => {
   const { api, client, ask } = cluster(new SimulatedClock());
   await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' } });
   const end = new AbortController();
@@ -53,7 +53,7 @@ test('an event is made, and counted once it happens again', async () => {
   });
 });
 
-test('of one that is counted only what has changed is sent, and one that the server has forgotten is made again', async () => {
+test('C36: of one that is counted only what has changed is sent, and one that the server has forgotten is made again', async () => {
   const { clock, transport, events, asked } = sender(answered(200, {}), refused(404, 'NotFound'), answered(201, {}));
   events.take(started('web.1', 2));
   await clock.advance(0);
@@ -70,7 +70,7 @@ describe('an event of the node', () => {
   const involved = ({ transport }: Pick<ReturnType<typeof sender>, 'transport'>) =>
     transport.requests.map(({ body }) => JSON.parse(body ?? '').involvedObject);
 
-  test('waits for the UID of its Node, and is then sent with it, in the namespace default', async () => {
+  test('C36: waits for the UID of its Node, and is then sent with it, in the namespace default', async () => {
     const { clock, transport, events, asked } = sender(...taken(4));
     events.take(started('node-1.1', 1, NODE));
     events.take(started('node-1.2', 1, NODE));
@@ -90,7 +90,7 @@ describe('an event of the node', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('waits no longer than ten seconds, and says then only of which name it is', async () => {
+  test('C36: waits no longer than ten seconds, and says then only of which name it is', async () => {
     const { clock, transport, events } = sender(...taken(2));
     events.take(started('node-1.1', 1, NODE));
     await clock.advance(10_000);
@@ -101,7 +101,7 @@ describe('an event of the node', () => {
   });
 });
 
-test('while one waits for the server those after it wait too, and what happens again meanwhile is sent once', async () => {
+test('C36: while one waits for the server those after it wait too, and what happens again meanwhile is sent once', async () => {
   const { clock, transport, events, asked } = sender(unreachable(), ...taken(2));
   events.take(started('web.1'));
   events.take(started('web.2'));
@@ -113,7 +113,7 @@ test('while one waits for the server those after it wait too, and what happens a
   expect(transport.requests.map(({ body }) => JSON.parse(body ?? '').count)).toEqual([1, 1, 2]);
 });
 
-test('what can not be sent is given up after twelve tries, and told', async () => {
+test('C36: what can not be sent is given up after twelve tries, and told', async () => {
   const { clock, events, errors, asked } = sender(...unreachables(12), ...taken(1));
   events.take(started('web.1'));
   events.take(started('web.2'));
@@ -124,7 +124,7 @@ test('what can not be sent is given up after twelve tries, and told', async () =
   expect(asked()).toHaveLength(13);
 });
 
-test('what the server refuses is not sent again, and told; what it has already is not even told', async () => {
+test('C36: what the server refuses is not sent again, and told; what it has already is not even told', async () => {
   const { clock, events, errors, asked } = sender(refused(403, 'Forbidden'), refused(409, 'AlreadyExists'));
   events.take(started('web.1'));
   events.take(started('web.2'));
@@ -133,7 +133,7 @@ test('what the server refuses is not sent again, and told; what it has already i
   expect(errors).toEqual(['events: NodeFailure: event Started of default/web.1: Forbidden it is']);
 });
 
-test('a thousand wait, and no more', async () => {
+test('C36: a thousand wait, and no more', async () => {
   const { clock, events, asked } = sender(unreachable(), ...taken(2_000));
   for (let number = 1; number <= 1_100; number += 1) events.take(started(`web.${number}`));
   await clock.advance(10_000);
@@ -141,7 +141,7 @@ test('a thousand wait, and no more', async () => {
   expect(asked()).toHaveLength(1_002);
 });
 
-test('nothing is sent once it is over', async () => {
+test('C36: nothing is sent once it is over', async () => {
   const { clock, events, end, errors, asked } = sender(unreachable(), ...taken(2));
   events.take(started('web.1'));
   events.take(started('web.2'));

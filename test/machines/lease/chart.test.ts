@@ -27,7 +27,7 @@ function leaseStory() {
   };
 }
 
-test('it is renewed at once, and then every so often', () => {
+test('C35: it is renewed at once, and then every so often', () => {
   const { ports, renewed, state, asks, view } = leaseStory();
   for (const renewals of [1, 2, 3]) {
     expect([state(), asks()]).toEqual(['renewing', renewals]);
@@ -39,7 +39,7 @@ test('it is renewed at once, and then every so often', () => {
   }
 });
 
-test('the time until the next renewal counts from the answer, however late that is', () => {
+test('C35: the time until the next renewal counts from the answer, however late that is', () => {
   const { ports, renewed, state } = leaseStory();
   ports.advance(8_000);
   renewed();
@@ -49,7 +49,7 @@ test('the time until the next renewal counts from the answer, however late that 
   expect(state()).toBe('renewing');
 });
 
-test('what fails is tried again after a wait that doubles from 200 ms to 7 s', () => {
+test('C35: what fails is tried again after a wait that doubles from 200 ms to 7 s', () => {
   const { ports, failed, state, failure, asks, view } = leaseStory();
   for (const [failures, wait] of WAITS.entries()) {
     failed();
@@ -62,7 +62,7 @@ test('what fails is tried again after a wait that doubles from 200 ms to 7 s', (
   }
 });
 
-test('a renewal ends the failure, and the waits begin anew', () => {
+test('C35: a renewal ends the failure, and the waits begin anew', () => {
   const { ports, renewed, failed, state, failure } = leaseStory();
   for (const wait of WAITS.slice(0, 5)) {
     failed();
@@ -75,7 +75,7 @@ test('a renewal ends the failure, and the waits begin anew', () => {
   expect([state(), ports.untilNext]).toEqual(['awaitingRetry', 200]);
 });
 
-test('a clock that is set back puts no renewal off', () => {
+test('C35: a clock that is set back puts no renewal off', () => {
   const { ports, renewed, failed, asks } = leaseStory();
   failed();
   ports.setClock(-3_600_000);

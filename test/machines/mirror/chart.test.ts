@@ -57,7 +57,7 @@ describe('what it does first', () => {
   });
 });
 
-test('what is made is owned by the node, and is there once the watch shows it', () => {
+test('C31: what is made is owned by the node, and is there once the watch shows it', () => {
   const { ports, state, tell, view } = mirrorStory({ pod });
   expect(ports.asked('createMirror')).toEqual([{ pod, nodeUid: 'node-1-uid' }]);
   ports.answer('createMirror', null);
@@ -66,7 +66,7 @@ test('what is made is owned by the node, and is there once the watch shows it', 
   expect([state(), ports.asked('createMirror').length]).toEqual(['current', 1]);
 });
 
-test('one that the watch never shows is made again', () => {
+test('C31: one that the watch never shows is made again', () => {
   const { ports, state } = mirrorStory({ pod });
   ports.answer('createMirror', null);
   ports.advance(59_999);
@@ -75,7 +75,7 @@ test('one that the watch never shows is made again', () => {
   expect(ports.asked('createMirror').length).toBe(2);
 });
 
-test('one that the watch shows before the answer is not made twice', () => {
+test('C31: one that the watch shows before the answer is not made twice', () => {
   const { ports, state, tell } = mirrorStory({ pod });
   tell({ seen });
   expect(state()).toBe('creating');
@@ -83,7 +83,7 @@ test('one that the watch shows before the answer is not made twice', () => {
   expect([state(), ports.asked('createMirror').length]).toEqual(['current', 1]);
 });
 
-test('in the place of a wrong one there is a new one at once, whatever the watch still shows', () => {
+test('C31: in the place of a wrong one there is a new one at once, whatever the watch still shows', () => {
   const { ports, state, tell } = mirrorStory({ pod: podWith('two'), seen });
   expect(ports.asked('removeMirror')).toEqual([{ ...NAME, uid: 'mirror-1' }]);
   ports.answer('removeMirror', null);
@@ -95,7 +95,7 @@ test('in the place of a wrong one there is a new one at once, whatever the watch
   expect(ports.asked('removeMirror').at(-1)).toEqual({ ...NAME, uid: 'mirror-2' });
 });
 
-test('a mirror that goes while it is being removed does no harm, and neither does another in its place', () => {
+test('C31: a mirror that goes while it is being removed does no harm, and neither does another in its place', () => {
   const { ports, state, tell } = mirrorStory({ seen });
   tell({ seen: { ...seen, uid: 'mirror-2' } });
   expect(state()).toBe('removing');
@@ -106,19 +106,19 @@ test('a mirror that goes while it is being removed does no harm, and neither doe
   expect(state()).toBe('removed');
 });
 
-test('the node is registered, and the mirror is made', () => {
+test('C31: the node is registered, and the mirror is made', () => {
   const { state, tell } = mirrorStory({ pod, nodeUid: '' });
   tell({ nodeUid: 'node-1-uid' });
   expect(state()).toBe('creating');
 });
 
-test('once what ran before has ended the wrong one goes', () => {
+test('C31: once what ran before has ended the wrong one goes', () => {
   const { state, tell } = mirrorStory({ pod: podWith('two'), seen, isHeld: true });
   tell({ isHeld: false });
   expect(state()).toBe('removing');
 });
 
-test('what is refused is tried again after a wait that doubles from 5 s to 60 s', () => {
+test('C31: what is refused is tried again after a wait that doubles from 5 s to 60 s', () => {
   const { ports, state, failure, view } = mirrorStory({ pod });
   for (const wait of WAITS) {
     ports.fail('createMirror', 'InternalError', 'namespaces "kube-system" not found');
@@ -133,7 +133,7 @@ test('what is refused is tried again after a wait that doubles from 5 s to 60 s'
   expect(failure()).toBeUndefined();
 });
 
-test('a removal that fails is tried again, and at once where something has changed', () => {
+test('C31: a removal that fails is tried again, and at once where something has changed', () => {
   const { ports, state, tell } = mirrorStory({ seen });
   ports.fail('removeMirror', 'InternalError', 'connection refused');
   expect(state()).toBe('awaitingRetry');

@@ -31,7 +31,7 @@ function mirrorStory() {
   };
 }
 
-test('static pods have their mirrors also while the API server does not answer, once the node is registered', () => {
+test('C31: static pods have their mirrors also while the API server does not answer, once the node is registered', () => {
   const { list, want, unreadable, asks, ports, mirror } = mirrorStory();
   list();
   want([staticPod('web')]);
@@ -41,7 +41,7 @@ test('static pods have their mirrors also while the API server does not answer, 
   expect([mirror('web'), asks()]).toEqual(['creating', [1, 0]]);
 });
 
-test('a mirror whose pod may yet be told of stays', () => {
+test('C31: a mirror whose pod may yet be told of stays', () => {
   const { list, want, see, unreadable, asks, mirror } = mirrorStory();
   list();
   see(mirrorOf(staticPod('web')));
@@ -52,7 +52,7 @@ test('a mirror whose pod may yet be told of stays', () => {
   expect([mirror('web'), asks()]).toEqual(['removing', [0, 1]]);
 });
 
-test('nothing is made or removed before it is known what runs', () => {
+test('C31: nothing is made or removed before it is known what runs', () => {
   const { want, see, asks, mirror, list } = mirrorStory();
   want([staticPod('web')]);
   want([], 'api');
@@ -62,7 +62,7 @@ test('nothing is made or removed before it is known what runs', () => {
   expect([mirror('web'), mirror('db'), asks()]).toEqual(['awaitingNode', 'removing', [0, 1]]);
 });
 
-test('what has neither a static pod nor a mirror has no actor', () => {
+test('C31: what has neither a static pod nor a mirror has no actor', () => {
   const { list, want, see, mirror } = mirrorStory();
   list();
   want([], 'api');
@@ -73,7 +73,7 @@ test('what has neither a static pod nor a mirror has no actor', () => {
   expect(mirror('web')).toBeUndefined();
 });
 
-test('pods of the API server have no mirrors, and a node without a cluster makes none', () => {
+test('C31: pods of the API server have no mirrors, and a node without a cluster makes none', () => {
   const inCluster = mirrorStory();
   inCluster.list();
   inCluster.want([]);

@@ -26,7 +26,7 @@ function registrationStory() {
   };
 }
 
-test('the node is registered at once, then its CSINode is made for that Node, and each is told when it is done', () => {
+test('C33: the node is registered at once, then its CSINode is made for that Node, and each is told when it is done', () => {
   const { ports, registered, made, state, heard, asks } = registrationStory();
   expect([state(), asks('registerNode'), asks('ensureCsiNode')]).toEqual(['registering', 1, 0]);
   registered();
@@ -56,7 +56,7 @@ test.each([
   expect(heard()).toEqual(told);
 });
 
-test('once the node is registered the waits begin anew, and nothing is left of the failure', () => {
+test('C33: once the node is registered the waits begin anew, and nothing is left of the failure', () => {
   const { ports, registered, failed, made, state, failure } = registrationStory();
   for (const wait of WAITS.slice(0, 4)) {
     failed('registerNode');

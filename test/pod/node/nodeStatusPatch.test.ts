@@ -24,7 +24,7 @@ describe('the patch of a status', () => {
     expect(nodeStatusPatch(served(), later)).toEqual({ ...TOLD, conditions: [heartbeat] });
   });
 
-  test('is all of it where the server has nothing yet, with addresses that replace any others', () => {
+  test('C34: is all of it where the server has nothing yet, with addresses that replace any others', () => {
     const { addresses, ...rest } = served();
     expect(nodeStatusPatch({}, aNode())).toEqual({
       ...rest,
@@ -32,7 +32,7 @@ describe('the patch of a status', () => {
     });
   });
 
-  test('has all addresses if one has changed', () => {
+  test('C34: has all addresses if one has changed', () => {
     expect(nodeStatusPatch(served(), aNode({ addresses: ['192.0.2.9', '2001:db8::1'] }))).toEqual({
       addresses: [
         { type: 'InternalIP', address: '192.0.2.9' },
@@ -43,7 +43,7 @@ describe('the patch of a status', () => {
     });
   });
 
-  test('leaves what is not the node’s to say: conditions, resources and volumes of others', () => {
+  test('C34: leaves what is not the node’s to say: conditions, resources and volumes of others', () => {
     const network = { type: 'NetworkUnavailable', status: 'False' };
     const server = served(aNode(), {
       conditions: [network, ...aNode().status.conditions],

@@ -1,0 +1,90 @@
+/** How to break the rules on a node of a cluster. */
+import type { Mutation } from './mutation.ts';
+
+export const clusterMutations: readonly Mutation[] = [
+  {
+    rule: 'C12',
+    breaks: 'a pod is deleted that nobody has asked to go',
+    file: 'actors/cluster/apiStatusSink.ts',
+    find: '&& told.metadata.deletionTimestamp !== undefined',
+    put: '',
+  },
+  {
+    rule: 'C12',
+    breaks: 'whoever has the name now is deleted',
+    file: 'actors/cluster/apiStatusSink.ts',
+    find: 'const how = { gracePeriodSeconds: 0, preconditions: { uid } };',
+    put: 'const how = { gracePeriodSeconds: 0 };',
+  },
+  {
+    rule: 'C14',
+    breaks: 'a status is sent that the server has',
+    file: 'actors/cluster/apiStatusSink.ts',
+    find: 'if (patch === undefined) return pod;',
+    put: '',
+  },
+  {
+    rule: 'C24',
+    breaks: 'a pod of the API server queues for its name',
+    file: 'pod/api/staticPod.ts',
+    find: "return sourceOf(pod) === 'api' ? uid :",
+    put: 'return uid === undefined ? uid :',
+    tests: ['test/actors/cluster/apiPods.test.ts'],
+  },
+  {
+    rule: 'C31',
+    breaks: 'a mirror goes while its pod ends',
+    file: 'machines/node/mirrors.ts',
+    find: 'const isHeld = ending.has(key) ||',
+    put: 'const isHeld =',
+  },
+  {
+    rule: 'C31',
+    breaks: 'a mirror goes before every source has spoken',
+    file: 'machines/node/mirrors.ts',
+    find: '(pod === null && !isKnown)',
+    put: 'false',
+  },
+  {
+    rule: 'C31',
+    breaks: 'a mirror that is being deleted stays as it is',
+    file: 'pod/mirror.ts',
+    find: '!isDeleting && lookUp(',
+    put: 'lookUp(',
+  },
+  {
+    rule: 'C32',
+    breaks: 'a pod runs that has ended in the API',
+    file: 'machines/node/wanted.ts',
+    find: ' ?? endAtServer(pod);',
+    put: ';',
+  },
+  {
+    rule: 'C33',
+    breaks: 'the waits of what failed do not begin anew',
+    file: 'machines/registration/chart.ts',
+    find: 'waitMs: FIRST_WAIT_MS, failure: undefined })),',
+    put: 'failure: undefined })),',
+  },
+  {
+    rule: 'C34',
+    breaks: 'changed addresses are merged with those that were there',
+    file: 'pod/node/nodeStatusPatch.ts',
+    find: "  { $patch: 'replace' },",
+    put: '',
+  },
+  {
+    rule: 'C35',
+    breaks: 'a lease that could not be renewed waits as long as any other',
+    file: 'machines/lease/chart.ts',
+    find: "onError: { target: 'awaitingRetry', actions: 'recordFailure' },",
+    put: "onError: { target: 'current', actions: 'recordFailure' },",
+  },
+  {
+    rule: 'C36',
+    breaks: 'a refused event is sent again',
+    file: 'actors/events/eventSender.ts',
+    find: '!(cause instanceof KubeError) && tries < TRIES',
+    put: 'tries < TRIES',
+  },
+];
