@@ -28,7 +28,7 @@ test('C12, C32: a pod that is deleted ends, and then goes', async () => {
   expect(await node.leftovers()).toEqual([]);
 });
 
-test('C32: a name that is used again at once is two pods for a while, side by side', async () => {
+test('C24, C32: a name that is used again at once is two pods for a while, side by side', async () => {
   const { node, ask } = await joined();
   await ask(
     'POST',
