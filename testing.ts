@@ -1,4 +1,10 @@
-/** Whole nodes in simulation: for tests of pods, of what watches a node, and of what is built on one. */
+/**
+ * Whole nodes in simulation, and an API server: for tests of pods, of what watches or speaks with them, and of what is
+ * built on them.
+ */
+import { systemClock } from './actors/clock.ts';
+import { ApiServer } from './apiserver/apiServer.ts';
+import type { ServerClock } from './apiserver/serverClock.ts';
 import type { SimulationOptions } from './simulation/options.ts';
 import type { SimulatedNode } from './simulation/simulatedNode.ts';
 import { simulateNode as simulate } from './simulation/simulateNode.ts';
@@ -6,6 +12,26 @@ import { simulateNode as simulate } from './simulation/simulateNode.ts';
 /** Starts a node in one process, on a clock that jumps. */
 export const simulateNode: (options: SimulationOptions) => Promise<SimulatedNode> = simulate;
 
+/**
+ * Starts an API server for tests, as that of an empty Kubernetes 1.36 cluster: in memory, and for clients of all kinds once
+ * it is served. Time is the system's, unless another clock is given, such as a `SimulatedClock` of the package.
+ */
+export const startApiServer = ({ clock = systemClock }: { readonly clock?: ServerClock } = {}): Promise<ApiServer> =>
+  ApiServer.start(clock);
+
+export { RequestFailed, type WatchedEvent } from './apiserver/apiServer.ts';
+/** What a fault is asked about: a request by what it wants to do. */
+export type { Attributes, PathAttributes, ResourceAttributes } from './apiserver/authorization/attributes.ts';
+/** What goes wrong with requests to it. */
+export {
+  ConnectionCut,
+  type Fault as ApiFault,
+  type FaultRule as ApiFaultRule,
+  type Faults as ApiFaults,
+} from './apiserver/faults.ts';
+/** Requests in memory, and what they are answered. */
+export type { Answer, ApiRequest, User } from './apiserver/request.ts';
+export type { ServeApiOptions, ServedApi } from './apiserver/serving/servedApi.ts';
 /** All that has to hold of a node, after every step. */
 export { invariants } from './simulation/invariants/all.ts';
 export { type Invariant, InvariantViolated, type Violation } from './simulation/invariants/invariant.ts';
@@ -18,4 +44,4 @@ export { drawnStory } from './simulation/stories/drawnStory.ts';
 export { type Found, foundText, whatItBreaks } from './simulation/stories/found.ts';
 export type { Manifest } from './simulation/stories/manifests.ts';
 export type { Deed, Fault, Moment, Story, StorySize } from './simulation/stories/story.ts';
-export type { SimulatedNode, SimulationOptions };
+export type { ApiServer, ServerClock, SimulatedNode, SimulationOptions };

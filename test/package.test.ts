@@ -38,11 +38,11 @@ const OPTIONS = {
   ...{ allowJs: true, checkJs: true, noImplicitAny: false },
 };
 
-/** The examples in the README: a node on the simulated runtime, and one in simulation. */
+/** The examples in the README: a node on the simulated runtime, one in simulation, and an API server. */
 async function programsOfReadme(): Promise<readonly string[]> {
   const found = (await readFile(join(root, 'README.md'), 'utf8')).matchAll(/```js\n(.*?)```/gs);
   const programs = [...found].flatMap(([, program]) => program ?? []);
-  if (programs.length !== 2) throw new Error(`README.md has ${programs.length} programs`);
+  if (programs.length !== 3) throw new Error(`README.md has ${programs.length} programs`);
   return programs;
 }
 
@@ -70,16 +70,24 @@ test('a strict program in TypeScript compiles against the types, those of their 
   expect(stdout).toBe('');
 });
 
+/** Runs an example over the sources; gives the lines that it prints. */
+async function run(program = ''): Promise<readonly string[]> {
+  const overSources = program.replace("'statelet/testing'", JSON.stringify(join(root, 'testing.ts')));
+  await writeFile(join(directory, 'readme.mjs'), overSources);
+  const args = ['--disable-warning=ExperimentalWarning', 'readme.mjs'];
+  const { stdout } = await execute(process.execPath, args, { cwd: directory, timeout: 60_000 });
+  return stdout.trim().split('\n');
+}
+
+test('the API server in the README tells what happens to its node, and ends', async () => {
+  expect(await run((await programsOfReadme())[2])).toEqual([
+    ...['ADDED Node', 'true', 'the connection was cut before the answer', "{ holderIdentity: 'n1' }"],
+  ]);
+});
+
 test('the simulation in the README tells what became of its pod', async () => {
-  const program = (await programsOfReadme())
-    .at(-1)
-    ?.replace("'statelet/testing'", JSON.stringify(join(root, 'testing.ts')));
-  await writeFile(join(directory, 'readme.mjs'), program ?? '');
-  const { stdout } = await execute(process.execPath, ['--disable-warning=ExperimentalWarning', 'readme.mjs'], {
-    cwd: directory,
-  });
+  const seen = await run((await programsOfReadme())[1]);
   const running = 'pod web-node-1 is running, with 1 of 1 containers ready';
-  const seen = stdout.trim().split('\n');
   expect(seen.map((line) => line.replace(/^\d+ /, ''))).toEqual([running, running, 'no such pod']);
   // A minute, an hour, and what it takes to settle.
   expect(Number(seen.at(-1)?.split(' ')[0])).toBeGreaterThan(3_660_000);
