@@ -132,7 +132,7 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
-  const { ownNode = new OwnNode() } = parts.cluster ?? {};
+  const ownNode = new OwnNode();
   return { ...parts, clock, files, onError, redaction, fullConfig: told, store, durable, ownNode, manifestFiles };
 }
 

@@ -11,7 +11,6 @@ import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { CallListener, Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
-import type { OwnNode } from './cluster/ownNode.ts';
 import type { PodCache } from './cluster/podCache.ts';
 import type { EventSink } from './events/eventSink.ts';
 import type { Redaction } from './redaction.ts';
@@ -29,8 +28,6 @@ export interface ClusterParts {
   readonly client: KubeClient;
   /** What the server has of the node's pods, as far as is known. */
   readonly pods: PodCache;
-  /** What the server has of the node itself; absent: nobody else asks for it. */
-  readonly ownNode?: OwnNode;
   /** The same server by connections of its own, for the lease alone. */
   readonly leaseClient: KubeClient;
   readonly host: HostIdentity;
@@ -44,6 +41,8 @@ export interface ClusterParts {
   readonly providerId: string;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
+  /** Is told the UID of its Node. */
+  readonly onNodeUid?: (uid: string) => void;
 }
 
 export interface NodeParts {

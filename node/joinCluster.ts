@@ -1,6 +1,5 @@
 /** The connections of a node to the API server of its cluster. */
 import { systemClock } from '../actors/clock.ts';
-import { OwnNode } from '../actors/cluster/ownNode.ts';
 import { PodCache } from '../actors/cluster/podCache.ts';
 import type { ClusterParts } from '../actors/nodeParts.ts';
 import { KubeClient } from '../kube/client.ts';
@@ -14,7 +13,8 @@ import { packageVersion } from './places.ts';
 export interface JoinedCluster extends ClusterParts {
   /** The same server, at a rate of its own. */
   readonly eventClient: KubeClient;
-  readonly ownNode: OwnNode;
+  /** That of the node's own Node, once it is registered. */
+  readonly nodeUid: Promise<string>;
   close(): void;
 }
 
@@ -23,6 +23,7 @@ export async function joinCluster(config: ClusterConfig, host: HostIdentity): Pr
   const { rate, eventRate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs } = config;
   const endpoint = kubeEndpoint(await readKubeconfig(config.kubeconfig), systemClock.now);
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
+  const { promise: nodeUid, resolve: onNodeUid } = Promise.withResolvers<string>();
   const [transport, leaseTransport] = [
     new Http2Transport(endpoint, systemClock),
     new Http2Transport(endpoint, systemClock),
@@ -31,7 +32,8 @@ export async function joinCluster(config: ClusterConfig, host: HostIdentity): Pr
     client: new KubeClient({ transport, clock: systemClock, userAgent, rate }),
     eventClient: new KubeClient({ transport, clock: systemClock, userAgent, rate: eventRate }),
     leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
-    ...{ pods: new PodCache(), ownNode: new OwnNode() },
+    pods: new PodCache(),
+    ...{ onNodeUid, nodeUid },
     ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, registers: registersNode },
     close: () => {
       for (const each of [transport, leaseTransport]) each.close();

@@ -108,9 +108,9 @@ function tellCluster(
 ): () => void {
   if (cluster === undefined) return () => {};
   const end = new AbortController();
-  const { eventClient: client, ownNode } = cluster;
+  const { eventClient: client, nodeUid } = cluster;
   const sender = new EventSender({ client, clock: systemClock, jitter: systemJitter, onError, signal: end.signal });
-  ownNode.onUid((uid) => sender.learnNode(uid));
+  void nodeUid.then((uid) => sender.learnNode(uid));
   recorder.subscribe(({ event, removed }) => {
     if (!removed) sender.take(event);
   });

@@ -23,6 +23,8 @@ export interface ClusterNodeParts {
   readonly statusReportMs: number;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
+  /** Is told the UID of the Node when that is registered. */
+  readonly onNodeUid?: (uid: string) => void;
 }
 
 const nodeSchema = z.looseObject({
@@ -64,6 +66,7 @@ export class ClusterNode {
     registerNode: async (_input, options) => {
       const { uid } = await this.#register(options);
       this.#uid = uid;
+      this.#parts.onNodeUid?.(uid);
       return { uid };
     },
     ensureCsiNode: async ({ uid }, options) => {

@@ -6,7 +6,6 @@ import type { Watch } from './watch.ts';
 export class OwnNode {
   #object: KubeObject | undefined;
   readonly #heard = Promise.withResolvers<void>();
-  #tellUid: (uid: string) => void = () => undefined;
 
   /** Undefined where there is none, or nothing is known of it yet. */
   get object(): KubeObject | undefined {
@@ -18,18 +17,10 @@ export class OwnNode {
     return this.#heard.promise;
   }
 
-  /** Is told the UID of each Node that the server has for the node, one after the other. */
-  onUid(tell: (uid: string) => void): void {
-    this.#tellUid = tell;
-  }
-
   /** All that the server has under the node's name. */
   take([object]: readonly KubeObject[]): void {
-    const before = this.#object?.metadata.uid;
     this.#object = object;
     this.#heard.resolve();
-    const uid = object?.metadata.uid;
-    if (uid !== undefined && uid !== before) this.#tellUid(uid);
   }
 }
 

@@ -49,11 +49,12 @@ function beforeJoining(more: Partial<ClusterNodeParts> = {}) {
 }
 
 describe('registering', () => {
-  test('makes the Node with its status, and gives its UID', async () => {
-    const { register, node, ask } = beforeJoining();
+  test('makes the Node with its status, and gives and tells its UID', async () => {
+    const told: string[] = [];
+    const { register, node, ask } = beforeJoining({ onNodeUid: (uid) => told.push(uid) });
     expect(node.uid).toBe('');
     const { uid } = await register();
-    expect(node.uid).toBe(uid);
+    expect([node.uid, ...told]).toEqual([uid, uid]);
     expect(await ask('GET', NODE)).toMatchObject({
       metadata: { uid, labels: LABELS, annotations: MARK },
       status: { capacity: { cpu: '2', pods: '110' }, addresses: [{ type: 'InternalIP', address: '192.0.2.1' }, {}] },

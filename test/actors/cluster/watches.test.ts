@@ -56,22 +56,6 @@ test('the own Node is known once the server has said which there is, and followe
   await stop();
 });
 
-test('whoever asks for the UID of the Node is told each once', async () => {
-  const { clock, ask, ownNode, stop } = watching();
-  const [told, made]: [string[], unknown[]] = [[], []];
-  ownNode.onUid((uid) => told.push(uid));
-  for (const _ of ['one', 'another']) {
-    const { metadata } = await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' } });
-    made.push(metadata);
-    await ask('PATCH', '/api/v1/nodes/node-1', { metadata: { labels: { a: 'b' } } }, 'application/merge-patch+json');
-    await clock.advance(0);
-    await ask('DELETE', '/api/v1/nodes/node-1');
-    await clock.advance(0);
-  }
-  expect(made).toEqual(told.map((uid) => expect.objectContaining({ uid })));
-  await stop();
-});
-
 test('without a cluster there is nothing to watch', async () => {
   const clock = new SimulatedClock();
   const feed = clusterWatches({ nodeName: 'node-1', clock, jitter: () => 0, ownNode: new OwnNode() });
