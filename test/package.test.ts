@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { installedCommand } from './e2e/support/statelet.ts';
 
 jest.setTimeout(600_000);
 
@@ -70,17 +71,20 @@ test('a strict program in TypeScript compiles against the types, those of their 
   expect(stdout).toBe('');
 });
 
-/** Runs an example over the sources; gives the lines that it prints. */
-async function run(program = ''): Promise<readonly string[]> {
-  const overSources = program.replace("'statelet/testing'", JSON.stringify(join(root, 'testing.ts')));
-  await writeFile(join(directory, 'readme.mjs'), overSources);
+/** Runs an example over a file that is, or will be, exported as `statelet/testing`; gives the lines that it prints. */
+async function run(program = '', library = 'testing.ts'): Promise<readonly string[]> {
+  await writeFile(
+    join(directory, 'readme.mjs'),
+    program.replace("'statelet/testing'", JSON.stringify(join(root, library))),
+  );
   const args = ['--disable-warning=ExperimentalWarning', 'readme.mjs'];
   const { stdout } = await execute(process.execPath, args, { cwd: directory, timeout: 60_000 });
   return stdout.trim().split('\n');
 }
 
 test('the API server in the README tells what happens to its node, and ends', async () => {
-  expect(await run((await programsOfReadme())[2])).toEqual([
+  await installedCommand();
+  expect(await run((await programsOfReadme())[2], 'dist/testing.mjs')).toEqual([
     ...['ADDED Node', 'true', 'the connection was cut before the answer', "{ holderIdentity: 'n1' }"],
   ]);
 });

@@ -1,5 +1,5 @@
 /** What `npm start` and `npm test` set up and run, in a copy of the package with stand-ins for the programs. */
-import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -176,5 +176,49 @@ describe('npm test', () => {
   test('but not those that the user did not pick', async () => {
     await jest({ numPendingTests: 2 });
     expect((await finished(setup('test', '-t', 'one'))).out).toBe('6 passed, 1 failed\n');
+  });
+
+  describe('fetches the kubectls that tests use', () => {
+    const apt = (more = '') =>
+      program(
+        'bin/apt-get',
+        `case "$*" in
+          *indextargets*) echo 'tools main http://tools.example'; echo 'stable main http://mirror.example/debian/' ;;
+          *update) cat sources.list >> ${calls} ;;
+          *download*) ${more} echo "$*" | sed 's/.* download/download/' >> ${calls}; touch one.deb ;;
+        esac`,
+      );
+    const packages = async () => (await called()).filter((line) => /^(deb|download) /.test(line)).toSorted();
+    const source = (release: string) =>
+      `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://mirror.example/debian/ ${release} main`;
+
+    beforeEach(async () => {
+      await jest({});
+      const kubectl = `#!/bin/sh\\necho Client Version: v1.99.0\\n`;
+      const unpacked = 'unpacked/usr/bin';
+      const make = `printf '${kubectl}' > ${unpacked}/kubectl && chmod +x ${unpacked}/kubectl`;
+      await program('bin/dpkg', `mkdir -p ${unpacked} && ${make}`);
+    });
+
+    test('once, from where the host has its packages, and says their versions', async () => {
+      await apt();
+      const { err } = await finished(setup('test'));
+      expect(err).toContain('statelet: kubectl v1.99.0 (bookworm), v1.99.0 (sid)\n');
+      const fetched = [source('bookworm'), source('sid'), 'download kubectl', 'download kubernetes-client'];
+      expect(await packages()).toEqual(fetched);
+      expect((await finished(setup('test'))).err).toContain('statelet: kubectl v1.99.0 (bookworm), v1.99.0 (sid)\n');
+      expect(await packages()).toEqual(fetched);
+    });
+
+    test('and says what it could not fetch; the tests run all the same, and nothing is left of it', async () => {
+      await apt('case "$*" in *kubernetes-client) exit 100 ;; esac;');
+      const { err, out } = await finished(setup('test'));
+      expect(err).toMatch(
+        /statelet: kubectl of bookworm could not be fetched: .*apt-get kubernetes-client ended with 100\n/,
+      );
+      expect(err).toContain('statelet: kubectl is missing (bookworm), v1.99.0 (sid)\n');
+      expect(out).toBe('6 passed, 1 failed\n');
+      expect(await readdir(join(directory, '.cache/kubectl'))).toEqual(['sid']);
+    });
   });
 });
