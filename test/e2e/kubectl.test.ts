@@ -29,6 +29,25 @@ function section(description: string, heading: string): string {
   return found;
 }
 
+test('a static pod is shown in the cluster, and stays whatever is done to that', async () => {
+  const kubectl = new Kubectl('sid', { kubeconfig, directory: node.directory });
+  await node.write('fixed', podManifest('fixed', [shell('main', steadily())]));
+  await node.running('fixed');
+  await eventually('it is shown', async () => (await kubectl.tell(...READY, 'pod/fixed-node')).code === 0);
+  const seen = await kubectl.run('describe', 'pod', 'fixed-node');
+  expect(seen).toMatch(/^Controlled By: +Node\/node$/m);
+  expect(section(seen, 'Events')).toMatch(/Normal +Started .* Container started\n/);
+  const uid = ['get', 'pod', 'fixed-node', '-o', 'jsonpath={.metadata.uid} {.status.containerStatuses[0].containerID}'];
+  const [before, container] = (await kubectl.run(...uid)).split(' ');
+  await kubectl.run('delete', 'pod', 'fixed-node');
+  await eventually('it is shown again, with the container that it had', async () => {
+    const [after, same] = (await kubectl.run(...uid)).split(' ');
+    return after !== before && same === container;
+  });
+  await node.remove('fixed');
+  await kubectl.run('wait', '--for=delete', '--timeout=50s', 'pod/fixed-node');
+});
+
 describe.each<[Release, RegExp, RegExp]>([
   // It looks for events whose UID is the name of the node: kubelets up to 1.35 said that.
   ['bookworm', /v1\.20\./, /^Events: +<none>\n/],

@@ -58,6 +58,14 @@ test('a pod waits for a node that takes pods', async () => {
   expect([await nodeOf('early'), await nodeOf('late')]).toEqual(['n1', 'n2']);
 });
 
+test('of pods that come at once none is overlooked', async () => {
+  const { addPod, addNode, nodeOf } = await emptyCluster();
+  await addNode('n1');
+  const names = Array.from({ length: 20 }, (_, index) => `pod-${index}`);
+  await Promise.all(names.map((name) => addPod(name)));
+  expect(new Set(await Promise.all(names.map(nodeOf)))).toEqual(new Set(['n1']));
+});
+
 test('a pod with scheduling gates, or on its way out, is left alone', async () => {
   const { addPod, addNode, ask, nodeOf } = await emptyCluster();
   await addPod('gated', { schedulingGates: [{ name: 'example.org/later' }] });
