@@ -9,7 +9,7 @@ import { type ServeApiOptions, type ServedApi, serveApi } from './serving/served
 import { standIns } from './standIns/standIns.ts';
 
 /** A request came to nothing. */
-class RequestFailed extends Error {
+export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   /** The HTTP status code. */
   readonly code: number;
