@@ -77,6 +77,13 @@ test('a node asks by its certificate, and says who it is', async () => {
   await expect(joined.leaseClient.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
 });
 
+test('whoever waits for the UID of its Node hears of that', async () => {
+  const { onNodeUid, nodeUid, close } = await joinCluster({ ...config, kubeconfig: await kubeconfig() }, host);
+  onNodeUid?.('uid-1');
+  expect(await nodeUid).toBe('uid-1');
+  close();
+});
+
 test('a kubeconfig that is wrong is told before anything is asked', async () => {
   const before = asked.length;
   const missing = join(folder, 'none');
