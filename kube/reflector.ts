@@ -2,35 +2,14 @@
  * Follows the objects of a path: all there are at first, then each change, again and again (`tools/cache/reflector.go` of
  * client-go). An object that takes the place of another of its name is another object, told by its UID.
  */
-import * as z from 'zod/mini';
+import { messageOf } from '../pod/failure.ts';
+import { BackOff } from './backOff.ts';
 import type { KubeClient } from './client.ts';
 import type { Clock } from './clock.ts';
-import { KubeError } from './kubeError.ts';
+import { isVersionUnknown, KubeError } from './kubeError.ts';
+import { type KubeObject, readList, readWatchEvent, unreadable } from './watchEvent.ts';
 
-const objectSchema = z.looseObject({
-  metadata: z.looseObject({ uid: z.optional(z.string()), resourceVersion: z.optional(z.string()) }),
-});
-
-export type KubeObject = z.infer<typeof objectSchema>;
-
-const eventSchema = z.looseObject({
-  type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']),
-  object: z.looseObject({
-    code: z.optional(z.number()),
-    message: z.optional(z.string()),
-    metadata: z.optional(
-      z.looseObject({
-        uid: z.optional(z.string()),
-        resourceVersion: z.optional(z.string()),
-        annotations: z.optional(z.record(z.string(), z.string())),
-      }),
-    ),
-  }),
-});
-const listSchema = z.looseObject({
-  metadata: z.looseObject({ resourceVersion: z.string() }),
-  items: z.nullable(z.array(objectSchema)),
-});
+export type { KubeObject } from './watchEvent.ts';
 
 /** How it gets on. */
 export type ReflectorStep =
@@ -39,7 +18,7 @@ export type ReflectorStep =
   /** `until` is when it tries again, in milliseconds since the epoch. */
   | { readonly state: 'failing'; readonly failure: string; readonly until: number };
 
-export interface ReflectorOptions {
+export interface ReflectorOptions<Kept = KubeObject> {
   readonly client: KubeClient;
   /** `/api/v1/pods` */
   readonly path: string;
@@ -48,35 +27,48 @@ export interface ReflectorOptions {
   /** At least 0 and less than 1. */
   readonly jitter: () => number;
   readonly signal: AbortSignal;
+  /** What is kept of each object, so that the rest takes no memory; absent: all of it. May throw what is wrong with it. */
+  readonly keep?: (object: KubeObject) => Kept;
   /** All objects there are now. */
-  readonly onSet: (objects: readonly KubeObject[]) => void;
+  readonly onSet: (objects: readonly Kept[]) => void;
   readonly onStep: (step: ReflectorStep) => void;
+  /** Told once of each object that cannot be read; the others go on without it. */
+  readonly onProblem?: ((problem: string) => void) | undefined;
 }
 
-/** The wait after a failure doubles up to the longest, and begins anew once all was well for so long. */
-const FIRST_WAIT_MS = 800;
-const LONGEST_WAIT_MS = 30_000;
-const RESET_MS = 120_000;
 /** A watch lasts between this and twice as long. */
 const SHORTEST_WATCH_S = 300;
+/** A server that does not end it then has forgotten it. */
+const OVERTIME_MS = 30_000;
 /** One that ends sooner, without a word, is one that has failed. */
 const SHORT_MS = 1_000;
-const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
-const GONE = 410;
+const SECOND_MS = 1_000;
 /** What servers answer that do not know how to begin a watch with all there is. */
 const NO_WATCH_LIST: readonly number[] = [400, 404, 405, 422];
+const TOO_MANY = 429;
 
-export class Reflector {
-  readonly #options: ReflectorOptions;
-  readonly #objects = new Map<string, KubeObject>();
-  /** Empty: nothing is known, or it is forgotten at the server. */
+class EndedAtOnce extends Error {}
+
+export class Reflector<Kept = KubeObject> {
+  readonly #options: ReflectorOptions<Kept>;
+  readonly #backOff: BackOff;
+  #objects = new Map<string, Kept>();
+  /** What there is at first, until all of it is told. */
+  #gathered: Map<string, Kept> | undefined;
+  /** What was told to be wrong, and what of it may be over: whatever the read that is under way does not meet. */
+  #problems = new Set<string>();
+  #oldProblems = new Set<string>();
+  /** That of the last event; empty before there was one. */
   #version = '';
+  /** Whether the server has said that it does not know that one. */
+  #isForgotten = false;
+  /** Whether all there is has to be read before it can be watched on. */
+  #mustRead = true;
   #hasWatchList = true;
-  #wait = FIRST_WAIT_MS;
-  #failedAt = 0;
 
-  constructor(options: ReflectorOptions) {
+  constructor(options: ReflectorOptions<Kept>) {
     this.#options = options;
+    this.#backOff = new BackOff(options.clock, options.jitter);
   }
 
   /** Goes on until the signal aborts. */
@@ -84,8 +76,8 @@ export class Reflector {
     const { signal } = this.#options;
     while (!signal.aborted) {
       try {
-        if (this.#version === '' && !this.#hasWatchList) await this.#list();
-        await this.#watch();
+        if (this.#mustRead) await this.#read();
+        else await this.#watch({ resourceVersion: this.#version });
       } catch (error) {
         if (signal.aborted) return;
         await this.#recover(error);
@@ -93,61 +85,118 @@ export class Reflector {
     }
   }
 
+  /** By a watch that begins with all there is, and then goes on; by a list where the server refuses that. */
+  async #read(): Promise<void> {
+    this.#options.onStep({ state: 'reading' });
+    for (const problem of this.#problems) this.#oldProblems.add(problem);
+    this.#problems.clear();
+    if (this.#hasWatchList) {
+      try {
+        return await this.#watchFromAll();
+      } catch (error) {
+        if (!this.#mustRead || !isRefusal(error)) throw error;
+        this.#hasWatchList = !(error instanceof KubeError && NO_WATCH_LIST.includes(error.code));
+      }
+    }
+    await this.#list();
+  }
+
+  async #watchFromAll(): Promise<void> {
+    this.#gathered = new Map();
+    const version = this.#isForgotten ? '' : this.#version;
+    await this.#watch({
+      ...(version === '' ? {} : { resourceVersion: version }),
+      ...{ sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' },
+    });
+    if (this.#mustRead) throw new Error('the watch has ended before all was told');
+  }
+
   async #list(): Promise<void> {
-    const { client, path, query, signal, onStep } = this.#options;
-    onStep({ state: 'reading' });
-    const answer = z.parse(
-      listSchema,
-      await client.get(`${path}?${queryOf({ ...query, resourceVersion: '0' })}`, { signal }),
-    );
-    this.#objects.clear();
-    for (const object of answer.items ?? []) change(this.#objects, 'ADDED', object);
-    this.#version = answer.metadata.resourceVersion;
+    const { client, path, query, signal } = this.#options;
+    // At first whatever the server has at hand will do; later it must not be older than what is known.
+    const from = this.#isForgotten ? {} : { resourceVersion: this.#version || '0' };
+    const { version, items } = readList(await client.get(`${path}?${queryOf({ ...query, ...from })}`, { signal }));
+    const listed = new Map<string, Kept>();
+    for (const item of items) {
+      if (item.type === 'object') this.#change(listed, item.object);
+      else this.#complain(item.problem);
+    }
+    this.#takeAll(listed, version);
+  }
+
+  async #watch(how: Readonly<Record<string, string>>): Promise<void> {
+    const { client, path, query, signal, onStep, jitter, clock } = this.#options;
+    const seconds = Math.trunc(SHORTEST_WATCH_S * (1 + jitter()));
+    const asked = { ...query, watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: String(seconds), ...how };
+    const limit = new AbortController();
+    const timer = clock.setTimeout(() => limit.abort(), seconds * SECOND_MS + OVERTIME_MS);
+    try {
+      const within = { signal: AbortSignal.any([signal, limit.signal]) };
+      const events = await client.watch(`${path}?${queryOf(asked)}`, within);
+      if (!this.#mustRead) onStep({ state: 'watching' });
+      const [since, told] = [clock.now(), await this.#follow(events)];
+      if (told === 0 && clock.now() - since < SHORT_MS) throw new EndedAtOnce('the watch has ended at once');
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+
+  /** Gives how much was told. */
+  async #follow(events: AsyncIterable<unknown>): Promise<number> {
+    let told = 0;
+    for await (const line of untilBroken(events, this.#options.signal)) {
+      told += 1;
+      this.#take(line);
+    }
+    return told;
+  }
+
+  #take(line: unknown): void {
+    const event = readWatchEvent(line);
+    const objects = this.#gathered ?? this.#objects;
+    switch (event.type) {
+      case 'bookmark':
+        if (this.#gathered === undefined) this.#version = event.version;
+        else if (event.endsInitial) this.#takeAll(this.#gathered, event.version);
+        return;
+      case 'unreadable':
+        this.#complain(event.problem);
+        this.#goOn(event.version);
+        return;
+      case 'deleted':
+        objects.delete(event.object.metadata.uid);
+        break;
+      case 'changed':
+        this.#change(objects, event.object);
+    }
+    if (this.#gathered !== undefined) return;
+    this.#goOn(event.object.metadata.resourceVersion);
     this.#tell();
   }
 
-  async #watch(): Promise<void> {
-    const { client, path, query, signal, onStep, jitter, clock } = this.#options;
-    const begins = this.#version === '';
-    if (begins) onStep({ state: 'reading' });
-    const timeoutSeconds = String(Math.trunc(SHORTEST_WATCH_S * (1 + jitter())));
-    const how = begins
-      ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
-      : { resourceVersion: this.#version };
-    const asked = { ...query, watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds, ...how };
-    const events = await client.watch(`${path}?${queryOf(asked)}`, { signal });
-    if (!begins) onStep({ state: 'watching' });
-    const initial = begins ? new Map<string, KubeObject>() : undefined;
-    const since = clock.now();
-    const told = await this.#follow(events, initial);
-    if (told === 0 && clock.now() - since < SHORT_MS) throw new Error('the watch has ended at once');
+  /** What was told is not told again. */
+  #goOn(version: string | undefined): void {
+    if (version && this.#gathered === undefined) this.#version = version;
   }
 
-  /** `initial` gathers what there is until the server says that this is all; gives how much was told. */
-  async #follow(events: AsyncIterable<unknown>, initial: Map<string, KubeObject> | undefined): Promise<number> {
-    let [gathering, told] = [initial, 0];
-    for await (const each of events) {
-      told += 1;
-      const { type, object } = z.parse(eventSchema, each);
-      if (type === 'ERROR') throw new KubeError(object.code ?? 0, object.message ?? 'the watch has failed');
-      const { resourceVersion = '', annotations } = object.metadata ?? {};
-      if (type === 'BOOKMARK') {
-        this.#version = gathering === undefined || isInitialEnd(annotations) ? resourceVersion : this.#version;
-        if (gathering === undefined || !isInitialEnd(annotations)) continue;
-        this.#objects.clear();
-        for (const [uid, known] of gathering) this.#objects.set(uid, known);
-        gathering = undefined;
-        this.#tell();
-        continue;
-      }
-      const read = z.parse(objectSchema, object);
-      change(gathering ?? this.#objects, type, read);
-      if (gathering !== undefined) continue;
-      this.#version = resourceVersion;
-      this.#tell();
+  #change(objects: Map<string, Kept>, object: KubeObject): void {
+    const { keep } = this.#options;
+    try {
+      // Where nobody says what to keep, what is kept is the object: so says the type's default.
+      objects.set(object.metadata.uid, keep === undefined ? (object as Kept) : keep(object));
+    } catch (error) {
+      this.#complain(unreadable(object, error).problem);
     }
-    if (gathering !== undefined) throw new Error('the watch has ended before all was told');
-    return told;
+  }
+
+  #takeAll(objects: Map<string, Kept>, version: string): void {
+    this.#objects = objects;
+    this.#oldProblems.clear();
+    this.#gathered = undefined;
+    this.#version = version;
+    this.#isForgotten = false;
+    this.#mustRead = false;
+    this.#tell();
   }
 
   #tell(): void {
@@ -155,29 +204,28 @@ export class Reflector {
     this.#options.onStep({ state: 'watching' });
   }
 
-  /** What the server has forgotten is listed anew at once; whoever cannot be reached is asked again after a while. */
-  async #recover(error: unknown): Promise<void> {
-    const code = error instanceof KubeError ? error.code : 0;
-    const begins = this.#version === '';
-    if (code === GONE) this.#version = '';
-    if (begins && this.#hasWatchList && NO_WATCH_LIST.includes(code)) {
-      this.#hasWatchList = false;
-      return;
-    }
-    if (code === GONE && !begins) return;
-    // What failed in a way of its own is read whole again.
-    if (error instanceof KubeError && code !== TOO_MANY && code < 500) this.#version = '';
-    await this.#pause(error instanceof Error ? error.message : String(error));
+  #complain(problem: string): void {
+    if (!this.#problems.has(problem) && !this.#oldProblems.has(problem)) this.#options.onProblem?.(problem);
+    this.#problems.add(problem);
   }
 
-  async #pause(failure: string): Promise<void> {
-    const { clock, jitter, signal, onStep } = this.#options;
-    const now = clock.now();
-    if (now - this.#failedAt > RESET_MS) this.#wait = FIRST_WAIT_MS;
-    this.#failedAt = now;
-    const wait = this.#wait * (1 + jitter());
-    this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
-    onStep({ state: 'failing', failure, until: now + wait });
+  /** Who only cannot be asked now will go on from there; of anything else it is not known what was missed. */
+  async #recover(error: unknown): Promise<void> {
+    this.#gathered = undefined;
+    if (this.#mustRead && !this.#isForgotten && isVersionUnknown(error)) {
+      // All that there is now, whatever that is, can be asked for at once.
+      this.#isForgotten = true;
+      return;
+    }
+    if (!isAway(error)) this.#mustRead = true;
+    await this.#pause(error);
+  }
+
+  async #pause(error: unknown): Promise<void> {
+    const { clock, signal, onStep } = this.#options;
+    const least = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
+    const wait = Math.max(this.#backOff.next(), least);
+    onStep({ state: 'failing', failure: messageOf(error), until: clock.now() + wait });
     await new Promise<void>((done) => {
       const end = () => {
         clock.clearTimeout(timer);
@@ -190,15 +238,23 @@ export class Reflector {
   }
 }
 
-const TOO_MANY = 429;
-
-function change(objects: Map<string, KubeObject>, type: string, object: KubeObject): void {
-  const { uid = '' } = object.metadata;
-  if (type === 'DELETED') objects.delete(uid);
-  else objects.set(uid, object);
+/** A stream that breaks off has ended, as far as its events go; what is no JSON is another matter. */
+async function* untilBroken(events: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<unknown> {
+  try {
+    yield* events;
+  } catch (error) {
+    if (signal.aborted || error instanceof SyntaxError) throw error;
+  }
 }
 
-const isInitialEnd = (annotations: Readonly<Record<string, string>> = {}): boolean =>
-  Object.hasOwn(annotations, INITIAL_EVENTS_END);
+/** Whether the server does not begin a watch with all there is, but may list it. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof EndedAtOnce || (error instanceof KubeError && error.code !== TOO_MANY && !isVersionUnknown(error));
+
+/** Whether nobody is there, or whoever is there is busy: it will know later what it knew. */
+const isAway = (error: unknown): boolean =>
+  error instanceof KubeError
+    ? error.code === TOO_MANY
+    : error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 
 const queryOf = (query: Readonly<Record<string, string>>): string => new URLSearchParams(query).toString();

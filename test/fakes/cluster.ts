@@ -6,6 +6,7 @@ import type { Answer, User } from '../../apiserver/request.ts';
 import { KubeClient } from '../../kube/client.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../kube/transport.ts';
 import type { HostIdentity } from '../../pod/node/nodeObject.ts';
+import { connectionRefused } from './toldTransport.ts';
 
 const ADMIN: User = { name: 'admin', groups: ['system:masters'] };
 const nodeUser = (name: string): User => ({ name: `system:node:${name}`, groups: ['system:nodes'] });
@@ -27,7 +28,7 @@ class MemoryTransport implements KubeTransport {
 
   async send(request: KubeRequest, { signal }: { readonly signal: AbortSignal }): Promise<KubeResponse> {
     this.requests.push(request);
-    if (this.isAway) throw new Error('connect ECONNREFUSED 127.0.0.1:6443');
+    if (this.isAway) throw connectionRefused();
     const { method, path: url, headers, body = '' } = request;
     const asked = { method, url, headers: new Map(Object.entries(headers)), body, user: this.#user };
     const answer = await unlessAborted(this.#api.answer(asked), signal);

@@ -38,7 +38,14 @@ export const refused = (code: number, reason: string, headers: Readonly<Record<s
   answered(code, { kind: 'Status', status: 'Failure', reason, message: `${reason} it is`, code }, headers);
 
 /** Nobody is there. */
-export const unreachable = (): Reply => () => Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:6443'));
+export const unreachable = (): Reply => () => Promise.reject(connectionRefused());
+
+export const connectionRefused = (): Error =>
+  Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6443'), { code: 'ECONNREFUSED' });
+
+/** Somebody is there, and breaks off. */
+export const brokenOff = (): Reply => () =>
+  Promise.reject(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
 
 /** No answer ever comes. */
 export const silent = (): Reply => (signal) =>

@@ -1,49 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { KubeClient } from '../../kube/client.ts';
-import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
-import { answered, type Reply, refused, ToldTransport, ToldWatch, unreachable } from '../fakes/toldTransport.ts';
-
-const PATH = '/api/v1/pods';
-const FIRST_END = { 'k8s.io/initial-events-end': 'true' };
-
-const object = (name: string, version: number, uid = `${name}-uid`) => ({
-  metadata: { name, uid, resourceVersion: String(version) },
-});
-const bookmark = (version: number, annotations: object = {}) => ({
-  metadata: { resourceVersion: String(version), annotations },
-});
-
-/** A watch that has told what there is at first. */
-function watchOf(version: number, ...objects: readonly object[]): ToldWatch {
-  const watch = new ToldWatch();
-  for (const each of objects) watch.tell('ADDED', each);
-  watch.tell('BOOKMARK', bookmark(version, FIRST_END));
-  return watch;
-}
-
-const named = (objects: readonly KubeObject[]) =>
-  objects.map(({ metadata: { name, resourceVersion } }) => `${name}@${resourceVersion}`);
-
-async function follow(...replies: readonly Reply[]) {
-  const clock = new SimulatedClock();
-  const transport = new ToldTransport(...replies);
-  const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
-  const controller = new AbortController();
-  const sets: string[][] = [];
-  const steps: ReflectorStep[] = [];
-  const running = new Reflector({
-    ...{ client, path: PATH, query: { fieldSelector: 'spec.nodeName=node-1' }, clock, jitter: () => 0.5 },
-    signal: controller.signal,
-    onSet: (objects) => sets.push(named(objects)),
-    onStep: (step) => steps.push(step),
-  }).run();
-  await clock.advance(0);
-  /** The queries of what was asked. */
-  const queries = () =>
-    transport.requests.map(({ path }) => Object.fromEntries(new URLSearchParams(path.split('?')[1])));
-  return { clock, transport, controller, running, sets, steps, queries };
-}
+import { bookmark, FIRST_END, follow, object, watchOf } from '../fakes/followed.ts';
+import { answered, refused, ToldWatch, unreachable } from '../fakes/toldTransport.ts';
 
 describe('what there is at first', () => {
   test('is told as one, once the server has told all of it', async () => {
@@ -136,58 +93,54 @@ describe('a watch that ends', () => {
     expect(steps.filter(({ state }) => state === 'failing')).toEqual([]);
   });
 
-  test('at once and without a word is begun again after a wait only', async () => {
+  test('at once and without a word is no watch: all is read again, after a wait', async () => {
     const empty = new ToldWatch();
     empty.end();
     const first = watchOf(8);
     first.end();
-    const { clock, transport, steps } = await follow(first.opened, empty.opened, new ToldWatch().opened);
+    const { clock, queries, steps } = await follow(first.opened, empty.opened, watchOf(9).opened);
     await clock.advance(1_199);
-    expect(transport.requests).toHaveLength(2);
-    expect(steps.at(-1)).toMatchObject({ state: 'failing' });
+    expect(queries()).toHaveLength(2);
+    expect(steps.at(-1)).toMatchObject({ state: 'failing', failure: 'the watch has ended at once' });
     await clock.advance(1);
-    expect(transport.requests).toHaveLength(3);
+    expect(queries()[2]).toMatchObject({ sendInitialEvents: 'true', resourceVersion: '8' });
     expect(steps.at(-1)).toEqual({ state: 'watching' });
   });
 
-  test('because it broke goes on from there after a wait, and says meanwhile what is wrong', async () => {
+  test('because it broke off goes on from there', async () => {
     const [first, second] = [watchOf(8, object('web', 5)), new ToldWatch()];
     const { clock, sets, steps, queries } = await follow(first.opened, second.opened);
-    const since = clock.now();
     first.cut();
     await clock.advance(0);
-    expect(steps.at(-1)).toEqual({ state: 'failing', failure: 'read ECONNRESET', until: since + 1_200 });
-    await clock.advance(1_200);
     expect(queries()[1]).toMatchObject({ resourceVersion: '8' });
+    expect(queries()[1]).not.toHaveProperty('sendInitialEvents');
     expect(steps.at(-1)).toEqual({ state: 'watching' });
     expect(sets).toHaveLength(1);
   });
-});
 
-describe('what the server has forgotten', () => {
-  const gone = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
-
-  test('is read whole at once, and until then stays as it was', async () => {
-    const [first, second] = [watchOf(8, object('web', 5), object('db', 6)), new ToldWatch()];
-    const { clock, sets, queries, steps } = await follow(first.opened, second.opened);
-    first.tell('ERROR', gone);
+  test('as it broke off with its server is begun again after a wait, and says meanwhile what is wrong', async () => {
+    const [first, third] = [watchOf(8, object('web', 5)), new ToldWatch()];
+    const { clock, steps, queries } = await follow(first.opened, unreachable(), third.opened);
+    const since = clock.now();
+    first.cut();
     await clock.advance(0);
-    expect(queries()[1]).toMatchObject({ sendInitialEvents: 'true' });
-    second.tell('ADDED', object('db', 30));
-    await clock.advance(0);
-    expect(sets).toEqual([['web@5', 'db@6']]);
-    second.tell('BOOKMARK', bookmark(31, FIRST_END));
-    await clock.advance(0);
-    expect(sets.at(-1)).toEqual(['db@30']);
-    expect(steps.filter(({ state }) => state === 'failing')).toEqual([]);
+    const failure = 'connect ECONNREFUSED 127.0.0.1:6443';
+    expect(steps.at(-1)).toEqual({ state: 'failing', failure, until: since + 1_200 });
+    await clock.advance(1_200);
+    expect(queries()[2]).toMatchObject({ resourceVersion: '8' });
+    expect(queries()[2]).not.toHaveProperty('sendInitialEvents');
+    expect(steps.at(-1)).toEqual({ state: 'watching' });
   });
 
-  test('may also be refused instead of told', async () => {
-    const first = watchOf(8, object('web', 5));
-    const { clock, sets } = await follow(first.opened, refused(410, 'Expired'), watchOf(40).opened);
-    first.end();
-    await clock.advance(0);
-    expect(sets).toEqual([['web@5'], []]);
+  test('as the server wanted no more than that it lasts, is ended here where the server forgets to', async () => {
+    const [first, second] = [watchOf(8, object('web', 5)), new ToldWatch()];
+    const { clock, steps, queries } = await follow(first.opened, second.opened);
+    expect(queries()[0]).toMatchObject({ timeoutSeconds: '450' });
+    await clock.advance(479_999);
+    expect(queries()).toHaveLength(1);
+    await clock.advance(1);
+    expect(queries()[1]).toMatchObject({ resourceVersion: '8' });
+    expect(steps.filter(({ state }) => state === 'failing')).toEqual([]);
   });
 });
 
@@ -220,61 +173,29 @@ describe('a server that does not tell in a watch what there is at first', () => 
       ...[refused(422, 'Invalid'), list(8, object('web', 5)), watch.opened, none, new ToldWatch().opened],
     );
     watch.tell('ERROR', { code: 410, message: 'too old resource version' });
-    await clock.advance(0);
+    await clock.advance(1_200);
     expect(queries()[3]).not.toHaveProperty('watch');
+    expect(queries()[3]).toMatchObject({ resourceVersion: '8' });
     expect(sets).toEqual([['web@5'], []]);
     expect(queries()[4]).toMatchObject({ resourceVersion: '50' });
   });
 });
 
-describe('the wait after a failure', () => {
-  const waits = (steps: readonly ReflectorStep[], start: number) =>
-    steps.flatMap((step) => (step.state === 'failing' ? [step.until - start] : []));
-
-  test('doubles up to the longest', async () => {
-    const { clock, steps } = await follow(...new Array(20).fill(unreachable()));
-    const start = clock.now();
-    await clock.advance(200_000);
-    const ends = waits(steps, start).slice(0, 9);
-    expect(ends.map((end, index) => end - (ends[index - 1] ?? 0))).toEqual([
-      ...[1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 45_000, 45_000, 45_000],
-    ]);
-  });
-
-  test('is the first again once all was well for two minutes', async () => {
-    const [first, second] = [watchOf(8), new ToldWatch()];
-    const { clock, steps } = await follow(unreachable(), unreachable(), first.opened, second.opened);
-    await clock.advance(1_200 + 2_400 + 121_000);
-    const start = clock.now();
-    first.cut();
-    await clock.advance(0);
-    expect(waits(steps, start).at(-1)).toBe(1_200);
-  });
-
-  test('goes before all is read again after a refusal that is no fault of the server’s', async () => {
-    const first = watchOf(8, object('web', 5));
-    const { clock, queries, sets } = await follow(first.opened, refused(401, 'Unauthorized'), watchOf(60).opened);
-    first.end();
-    await clock.advance(1_200);
-    expect(queries()[2]).toMatchObject({ sendInitialEvents: 'true' });
-    expect(sets.at(-1)).toEqual([]);
-  });
-
-  test('goes before it is watched on from where it was while the server is busy or broken', async () => {
-    const first = watchOf(8, object('web', 5));
-    const { clock, queries } = await follow(first.opened, refused(500, 'InternalError'), refused(429, 'Busy'));
-    first.end();
-    await clock.advance(1_200 + 2_400);
-    expect(queries().slice(1)).toMatchObject(new Array(3).fill({ resourceVersion: '8' }));
-  });
-
-  test('ends when nobody wants to hear any more', async () => {
-    const { clock, controller, running, transport } = await follow(unreachable());
-    controller.abort();
-    await running;
-    expect(clock.pending).toBe(0);
-    expect(transport.requests).toHaveLength(1);
-  });
+test('a server that refuses a watch from all there is for another reason, or ends it at once, is asked again the next time', async () => {
+  const list = answered(200, { metadata: { resourceVersion: '8' }, items: [object('web', 5)] });
+  const empty = new ToldWatch();
+  empty.end();
+  const gone = { code: 410, reason: 'Expired' };
+  const [watch, next] = [new ToldWatch(), new ToldWatch()];
+  const replies = [refused(403, 'Forbidden'), list, watch.opened, empty.opened, list, next.opened];
+  const { clock, sets, queries } = await follow(...replies, watchOf(9).opened);
+  watch.tell('ERROR', gone);
+  await clock.advance(1_200);
+  next.tell('ERROR', gone);
+  await clock.advance(2_400);
+  const kindOf = (query: object) => ('sendInitialEvents' in query ? 'all' : 'watch' in query ? 'on' : 'list');
+  expect(queries().map(kindOf)).toEqual(['all', 'list', 'on', 'all', 'list', 'on', 'all']);
+  expect(sets).toEqual([['web@5'], ['web@5'], []]);
 });
 
 test('a watch ends when nobody wants to hear any more, which is no failure', async () => {

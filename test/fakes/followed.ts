@@ -1,0 +1,53 @@
+/** A reflector over a server whose every answer a test says beforehand, and what it tells. */
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { KubeClient } from '../../kube/client.ts';
+import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import { type Reply, ToldTransport, ToldWatch } from './toldTransport.ts';
+
+const PATH = '/api/v1/pods';
+export const FIRST_END = { 'k8s.io/initial-events-end': 'true' };
+
+export const object = (name: string, version: number, uid = `${name}-uid`) => ({
+  metadata: { name, uid, resourceVersion: String(version) },
+});
+export const bookmark = (version: number, annotations: object = {}) => ({
+  metadata: { resourceVersion: String(version), annotations },
+});
+
+/** A watch that has told what there is at first. */
+export function watchOf(version: number, ...objects: readonly object[]): ToldWatch {
+  const watch = new ToldWatch();
+  for (const each of objects) watch.tell('ADDED', each);
+  watch.tell('BOOKMARK', bookmark(version, FIRST_END));
+  return watch;
+}
+
+const named = (objects: readonly KubeObject[]) =>
+  objects.map(({ metadata: { name, resourceVersion } }) => `${name}@${resourceVersion}`);
+
+export async function follow(...replies: readonly Reply[]) {
+  const clock = new SimulatedClock();
+  const transport = new ToldTransport(...replies);
+  const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
+  const controller = new AbortController();
+  const sets: string[][] = [];
+  /** The UIDs of each set. */
+  const uids: string[][] = [];
+  const steps: ReflectorStep[] = [];
+  const problems: string[] = [];
+  const running = new Reflector({
+    ...{ client, path: PATH, query: { fieldSelector: 'spec.nodeName=node-1' }, clock, jitter: () => 0.5 },
+    signal: controller.signal,
+    onSet: (objects) => {
+      sets.push(named(objects));
+      uids.push(objects.map(({ metadata: { uid } }) => uid));
+    },
+    onStep: (step) => steps.push(step),
+    onProblem: (problem) => problems.push(problem),
+  }).run();
+  await clock.advance(0);
+  /** The queries of what was asked. */
+  const queries = () =>
+    transport.requests.map(({ path }) => Object.fromEntries(new URLSearchParams(path.split('?')[1])));
+  return { clock, transport, controller, running, sets, uids, steps, problems, queries };
+}
