@@ -12,10 +12,13 @@ import { checkNode } from './checkNode.ts';
 import { systemClock, systemJitter } from './clock.ts';
 import { API_SOURCE } from './cluster/apiPods.ts';
 import { ApiStatusSink } from './cluster/apiStatusSink.ts';
+import { Classes } from './cluster/classes.ts';
 import { ClusterNode, noCluster } from './cluster/clusterNode.ts';
 import { describer } from './cluster/describeNode.ts';
 import { mirrorPorts } from './cluster/mirrorPods.ts';
 import { OwnNode } from './cluster/ownNode.ts';
+import { noServices, Services } from './cluster/services.ts';
+import type { ClusterCaches } from './cluster/watches.ts';
 import { addressesNow } from './feeds/addresses.ts';
 import { guarded } from './guarded.ts';
 import { agentBehind, type NodeAgent } from './nodeAgent.ts';
@@ -40,13 +43,12 @@ type FullConfig = ReturnType<typeof completeConfig>;
 /** The parts with what all of them need. */
 interface Ground
   extends Omit<NodeParts, 'clock' | 'files' | 'onError' | 'redaction'>,
+    ClusterCaches,
     Required<Pick<NodeParts, 'clock' | 'files' | 'onError'>> {
   readonly fullConfig: FullConfig;
   readonly store: NodeStore;
   readonly durable: DurableFacts;
   readonly redaction: Redaction;
-  /** What the API server says of the node. */
-  readonly ownNode: OwnNode;
   /** The files of the static pods, by uid. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -132,8 +134,8 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
-  const ownNode = new OwnNode();
-  return { ...parts, clock, files, onError, redaction, fullConfig: told, store, durable, ownNode, manifestFiles };
+  const caches = { ownNode: new OwnNode(), services: new Services(), classes: new Classes() };
+  return { ...parts, ...caches, clock, files, onError, redaction, fullConfig: told, store, durable, manifestFiles };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
@@ -155,7 +157,8 @@ function worldOf(
   const { ports, doings } = nodeServices({
     ...{ ...shared, node: () => ({ ...told, ...agent.facts() }), layout, mounter, isEvidence, jitter, findCredentials },
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
-    findHandler: handlersOf(readClasses),
+    findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
+    serviceVariables: ground.cluster === undefined ? noServices : ground.services.variables,
     policy: told.logs ?? defaultLogPolicy,
   });
   const onFiles = (files: ReadonlyMap<string, string>) => void Object.assign(ground.manifestFiles, { now: files });

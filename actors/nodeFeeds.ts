@@ -3,8 +3,7 @@ import type { NodeFact, RuntimeHealth } from '../machines/shared/events.ts';
 import { createAlarm } from './alarm.ts';
 import type { World } from './boundary.ts';
 import type { Clock } from './clock.ts';
-import type { OwnNode } from './cluster/ownNode.ts';
-import { clusterWatches } from './cluster/watches.ts';
+import { type ClusterCaches, clusterWatches } from './cluster/watches.ts';
 import { addressesFeed, type HostAddresses } from './feeds/addresses.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { Doings } from './nodeServices.ts';
@@ -17,9 +16,8 @@ type Feeds = World['feeds'];
 
 const TICK_MS = 10_000;
 
-interface FeedParts extends SourceParts, Pick<NodeParts, 'cri' | 'onRuntimeHealth'> {
+interface FeedParts extends SourceParts, ClusterCaches, Pick<NodeParts, 'cri' | 'onRuntimeHealth'> {
   readonly hostIps: HostAddresses;
-  readonly ownNode: OwnNode;
   readonly ownership: Pick<Ownership, 'see'>;
 }
 

@@ -6,6 +6,7 @@ import type { Mounter } from '../volume/mounter.ts';
 import type { Services } from './boundary.ts';
 import type { ClusterPort } from './cluster/clusterNode.ts';
 import type { MirrorPort } from './cluster/mirrorPods.ts';
+import type { ServiceVariables } from './cluster/services.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
 import { containerServices } from './services/containers.ts';
@@ -36,6 +37,7 @@ export interface ServiceParts
   readonly users: UserNamespaces;
   readonly ownership: Ownership;
   readonly findHandler: FindRuntimeHandler;
+  readonly serviceVariables: ServiceVariables;
   readonly findCredentials: FindCredentials;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;

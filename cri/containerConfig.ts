@@ -30,6 +30,8 @@ export interface ContainerConfigInput {
   readonly envFiles?: ReadonlyMap<string, string>;
   /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
   readonly recursiveReadOnlyMounts?: boolean;
+  /** The variables that tell of services; absent: none do. */
+  readonly services?: Readonly<Record<string, string>>;
   /** The pod's addresses, the primary first; none under hostNetwork. */
   readonly sandboxIps: readonly string[];
   /** The file of the host that takes the container's last words (C22), which must exist; absent: none. */

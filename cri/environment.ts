@@ -12,6 +12,8 @@ interface EnvironmentInput {
   readonly node: NodeDescription;
   /** The files of volumes that variables are taken from, by `<volume>/<path>`; what is not there is left out. */
   readonly envFiles?: ReadonlyMap<string, string>;
+  /** The variables that tell of services; absent: none do. */
+  readonly services?: Readonly<Record<string, string>>;
 }
 
 /** The files of volumes that a container takes variables from. */
@@ -23,7 +25,14 @@ export function envFilesOf({ env = [] }: Container): { readonly volume: string; 
 }
 
 /** A container's variables with the pod's own fields in them (C21); a pod on the host's network has its addresses. */
-export function environmentOf({ pod, container, sandboxIps, node, envFiles }: EnvironmentInput): EnvEntry[] {
+export function environmentOf({
+  pod,
+  container,
+  sandboxIps,
+  node,
+  envFiles,
+  services = {},
+}: EnvironmentInput): EnvEntry[] {
   const { hostIps } = node;
   const addresses = { hostIps: hostIps.slice(0, 2), podIps: pod.spec.hostNetwork ? hostIps : sandboxIps };
   const allocatable = allocatableOf(node);
@@ -35,5 +44,5 @@ export function environmentOf({ pod, container, sandboxIps, node, envFiles }: En
     }
     return resourceFieldRef && resourceValue(pod, resourceFieldRef, { self: container, allocatable });
   };
-  return containerEnvironment(container, { source, all: () => undefined });
+  return containerEnvironment(container, { source, all: () => undefined, services });
 }

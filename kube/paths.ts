@@ -7,6 +7,7 @@ export const podPath = (pod: { readonly namespace: string; readonly name: string
   `${podsPath(pod)}/${part(pod.name)}`;
 
 export const PODS = '/api/v1/pods';
+export const SERVICES = '/api/v1/services';
 export const eventsPath = ({ namespace }: { readonly namespace: string }): string =>
   `/api/v1/namespaces/${part(namespace)}/events`;
 export const eventPath = (event: { readonly namespace: string; readonly name: string }): string =>
@@ -20,3 +21,5 @@ export const leasePath = (name: string): string => `${LEASES}/${part(name)}`;
 
 export const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
 export const csiNodePath = (name: string): string => `${CSI_NODES}/${part(name)}`;
+
+export const RUNTIME_CLASSES = '/apis/node.k8s.io/v1/runtimeclasses';

@@ -24,6 +24,7 @@ const WARNED_OF = new Set([
   'renewLease',
   'createMirror',
   'removeMirror',
+  'watch',
   'events',
 ]);
 /** So many different failures are remembered as told. */

@@ -4,6 +4,7 @@ import { PODS } from '../../kube/paths.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
 import { readApiPod } from '../../pod/api/apiPod.ts';
+import { NodeFailure } from '../../pod/failure.ts';
 import { readMirror, type SeenMirror } from '../../pod/mirror.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import type { Feed } from '../boundary.ts';
@@ -22,10 +23,11 @@ interface ApiPodsParts {
   readonly jitter: () => number;
   /** Told what the server has. */
   readonly cache: Pick<PodCache, 'take'>;
+  readonly onError: (source: string, error: unknown) => void;
 }
 
 /** Follows the pods until it is stopped. */
-export function apiPods({ client, nodeName, clock, jitter, cache }: ApiPodsParts): Feed {
+export function apiPods({ client, nodeName, clock, jitter, cache, onError }: ApiPodsParts): Feed {
   return async (send, { signal }) => {
     const changes = changesOf(API_SOURCE, clock);
     const onState = tellingState(send, API_SOURCE, { clock, signal, place: `pods bound to ${nodeName}` });
@@ -41,6 +43,7 @@ export function apiPods({ client, nodeName, clock, jitter, cache }: ApiPodsParts
         for (const fact of changes(set)) send(fact);
       },
       onStep: (step: ReflectorStep) => onState(step),
+      onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `Pod ${problem}`)),
     }).run();
   };
 }

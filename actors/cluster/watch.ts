@@ -2,18 +2,21 @@
 import type { KubeClient } from '../../kube/client.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
+import { NodeFailure } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
 
-export interface Watch {
+export interface Watch<Kept = KubeObject> {
   /** The kind of the objects, under which it is shown. */
   readonly name: string;
   /** Which of them it follows, in words. */
   readonly place: string;
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
+  /** What is kept of each; absent: all of it. */
+  readonly keep?: (object: KubeObject) => Kept;
   /** Takes all there are, whenever that has changed; `send` tells the node of it. */
-  readonly onSet: (objects: readonly KubeObject[], send: (fact: NodeFact) => void) => void;
+  readonly onSet: (objects: readonly Kept[], send: (fact: NodeFact) => void) => void;
 }
 
 interface Following {
@@ -22,15 +25,20 @@ interface Following {
   readonly jitter: () => number;
   readonly signal: AbortSignal;
   readonly send: (fact: NodeFact) => void;
+  readonly onError: (source: string, error: unknown) => void;
 }
 
 /** Goes on until the signal aborts. */
-export function follow({ name, place, onSet, ...what }: Watch, { send, ...how }: Following): Promise<void> {
+export function follow<Kept>(
+  { name, place, onSet, ...what }: Watch<Kept>,
+  { send, onError, ...how }: Following,
+): Promise<void> {
   const tell = tellingSteps((state) => send({ type: 'cluster.watchChanged', watch: name, state }), { ...how, place });
-  const reflector = new Reflector({
+  const reflector = new Reflector<Kept>({
     ...{ ...what, ...how },
     onSet: (objects) => onSet(objects, send),
     onStep: (step: ReflectorStep) => tell(step),
+    onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `${name} ${problem}`)),
   });
   return reflector.run();
 }

@@ -2,21 +2,33 @@
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { NodeParts } from '../nodeParts.ts';
+import { type Classes, classesWatch } from './classes.ts';
 import { type OwnNode, ownNodeWatch } from './ownNode.ts';
+import { type Services, servicesWatch } from './services.ts';
 import { follow } from './watch.ts';
 
-interface WatchesParts extends Pick<NodeParts, 'cluster'> {
+/** What the node knows of its cluster. */
+export interface ClusterCaches {
+  readonly ownNode: OwnNode;
+  readonly services: Services;
+  readonly classes: Classes;
+}
+
+interface WatchesParts extends Pick<NodeParts, 'cluster'>, ClusterCaches {
   readonly nodeName: string;
   readonly clock: Clock;
   readonly jitter: () => number;
-  readonly ownNode: OwnNode;
+  readonly onError: (source: string, error: unknown) => void;
 }
 
 export const clusterWatches =
-  ({ cluster, nodeName, ownNode, clock, jitter }: WatchesParts): Feed =>
+  ({ cluster, nodeName, ownNode, services, classes, clock, jitter, onError }: WatchesParts): Feed =>
   async (send, { signal }) => {
     if (cluster === undefined) return;
-    const watches = [ownNodeWatch(ownNode, nodeName)];
-    const how = { client: cluster.client, clock, jitter, signal, send };
-    await Promise.all(watches.map((watch) => follow(watch, how)));
+    const how = { client: cluster.client, clock, jitter, signal, send, onError };
+    await Promise.all([
+      follow(ownNodeWatch(ownNode, nodeName), how),
+      follow(servicesWatch(services), how),
+      follow(classesWatch(classes), how),
+    ]);
   };

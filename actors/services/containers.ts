@@ -22,6 +22,7 @@ import { isEndedFor } from '../../pod/lifecycle/restart.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import type { Services } from '../boundary.ts';
 import { type Clock, secondsLeft } from '../clock.ts';
+import type { ServiceVariables } from '../cluster/services.ts';
 import { readContainer } from './containerStatus.ts';
 import { type FindImageUser, imageUsers } from './imageUsers.ts';
 import { otherIdOf, readKnown, runsOf } from './knownContainer.ts';
@@ -42,6 +43,7 @@ export interface ContainerParts {
   readonly users: UserNamespaces;
   readonly clock: Clock;
   readonly findHandler: FindRuntimeHandler;
+  readonly serviceVariables: ServiceVariables;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -115,7 +117,7 @@ async function create(
     writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: facts.clusterDomain, signal }),
   ]);
   const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
-  const found = { ...user, ...target, ...own };
+  const found = { ...user, ...target, ...own, services: parts.serviceVariables(pod) };
   const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node: facts, ...found };
   const wanted = { ...given, ...(await prepareMounts(parts, given, signal)) };
   const request = {

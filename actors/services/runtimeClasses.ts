@@ -1,4 +1,4 @@
-/** Finds the RuntimeClass of a pod: on a node without an API server, in the files of a directory. */
+/** Finds the RuntimeClass of a pod: at the API server of its cluster, or in the files of a directory. */
 import { join } from 'node:path';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { problemOf } from '../../pod/api/problem.ts';
@@ -18,16 +18,20 @@ export async function runtimeHandlerOf({ runtimeClassName }: PodSpec, find: Find
   if (!runtimeClassName) return '';
   const handler = await find(runtimeClassName);
   if (handler !== undefined) return handler;
-  const message = `Failed to create pod sandbox: RuntimeClass "${runtimeClassName}" not found`;
+  const message = `Failed to create pod sandbox: runtimeclass.node.k8s.io "${runtimeClassName}" not found`;
   throw new NodeFailure('FailedCreatePodSandBox', message);
 }
 
 /**
- * Finds the handler among the classes, read each time: somebody may have written one meanwhile. What else a class gives
- * its pods they were given when they were admitted, and keep.
+ * Finds the handler in the cluster or, for a node without one and for what has to run before its API server does, among
+ * the classes of a directory, read each time: somebody may have written one meanwhile. What else a class gives its pods
+ * they were given when they were admitted, and keep.
  */
-export function handlersOf(readClasses: (() => Promise<RuntimeClasses>) | undefined): FindRuntimeHandler {
-  return async (name) => (await readClasses?.())?.get(name)?.handler;
+export function handlersOf(
+  readClasses: (() => Promise<RuntimeClasses>) | undefined,
+  inCluster: (name: string) => string | undefined = () => undefined,
+): FindRuntimeHandler {
+  return async (name) => inCluster(name) ?? (await readClasses?.())?.get(name)?.handler;
 }
 
 /** Told of a file that gives no class, or of something in it that is to be one and is none, and why. */

@@ -36,7 +36,7 @@ export interface FileSourceOptions {
   readonly lastGood: ReadonlyMap<string, GoodManifest>;
   /** How often all is listed, in milliseconds, beside what inotify tells. */
   readonly listEveryMs: number;
-  /** Reads the RuntimeClasses, which pods are admitted by when their files are read; absent: there are none. */
+  /** Reads the RuntimeClasses, which pods are admitted by when their files are read; absent: they are taken as they are. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   readonly readManifests: ReadManifests;
   readonly files: FileSystem;

@@ -27,7 +27,7 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly nodeName: string;
   /** Whether references to objects of an API server are taken as far as a pod can do without them. */
   readonly isLenient?: boolean;
-  /** Reads the RuntimeClasses that its pods may name; absent: there are none. */
+  /** Reads the RuntimeClasses that its pods are admitted by; absent: they are taken as they are. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The last good set from before a restart. */
   readonly lastGood: readonly Pod[] | undefined;
@@ -99,7 +99,7 @@ class HttpSource {
     return { state: 'failing', until, failure: path === '' ? message : `${path}: ${message}` };
   }
 
-  async #take(text: string, classes: RuntimeClasses = new Map()): Promise<void> {
+  async #take(text: string, classes: RuntimeClasses | undefined): Promise<void> {
     const { nodeName, clock, lastGood, onGood, isLenient = false, url, readManifests, nextTurn } = this.#options;
     // What was admitted stays so whatever becomes of its class; what was refused others may admit.
     const isOther = this.#invalid.length > 0 && !isDeepStrictEqual(classes, this.#classes);
@@ -109,7 +109,7 @@ class HttpSource {
     const origin = { source: 'http', origin: splitCredentials(url).url, nodeName, seenAt: clock.now() } as const;
     const manifests = await readManifests({
       ...{ text, kind: 'answer' },
-      origin: { ...origin, classes, admitted, isLenient },
+      origin: { ...origin, ...(classes ? { classes } : {}), admitted, isLenient },
     });
     this.#text = text;
     this.#classes = classes;

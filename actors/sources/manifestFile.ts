@@ -26,8 +26,8 @@ export interface ManifestOrigin {
   readonly nodeName: string;
   /** Milliseconds since the epoch. */
   readonly seenAt: number;
-  /** The RuntimeClasses that a pod may name. */
-  readonly classes: RuntimeClasses;
+  /** The RuntimeClasses that a pod is admitted by; absent: it is taken as it is. */
+  readonly classes?: RuntimeClasses;
   /** The pods of before that have a RuntimeClass, by uid. */
   readonly admitted: ReadonlyMap<string, AdmittedPod>;
   /** Whether references to objects of an API server are taken as far as a pod can do without them. */
@@ -48,7 +48,7 @@ export function podOf(
   const name = nameOf(manifest.pod.metadata);
   const written = staticPod(manifest.pod, { nodeName, source, origin, seenAt });
   const { uid } = written.metadata;
-  const classed = withRuntimeClass(written, classes, admitted.get(uid));
+  const classed = classes === undefined ? { pod: written } : withRuntimeClass(written, classes, admitted.get(uid));
   if ('problems' in classed) {
     return { problems: problemsToTell([...classed.problems, ...warnings]), name, refusedByClass: uid };
   }

@@ -71,7 +71,7 @@ export class ManifestFiles {
    * over at once: it is the next time, for what this agent may find odd or wrong in it. `seenAt` is in milliseconds
    * since the epoch.
    */
-  async update(file: string, text: string, seenAt: number, classes: RuntimeClasses = new Map()): Promise<void> {
+  async update(file: string, text: string, seenAt: number, classes?: RuntimeClasses): Promise<void> {
     const before = this.#entries.get(file);
     const refusedBy = before?.refusedBy;
     const { nodeName, isLenient, readManifests } = this.#options;
@@ -82,7 +82,8 @@ export class ManifestFiles {
       return;
     }
     const admitted = admissionsOf(before?.pod ? [before.pod] : []);
-    const origin = { source: 'file', origin: file, nodeName, seenAt, classes, admitted, isLenient } as const;
+    const admitting = { ...(classes ? { classes } : {}), admitted };
+    const origin = { source: 'file', origin: file, nodeName, seenAt, ...admitting, isLenient } as const;
     const [manifest] = await readManifests({ text, kind: 'file', origin });
     if (manifest === undefined) return;
     const { read } = manifest;
@@ -90,7 +91,7 @@ export class ManifestFiles {
     if ('problems' in read) {
       const until = read.refusedByClass ? 'the file or its RuntimeClass changes' : 'the file changes';
       const problems = located(read.problems, { file, until, ...(read.name ? { pod: read.name } : {}) });
-      this.#entries.set(file, { ...before, read: digest, refusedBy: classes, problems });
+      this.#entries.set(file, { ...before, read: digest, ...(classes ? { refusedBy: classes } : {}), problems });
       return;
     }
     const isSame = before?.pod !== undefined && isEcho(before.pod, read.pod);

@@ -75,8 +75,10 @@ export function sourcesFeed(parts: SourceParts): Feed {
 }
 
 /** The pods that an API server has for the node, where there is one. */
-const apiSource = ({ cluster, nodeName, clock, jitter }: SourceParts): Feed[] =>
-  cluster === undefined ? [] : [apiPods({ client: cluster.client, cache: cluster.pods, nodeName, clock, jitter })];
+const apiSource = ({ cluster, nodeName, clock, jitter, onError }: SourceParts): Feed[] =>
+  cluster === undefined
+    ? []
+    : [apiPods({ client: cluster.client, cache: cluster.pods, nodeName, clock, jitter, onError })];
 
 /** Static pods from files; nothing at all when no path is given. */
 function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
@@ -127,7 +129,8 @@ function following(
   parts: SourceParts,
   { send, ...own }: Omit<Parameters<typeof tellingState>[2], 'clock'> & { readonly send: (fact: NodeFact) => void },
 ) {
-  const { clock, nodeName, nextTurn = nextTurnOfHost, isLenient, readClasses } = parts;
+  const { clock, nodeName, nextTurn = nextTurnOfHost, isLenient } = parts;
+  const readClasses = admittingClasses(parts);
   const changes = changesOf(source, clock);
   const tell = tellingProblems(parts.onManifestProblem, send);
   const onState = tellingState(send, source, { ...own, clock });
@@ -140,6 +143,11 @@ function following(
     },
   };
   return { common, onState, tell };
+}
+
+/** The classes that admit static pods: none in a cluster, whose API server admits pods, and a kubelet takes others as they are. */
+function admittingClasses({ cluster, readClasses }: SourceParts): SourceParts['readClasses'] {
+  return cluster === undefined ? (readClasses ?? (async () => new Map())) : undefined;
 }
 
 /** A fault of its own ends a source: nothing follows its pods any more. */

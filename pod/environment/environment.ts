@@ -10,7 +10,7 @@ export interface EnvEntry {
 export interface EnvLookups {
   readonly source: (source: EnvVarSource) => string | undefined;
   readonly all: (source: EnvFromSource) => Readonly<Record<string, string>> | undefined;
-  /** Service and KUBERNETES_* variables, which everything else beats. */
+  /** Those that tell of services, which everything else beats. */
   readonly services?: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 /** A simulated node of a cluster whose API server is in memory. */
 import { type Cluster, cluster } from './cluster.ts';
-import { type SimulatedNode, simulatedNode } from './node.ts';
+import { type SimulatedNode, type SimulatedNodeOptions, simulatedNode } from './node.ts';
 import { IMAGE } from './pods.ts';
 
 export const PODS = '/api/v1/namespaces/default/pods';
@@ -9,9 +9,10 @@ export interface JoinedNode extends Cluster {
   readonly node: SimulatedNode;
 }
 
-/** It has been registered, and reads its static pods from files. */
+/** It has been registered, and reads its static pods from files. `prepare` comes before it starts. */
 export async function joinedNode(
-  options: Omit<Parameters<typeof simulatedNode>[0], 'clusterOf'> = {},
+  options: Omit<SimulatedNodeOptions, 'clusterOf'> = {},
+  prepare: (cluster: Cluster) => void = () => {},
 ): Promise<JoinedNode> {
   const made: { cluster?: Cluster } = {};
   const node = await simulatedNode({
@@ -19,6 +20,7 @@ export async function joinedNode(
     ...options,
     clusterOf: (clock) => {
       made.cluster = cluster(clock);
+      prepare(made.cluster);
       return made.cluster;
     },
   });

@@ -1,41 +1,26 @@
 import { expect, test } from '@jest/globals';
+import { Classes } from '../../../actors/cluster/classes.ts';
 import { OwnNode } from '../../../actors/cluster/ownNode.ts';
+import { Services } from '../../../actors/cluster/services.ts';
 import { clusterWatches } from '../../../actors/cluster/watches.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import type { NodeFact } from '../../../machines/shared/events.ts';
-import { cluster } from '../../fakes/cluster.ts';
-
-/** The watches of a node, run until the story ends, and what they have told. */
-function watching() {
-  const clock = new SimulatedClock();
-  const [api, ownNode, ending] = [cluster(clock), new OwnNode(), new AbortController()];
-  const facts: NodeFact[] = [];
-  const feed = clusterWatches({ cluster: api, nodeName: 'node-1', clock, jitter: () => 0, ownNode });
-  const running = feed((fact) => facts.push(fact), { signal: ending.signal });
-  const states = () =>
-    facts.flatMap((fact) => (fact.type === 'cluster.watchChanged' ? [`${fact.watch} ${fact.state.state}`] : []));
-  const stop = async () => {
-    ending.abort();
-    await running;
-  };
-  return { ...api, clock, ownNode, facts, states, stop };
-}
+import { watching } from '../../fakes/watching.ts';
 
 test('a watch says how it gets on: it reads, watches, fails with the reason, and waits until a moment', async () => {
-  const { clock, transport, states, facts, stop } = watching();
+  const { clock, transport, states, factsOf, stop } = watching();
   await clock.advance(0);
-  expect(states()).toEqual(['Node reading', 'Node watching']);
+  expect(states('Node')).toEqual(['reading', 'watching']);
   transport.isAway = true;
   transport.cut();
   await clock.advance(100);
-  expect(states().slice(2)).toEqual(['Node failing']);
-  expect(facts.at(-1)).toMatchObject({
-    watch: 'Node',
-    state: { place: 'the Node node-1', until: expect.any(Number), failure: { message: 'read ECONNRESET' } },
+  expect(states('Node').slice(2)).toEqual(['failing']);
+  expect(factsOf('Node').at(-1)).toMatchObject({
+    ...{ place: 'the Node node-1', until: expect.any(Number) },
+    failure: { message: 'connect ECONNREFUSED 127.0.0.1:6443' },
   });
   transport.isAway = false;
   await clock.advance(5_000);
-  expect(states().at(-1)).toBe('Node watching');
+  expect(states('Node').at(-1)).toBe('watching');
   await stop();
   expect(clock.pending).toBe(0);
 });
@@ -56,8 +41,21 @@ test('the own Node is known once the server has said which there is, and followe
   await stop();
 });
 
+test('each set is watched by itself, as a kubelet asks for it', async () => {
+  const { clock, transport, stop } = watching();
+  await clock.advance(0);
+  const asked = transport.requests.map(({ path }) => new URL(path, 'https://api'));
+  expect(asked.map(({ pathname, searchParams }) => [pathname, searchParams.get('fieldSelector')])).toEqual([
+    ['/api/v1/nodes', 'metadata.name=node-1'],
+    ['/api/v1/services', 'spec.clusterIP!=None'],
+    ['/apis/node.k8s.io/v1/runtimeclasses', null],
+  ]);
+  await stop();
+});
+
 test('without a cluster there is nothing to watch', async () => {
   const clock = new SimulatedClock();
-  const feed = clusterWatches({ nodeName: 'node-1', clock, jitter: () => 0, ownNode: new OwnNode() });
+  const caches = { ownNode: new OwnNode(), services: new Services(), classes: new Classes() };
+  const feed = clusterWatches({ nodeName: 'node-1', clock, jitter: () => 0, onError: () => {}, ...caches });
   await feed(() => {}, { signal: new AbortController().signal });
 });

@@ -48,7 +48,7 @@ test('a class names its handler, wherever it stands among the files', async () =
 test('one that is not there is looked for again: it may come', async () => {
   await expect(handlerOf('late')).rejects.toMatchObject({
     reason: 'FailedCreatePodSandBox',
-    message: 'Failed to create pod sandbox: RuntimeClass "late" not found',
+    message: 'Failed to create pod sandbox: runtimeclass.node.k8s.io "late" not found',
   });
   await writeFile(join(directory, 'late.yaml'), classNamed('late', 'runc'));
   expect(await handlerOf('late')).toBe('runc');

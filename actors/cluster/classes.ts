@@ -1,0 +1,34 @@
+/** The RuntimeClasses of the cluster, as far as the node has heard: the handler that each of them names. */
+import * as z from 'zod/mini';
+import { RUNTIME_CLASSES } from '../../kube/paths.ts';
+import type { Watch } from './watch.ts';
+
+/** What else a class gives its pods the API server gave them when it took them in. */
+interface ClassHandler {
+  readonly name: string;
+  readonly handler: string;
+}
+
+export class Classes {
+  #handlers: ReadonlyMap<string, string> = new Map();
+
+  take(classes: readonly ClassHandler[]): void {
+    this.#handlers = new Map(classes.map(({ name, handler }) => [name, handler]));
+  }
+
+  /** Undefined where there is no such class, or nothing is known of any yet. */
+  handlerOf(name: string): string | undefined {
+    return this.#handlers.get(name);
+  }
+}
+
+const classSchema = z.object({ metadata: z.object({ name: z.string() }), handler: z.string() });
+
+export const classesWatch = (classes: Pick<Classes, 'take'>): Watch<ClassHandler> => ({
+  ...{ name: 'RuntimeClass', place: 'the RuntimeClasses of the cluster', path: RUNTIME_CLASSES },
+  keep: (object) => {
+    const { metadata, handler } = z.parse(classSchema, object);
+    return { name: metadata.name, handler };
+  },
+  onSet: (all) => classes.take(all),
+});

@@ -1,0 +1,66 @@
+/** The services of the cluster, as far as the node has heard: their addresses for the variables of containers. */
+import * as z from 'zod/mini';
+import { SERVICES } from '../../kube/paths.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { type ServiceAddress, serviceVariables } from '../../pod/environment/serviceVariables.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import { API_SOURCE } from './apiPods.ts';
+import type { Watch } from './watch.ts';
+
+const SOURCE = 'kubernetes.io/config.source';
+
+/** The variables of services for the containers of a pod. */
+export type ServiceVariables = (pod: Pod) => Readonly<Record<string, string>>;
+
+export const noServices: ServiceVariables = () => ({});
+
+export class Services {
+  #services: readonly ServiceAddress[] | undefined;
+
+  take(services: readonly ServiceAddress[]): void {
+    this.#services = services;
+  }
+
+  /**
+   * Throws where a pod of the API server has to wait until its services are known; a static pod, which may be what the
+   * API server runs in, goes without.
+   */
+  readonly variables: ServiceVariables = ({ metadata: { namespace, annotations }, spec }) => {
+    if (this.#services === undefined && annotations?.[SOURCE] === API_SOURCE) {
+      const message = 'services have not yet been read at least once, cannot construct envvars';
+      throw new NodeFailure('CreateContainerConfigError', message);
+    }
+    return serviceVariables(this.#services ?? [], { namespace, enableServiceLinks: spec.enableServiceLinks ?? true });
+  };
+}
+
+/** As much of it as is kept: there may be thousands. */
+const serviceSchema = z.pipe(
+  z.object({
+    metadata: z.object({ namespace: z.string(), name: z.string() }),
+    spec: z.object({
+      clusterIP: z._default(z.string(), ''),
+      ports: z.optional(
+        z.nullable(
+          z.array(
+            z.object({ name: z.exactOptional(z.string()), port: z.number(), protocol: z._default(z.string(), 'TCP') }),
+          ),
+        ),
+      ),
+    }),
+  }),
+  z.transform(
+    ({ metadata, spec: { clusterIP: clusterIp, ports } }): ServiceAddress => ({
+      ...metadata,
+      clusterIp,
+      ports: ports ?? [],
+    }),
+  ),
+);
+
+export const servicesWatch = (services: Pick<Services, 'take'>): Watch<ServiceAddress> => ({
+  ...{ name: 'Service', place: 'the services of the cluster' },
+  ...{ path: SERVICES, query: { fieldSelector: 'spec.clusterIP!=None' } },
+  keep: (object) => z.parse(serviceSchema, object),
+  onSet: (all) => services.take(all),
+});

@@ -1,0 +1,195 @@
+/** What pods of a node get from its cluster beside themselves: services in their environment, and their RuntimeClasses. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { Attributes } from '../../../apiserver/authorization/attributes.ts';
+import { boundPod, joinedNode, PODS } from '../../fakes/joinedNode.ts';
+import type { SimulatedNode } from '../../fakes/node.ts';
+import { IMAGE } from '../../fakes/pods.ts';
+
+const CLASSES = '/apis/node.k8s.io/v1/runtimeclasses';
+
+const container = (more: object = {}) => ({ name: 'main', image: IMAGE, ...more });
+const manifest = (name: string, spec: object = {}) => ({
+  ...{ apiVersion: 'v1', kind: 'Pod' },
+  ...boundPod(name, spec),
+});
+const isOf =
+  (resource: string) =>
+  (asked: Attributes): boolean =>
+    'resource' in asked && asked.resource === resource;
+
+/** Static pods become known with the next look. */
+async function writeStatic(node: SimulatedNode, name: string, spec: object = {}): Promise<void> {
+  const { nodeName: _, ...own } = manifest(name, spec).spec;
+  const pod = { ...manifest(name), metadata: { name, namespace: 'default' }, spec: own };
+  await writeFile(join(node.manifestDir, `${name}.json`), JSON.stringify(pod));
+}
+
+/** The environment of the container that was made last. */
+function environment(node: SimulatedNode): Readonly<Record<string, string>> {
+  const made = node.calls('createContainer').at(-1)?.request;
+  // The simulated runtime keeps each request as it came.
+  const { config } = made as { config: { envs: readonly { key: string; value: Uint8Array }[]; command: string[] } };
+  return Object.fromEntries(config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]));
+}
+
+describe('services in the environment', () => {
+  const SERVICES = '/api/v1/namespaces/default/services';
+  const db = { metadata: { name: 'db' }, spec: { ports: [{ name: 'sql', port: 5432 }] } };
+  /** A kube-apiserver makes that of its own. */
+  const itself = { metadata: { name: 'kubernetes' }, spec: { ports: [{ name: 'https', port: 443 }] } };
+
+  test('are those of the namespace, behind all that the container says itself; what refers to them finds them', async () => {
+    const { node, ask } = await joinedNode();
+    await ask('POST', SERVICES, db);
+    await ask('POST', SERVICES, itself);
+    const env = [
+      { name: 'URL', value: '$(DB_SERVICE_HOST):$(DB_SERVICE_PORT_SQL)' },
+      { name: 'DB_PORT', value: 'mine' },
+    ];
+    await ask('POST', PODS, manifest('web', { containers: [container({ env })] }));
+    await node.advance('2s');
+    const variables = environment(node);
+    expect(variables).toMatchObject({
+      ...{ DB_SERVICE_PORT: '5432', DB_PORT: 'mine', DB_PORT_5432_TCP_PROTO: 'tcp' },
+      ...{ URL: `${variables.DB_SERVICE_HOST}:5432` },
+    });
+    expect(variables.KUBERNETES_SERVICE_HOST).toBeDefined();
+  });
+
+  test('are the API server alone where a pod wants no links', async () => {
+    const { node, ask } = await joinedNode();
+    await ask('POST', SERVICES, db);
+    await ask('POST', SERVICES, itself);
+    await ask('POST', PODS, manifest('web', { enableServiceLinks: false }));
+    await node.advance('2s');
+    expect(environment(node)).not.toHaveProperty('DB_PORT');
+    expect(environment(node)).toHaveProperty('KUBERNETES_SERVICE_PORT');
+  });
+
+  test('keep a pod of the API server waiting until they are known, and a static one not', async () => {
+    const end = { now: () => {} };
+    const { node, ask } = await joinedNode({}, ({ api }) => {
+      const matches = (asked: Attributes) => isOf('services')(asked) && asked.verb !== 'create';
+      end.now = api.faults.add({ fault: { kind: 'refused', code: 500 }, matches });
+    });
+    await ask('POST', SERVICES, itself);
+    await ask('POST', PODS, manifest('web'));
+    await writeStatic(node, 'proxy');
+    await node.advance('25s');
+    expect(node.container('web').state).toEqual({
+      waiting: {
+        reason: 'CreateContainerConfigError',
+        message: 'services have not yet been read at least once, cannot construct envvars',
+      },
+    });
+    expect(node.pod('proxy-node-1').phase).toBe('Running');
+    expect(environment(node)).not.toHaveProperty('KUBERNETES_SERVICE_HOST');
+    end.now();
+    await node.advance('90s');
+    expect(node.pod('web').phase).toBe('Running');
+    expect(environment(node)).toHaveProperty('KUBERNETES_SERVICE_HOST');
+    expect(node.container('web').restartCount).toBe(0);
+  });
+
+  test('of a static pod are there, too, once they are known', async () => {
+    const { node, ask } = await joinedNode();
+    await ask('POST', SERVICES, itself);
+    await writeStatic(node, 'proxy');
+    await node.advance('25s');
+    expect(environment(node)).toHaveProperty('KUBERNETES_SERVICE_HOST');
+  });
+});
+
+describe('a RuntimeClass', () => {
+  const NOT_FOUND = 'Failed to create pod sandbox: runtimeclass.node.k8s.io "gvisor" not found';
+  const classed = { runtimeClassName: 'gvisor' };
+  const gvisor = { metadata: { name: 'gvisor' }, handler: 'runsc', overhead: { podFixed: { cpu: '250m' } } };
+  const handlers = (node: SimulatedNode) =>
+    // The simulated runtime keeps each request as it came.
+    node.calls('runPodSandbox').map(({ request }) => (request as { runtimeHandler: string }).runtimeHandler);
+
+  async function eventfulNode() {
+    const events: string[] = [];
+    const joined = await joinedNode({
+      parts: { events: ({ reason, message }) => void events.push(`${reason}: ${message}`) },
+    });
+    return { ...joined, events };
+  }
+
+  test('of the cluster says which handler a pod runs with', async () => {
+    const { node, ask } = await eventfulNode();
+    await ask('POST', CLASSES, gvisor);
+    await ask('POST', PODS, manifest('web', classed));
+    await node.advance('2s');
+    expect([node.pod('web').phase, handlers(node)]).toEqual(['Running', ['runsc']]);
+    // The API server has given it what its class costs.
+    expect(node.agent.pods()[0]?.spec.overhead).toEqual({ cpu: '250m' });
+  });
+
+  test('that nobody knows keeps a pod of the API server waiting, with an event, until it is there', async () => {
+    const { node, ask, events } = await eventfulNode();
+    node.killAgent();
+    await ask('POST', CLASSES, gvisor);
+    await ask('POST', PODS, manifest('web', classed));
+    await ask('DELETE', `${CLASSES}/gvisor`);
+    await node.restartAgent();
+    await node.advance('5s');
+    expect([node.pod('web').phase, handlers(node)]).toEqual(['Pending', []]);
+    expect(events).toContain(`FailedCreatePodSandBox: ${NOT_FOUND}`);
+    await ask('POST', CLASSES, gvisor);
+    await node.advance('60s');
+    expect([node.pod('web').phase, handlers(node)]).toEqual(['Running', ['runsc']]);
+  });
+
+  test('does the same to a static pod, which it gives nothing else', async () => {
+    const { node, ask, events } = await eventfulNode();
+    await writeStatic(node, 'proxy', classed);
+    await node.advance('25s');
+    expect(node.manifestProblems).toEqual([]);
+    expect([node.pod('proxy-node-1').phase, handlers(node)]).toEqual(['Pending', []]);
+    expect(events).toContain(`FailedCreatePodSandBox: ${NOT_FOUND}`);
+    await ask('POST', CLASSES, gvisor);
+    await node.advance('60s');
+    expect([node.pod('proxy-node-1').phase, handlers(node)]).toEqual(['Running', ['runsc']]);
+    expect(node.agent.pods()[0]?.spec.overhead).toBeUndefined();
+  });
+
+  test('of a directory is there for what runs before the API server does, and gives way to that of the cluster', async () => {
+    const runtimeClass = { ...gvisor, apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' as const, handler: 'local' };
+    const { node, ask } = await joinedNode({
+      parts: { readClasses: async () => new Map([['gvisor', runtimeClass]]) },
+    });
+    await writeStatic(node, 'proxy', classed);
+    await node.advance('25s');
+    expect(handlers(node)).toEqual(['local']);
+    expect(node.agent.pods()[0]?.spec.overhead).toBeUndefined();
+    await ask('POST', CLASSES, gvisor);
+    await ask('POST', PODS, manifest('web', classed));
+    await node.advance('2s');
+    expect(handlers(node)).toEqual(['local', 'runsc']);
+  });
+});
+
+test('a pod that is deleted and made again while nobody watches is another pod: the one ends, and the other begins', async () => {
+  const { node, ask, api, transport } = await joinedNode();
+  const { metadata: first } = await ask('POST', PODS, manifest('web'));
+  await node.advance('2s');
+  transport.isAway = true;
+  transport.cut();
+  await ask('DELETE', `${PODS}/web`, { gracePeriodSeconds: 0 });
+  const { metadata: second } = await ask('POST', PODS, manifest('web'));
+  api.compact();
+  await node.advance('20s');
+  transport.isAway = false;
+  await node.advance('60s');
+  const uidOf = (metadata: unknown) => (metadata as { uid: string }).uid;
+  expect(uidOf(second)).not.toBe(uidOf(first));
+  expect(node.agent.pods().map(({ metadata: { uid } }) => uid)).toEqual([uidOf(second)]);
+  const ran = node.calls('runPodSandbox').map(({ request }) => request);
+  expect(ran).toMatchObject(
+    [first, second].map((metadata) => ({ config: { metadata: { uid: uidOf(metadata), attempt: 0 } } })),
+  );
+  expect(node.errors.filter((error) => !error.includes('ECONNREFUSED'))).toEqual([]);
+});

@@ -1,0 +1,27 @@
+/** The watches of a node over a test API server in memory. */
+import { Classes } from '../../actors/cluster/classes.ts';
+import { OwnNode } from '../../actors/cluster/ownNode.ts';
+import { Services } from '../../actors/cluster/services.ts';
+import { clusterWatches } from '../../actors/cluster/watches.ts';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import type { NodeFact } from '../../machines/shared/events.ts';
+import { cluster } from './cluster.ts';
+
+/** They run until the story ends; gives what they have told. */
+export function watching() {
+  const clock = new SimulatedClock();
+  const [api, ending] = [cluster(clock), new AbortController()];
+  const caches = { ownNode: new OwnNode(), services: new Services(), classes: new Classes() };
+  const [facts, errors]: [NodeFact[], string[]] = [[], []];
+  const onError = (source: string, error: unknown) => errors.push(`${source}: ${String(error)}`);
+  const feed = clusterWatches({ cluster: api, nodeName: 'node-1', clock, jitter: () => 0, onError, ...caches });
+  const running = feed((fact) => facts.push(fact), { signal: ending.signal });
+  const factsOf = (watch: string) =>
+    facts.flatMap((fact) => (fact.type === 'cluster.watchChanged' && fact.watch === watch ? [fact.state] : []));
+  const states = (watch: string) => factsOf(watch).map(({ state }) => state);
+  const stop = async () => {
+    ending.abort();
+    await running;
+  };
+  return { ...api, ...caches, clock, factsOf, errors, states, stop };
+}
