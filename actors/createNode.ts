@@ -81,10 +81,11 @@ const withStatuses = (parts: NodeParts): NodeParts => {
 };
 
 /** What the actors are told of the cluster. */
-const inCluster = ({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> =>
-  cluster === undefined
-    ? {}
-    : { cluster: { leaseMs: cluster.leaseSeconds * 1_000, statusCheckMs: cluster.statusCheckMs } };
+function inCluster({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
+  if (cluster === undefined) return {};
+  const { leaseSeconds, statusCheckMs, access } = cluster;
+  return { cluster: { leaseMs: leaseSeconds * 1_000, statusCheckMs, ...(access ? { access } : {}) } };
+}
 
 /** The node over an open store. */
 function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {

@@ -4,6 +4,7 @@ import type { Cri } from '../cri/calls.ts';
 import type { Cgroups } from '../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { ClusterAccess } from '../machines/node/cluster.ts';
 import type { RuntimeHealth } from '../machines/shared/events.ts';
 import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
@@ -43,6 +44,8 @@ export interface ClusterParts {
   readonly registers: boolean;
   /** Is told the UID of its Node. */
   readonly onNodeUid?: (uid: string) => void;
+  /** How the server is asked, for people; absent: that is not shown. */
+  readonly access?: ClusterAccess;
 }
 
 export interface NodeParts {

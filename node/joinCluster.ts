@@ -5,6 +5,7 @@ import type { ClusterParts } from '../actors/nodeParts.ts';
 import { KubeClient } from '../kube/client.ts';
 import { Http2Transport } from '../kube/http2/http2Transport.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
+import { clusterAccess } from './clusterAccess.ts';
 import type { ClusterConfig } from './config/cluster.ts';
 import { readKubeconfig } from './config/kubeconfig.ts';
 import { kubeEndpoint } from './kubeEndpoint.ts';
@@ -21,7 +22,8 @@ export interface JoinedCluster extends ClusterParts {
 /** Reads the kubeconfig; throws a `ConfigError` where that is wrong. Nothing is asked of the server yet. */
 export async function joinCluster(config: ClusterConfig, host: HostIdentity): Promise<JoinedCluster> {
   const { rate, eventRate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs } = config;
-  const endpoint = kubeEndpoint(await readKubeconfig(config.kubeconfig), systemClock.now);
+  const kubeconfig = await readKubeconfig(config.kubeconfig);
+  const endpoint = kubeEndpoint(kubeconfig, systemClock.now);
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
   const { promise: nodeUid, resolve: onNodeUid } = Promise.withResolvers<string>();
   const [transport, leaseTransport] = [
@@ -32,8 +34,8 @@ export async function joinCluster(config: ClusterConfig, host: HostIdentity): Pr
     client: new KubeClient({ transport, clock: systemClock, userAgent, rate }),
     eventClient: new KubeClient({ transport, clock: systemClock, userAgent, rate: eventRate }),
     leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
-    pods: new PodCache(),
-    ...{ onNodeUid, nodeUid },
+    ...{ pods: new PodCache(), onNodeUid, nodeUid },
+    access: clusterAccess(config.kubeconfig, kubeconfig),
     ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, registers: registersNode },
     close: () => {
       for (const each of [transport, leaseTransport]) each.close();

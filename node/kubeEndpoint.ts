@@ -6,7 +6,7 @@ import type { Kubeconfig } from './config/kubeconfig.ts';
 /** As client-go: a token file is read again after so long. */
 const TOKEN_MS = 60_000;
 
-export function kubeEndpoint({ cluster, user }: Kubeconfig, now: () => number): KubeEndpoint {
+export function kubeEndpoint({ cluster, user }: Pick<Kubeconfig, 'cluster' | 'user'>, now: () => number): KubeEndpoint {
   const { origin, pathname } = new URL(cluster.server);
   const serverName = cluster['tls-server-name'];
   const token = tokenOf(user, now);

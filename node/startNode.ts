@@ -6,6 +6,7 @@ import { describer } from '../actors/cluster/describeNode.ts';
 import { createNode } from '../actors/createNode.ts';
 import { createEventRecorder, type EventRecorder } from '../actors/events/eventRecorder.ts';
 import { EventSender } from '../actors/events/eventSender.ts';
+import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import { nodeCredentials } from '../actors/services/nodeCredentials.ts';
 import { readRuntimeClasses } from '../actors/services/runtimeClasses.ts';
@@ -75,7 +76,7 @@ export const startNode: StartNode = async (options) => {
   const node = await nodeOnHost(options, { cri, errors, onlookers });
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const recording = () => recordingOf(flight, config);
-  const leave = tellCluster(node.cluster, { recorder, errors });
+  const leave = tellCluster(node, { recorder, errors });
   const port = agentPort({ ...node, cri, recorder, config, simulated, root, recording });
   const ends = [logStatuses(port, logger), releaseWhenQuiet(port.subscribe, { clock: systemClock }), root.end];
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
@@ -103,13 +104,16 @@ async function clusterOn({ cluster }: NodeConfig, identity: HostIdentity): Promi
 
 /** The cluster hears what happens on the node; gives what ends that. */
 function tellCluster(
-  cluster: JoinedCluster | undefined,
+  { cluster, agent }: { readonly cluster: JoinedCluster | undefined; readonly agent: Pick<NodeAgent, 'tell'> },
   { recorder, errors: { onError } }: { readonly recorder: EventRecorder; readonly errors: ErrorLog },
 ): () => void {
   if (cluster === undefined) return () => {};
   const end = new AbortController();
   const { eventClient: client, nodeUid } = cluster;
-  const sender = new EventSender({ client, clock: systemClock, jitter: systemJitter, onError, signal: end.signal });
+  const sender = new EventSender({
+    ...{ client, clock: systemClock, jitter: systemJitter, onError, signal: end.signal },
+    onState: (state) => agent.tell({ type: 'cluster.eventsChanged', state }),
+  });
   void nodeUid.then((uid) => sender.learnNode(uid));
   recorder.subscribe(({ event, removed }) => {
     if (!removed) sender.take(event);

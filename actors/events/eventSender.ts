@@ -2,6 +2,7 @@
 import type { KubeClient } from '../../kube/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kube/kubeError.ts';
 import { eventPath, eventsPath } from '../../kube/paths.ts';
+import { type EventQueueState, nextQueue, quietQueue } from '../../machines/node/eventQueue.ts';
 import type { CoreEvent } from '../../pod/events/event.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { type Alarm, createAlarm } from '../alarm.ts';
@@ -14,6 +15,8 @@ export interface EventSenderParts {
   readonly jitter: () => number;
   /** Told of each event that the server never gets. */
   readonly onError: (source: string, error: unknown) => void;
+  /** Told when events have to wait, and when they go out again. */
+  readonly onState: (state: EventQueueState) => void;
   /** Once it aborts nothing is sent any more. */
   readonly signal: AbortSignal;
 }
@@ -37,6 +40,8 @@ export class EventSender {
   /** By namespace and name: of an event that happened again meanwhile the last count is sent. */
   readonly #queue = new Map<string, Queued>();
   #isSending = false;
+  #dropped = 0;
+  #told: EventQueueState;
   #nodeUid: string | undefined;
   /** Events of the node that wait; undefined once they need not any more. */
   #held: CoreEvent[] | undefined = [];
@@ -45,6 +50,7 @@ export class EventSender {
   constructor(parts: EventSenderParts) {
     this.#parts = parts;
     this.#hold = createAlarm(parts.clock, parts.signal);
+    this.#told = quietQueue(parts.clock.now());
   }
 
   /** Takes an event that is new, or was counted once more. */
@@ -71,15 +77,22 @@ export class EventSender {
   #enqueue(event: CoreEvent): void {
     const key = `${event.metadata.namespace}/${event.metadata.name}`;
     const waiting = this.#queue.get(key);
-    if (waiting === undefined && this.#queue.size >= QUEUED) return;
+    if (waiting === undefined && this.#queue.size >= QUEUED) {
+      this.#dropped += 1;
+      return;
+    }
     this.#queue.set(key, { event, isNew: waiting?.isNew ?? event.count === 1 });
     if (!this.#isSending) void this.#sendAll();
   }
 
   async #sendAll(): Promise<void> {
     this.#isSending = true;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#send(next);
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      await this.#send(next);
+      if (this.#told.until !== undefined) this.#tell({ waiting: this.#queue.size });
+    }
     this.#isSending = false;
+    if (this.#told.waiting > 0) this.#tell({ waiting: 0 });
   }
 
   #next(): Queued | undefined {
@@ -91,17 +104,17 @@ export class EventSender {
   }
 
   async #send(queued: Queued): Promise<void> {
-    const { onError, signal, jitter } = this.#parts;
+    const { signal, jitter } = this.#parts;
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.#put(queued);
       } catch (cause) {
         if (signal.aborted) return;
         if (!(cause instanceof KubeError) && tries < TRIES)
-          await this.#pause(tries === 1 ? RETRY_MS * jitter() : RETRY_MS);
+          await this.#pause(tries === 1 ? RETRY_MS * jitter() : RETRY_MS, cause);
         // Another try of it has reached the server.
         else if (isConflict(cause)) return;
-        else return onError('events', failureOf(queued, cause));
+        else return this.#drop(queued, cause);
         if (signal.aborted) return;
       }
     }
@@ -122,8 +135,21 @@ export class EventSender {
     await client.create(eventsPath(event.metadata), sentEvent(event, this.#nodeUid), { signal });
   }
 
-  #pause(ms: number): Promise<void> {
+  /** Nobody is to wait for an event that the server does not take. */
+  #drop(queued: Queued, cause: unknown): void {
+    this.#dropped += 1;
+    this.#parts.onError('events', failureOf(queued, cause));
+  }
+
+  #tell(change: { readonly waiting: number; readonly until?: number; readonly failure?: string }): void {
+    const { clock, onState } = this.#parts;
+    this.#told = nextQueue(this.#told, { ...change, dropped: this.#dropped, now: clock.now() });
+    onState(this.#told);
+  }
+
+  #pause(ms: number, cause: unknown): Promise<void> {
     const { clock, signal } = this.#parts;
+    this.#tell({ waiting: this.#queue.size + 1, until: clock.now() + ms, failure: messageOf(cause) });
     return new Promise((done) => {
       const end = () => {
         clock.clearTimeout(timer);

@@ -93,7 +93,9 @@ const chartSetup = nodeSetup
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
       recordCluster: assign(({ context, event }) =>
-        event.type === 'cluster.watchChanged' ? recordedCluster(context, event) : {},
+        event.type === 'cluster.watchChanged' || event.type === 'cluster.eventsChanged'
+          ? recordedCluster(context, event)
+          : {},
       ),
       recordRegistration: enqueueActions(({ context: { registration }, event, enqueue }) => {
         if (event.type === 'node.registered') {
@@ -182,6 +184,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'runtime.containerSeen': { actions: 'routeContainer' },
     'node.factsChanged': { actions: ['recordFact', 'passOnFacts', 'tellCluster'] },
     'cluster.watchChanged': { actions: 'recordCluster' },
+    'cluster.eventsChanged': { actions: 'recordCluster' },
     'node.registered': { actions: ['recordRegistration', 'tellMirrors'] },
     'node.csiInitialized': { actions: ['recordRegistration', 'tellCluster'] },
     'runtime.plegChanged': { actions: 'recordFact' },

@@ -1,15 +1,32 @@
 /** What the node knows of itself in its cluster. */
 import type { ClusterFact } from '../shared/clusterFacts.ts';
+import type { EventQueueState } from './eventQueue.ts';
 import type { SourceState } from './source.ts';
+
+/** How the API server is asked: nothing in it is secret. */
+export interface ClusterAccess {
+  /** `https://host:port` */
+  readonly server: string;
+  /** The path of the file that says how. */
+  readonly kubeconfig: string;
+  readonly context: string;
+  /** As that file calls whoever asks; empty: nobody in particular. */
+  readonly user: string;
+  /** By what the server knows them: `client certificate`. */
+  readonly means: string;
+}
 
 export interface ClusterKnowledge {
   /** Its Node in the cluster, once it is registered, and whether its CSINode is there as well. */
   readonly registration?: { readonly uid: string; readonly isInitialized: boolean };
   /** How the sets of objects get on that it follows beside its pods, by what they are shown as. */
   readonly watches: Readonly<Record<string, SourceState>>;
+  /** Events on their way to the API server; absent: none has had to wait. */
+  readonly eventQueue?: EventQueueState;
 }
 
 /** What the node keeps of a fact about its cluster. */
 export function recordedCluster({ watches }: ClusterKnowledge, event: ClusterFact): Partial<ClusterKnowledge> {
+  if (event.type === 'cluster.eventsChanged') return { eventQueue: event.state };
   return { watches: { ...watches, [event.watch]: event.state } };
 }

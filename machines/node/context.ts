@@ -36,7 +36,7 @@ import type {
   SourceProblem,
 } from '../shared/events.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
-import type { ClusterKnowledge } from './cluster.ts';
+import type { ClusterAccess, ClusterKnowledge } from './cluster.ts';
 import type { PlegState } from './pleg.ts';
 import type { SourceState } from './source.ts';
 
@@ -46,6 +46,7 @@ interface ClusterInput {
   readonly leaseMs: number;
   /** How often it is looked whether its status has changed, in milliseconds. */
   readonly statusCheckMs: number;
+  readonly access?: ClusterAccess;
 }
 
 export interface NodeInput {

@@ -7,6 +7,7 @@ import { childrenOf } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
 import type { Moments, Seen } from '../shared/stateMeta.ts';
 import type { PodRef } from '../shared/views.ts';
+import { clusterFeeds } from './clusterFeeds.ts';
 import type { NodeContext } from './context.ts';
 import { plegView } from './pleg.ts';
 import { sourceView } from './source.ts';
@@ -27,7 +28,10 @@ export function facts({ since, snapshot: { context } }: Seen<NodeContext>): Acto
   const sourceViews = sources.map((source) =>
     sourceView(source, lookUp(sourceStates, source), { begun: since, hasListed: Object.hasOwn(desired, source) }),
   );
-  const told = { runtimeHealth: [runtimeFeed(health, since)], pleg: [plegView(pleg, since)], sources: sourceViews };
+  const told = {
+    ...{ runtimeHealth: [runtimeFeed(health, since)], pleg: [plegView(pleg, since)], sources: sourceViews },
+    watches: clusterFeeds(context, since),
+  };
   const broken = Object.entries(brokenFeeds).map(([feed, failure]) => [feed, [brokenFeed(feed, failure)]]);
   const feeds = { ...told, ...Object.fromEntries(broken) };
   return { kind: 'node', name: nodeName, feeds };

@@ -43,7 +43,9 @@ export function nextSourceState(
 /** The state of a source whose wait is over, until it has looked again: nobody can tell how long that takes. */
 export const whileLooking = ({ until: _, ...state }: SourceState): SourceState => state;
 
-const WAITS: Readonly<Partial<Record<SourceState['state'], string>>> = {
+type SourceWaits = Readonly<Partial<Record<SourceState['state'], string>>>;
+
+const WAITS: SourceWaits = {
   reading: 'its pods to be read',
   settling: 'empty files to be written',
   absent: 'the path to exist',
@@ -61,10 +63,23 @@ const TAGS: Readonly<Record<SourceState['state'], StateTag>> = {
 };
 const INOTIFY = 'inotify, retried at each poll';
 
-function waitOf({ state, until, failure }: Pick<SourceState, 'state' | 'until' | 'failure'>): string | undefined {
+type Shown = Pick<SourceState, 'state' | 'since' | 'until' | 'failure'>;
+
+function waitOf({ state, until, failure }: Shown, waits: SourceWaits): string | undefined {
   if (state === 'polling' && failure) return INOTIFY;
   // It is being read again.
-  return state === 'failing' && until === undefined ? WAITS.reading : WAITS[state];
+  return state === 'failing' && until === undefined ? waits.reading : waits[state];
+}
+
+function viewOf(shown: Shown, waits: SourceWaits) {
+  const { state, since, until, failure } = shown;
+  const waitingFor = waitOf(shown, waits);
+  return {
+    ...{ state, tags: [TAGS[state]], since },
+    ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(until === undefined ? {} : { until }),
+    ...(failure ? { lastFailure: failure } : {}),
+  };
 }
 
 const readsOf = ({ place, everyMs }: SourceState): string =>
@@ -76,17 +91,21 @@ export function sourceView(
   told: SourceState | undefined,
   node: { readonly begun: number; readonly hasListed: boolean },
 ): FeedView {
-  const known: Pick<SourceState, 'state' | 'since' | 'until' | 'failure'> = told ?? {
-    state: node.hasListed ? 'watching' : 'reading',
-    since: node.begun,
-  };
-  const { state, since, until, failure } = known;
-  const waitingFor = waitOf(known);
+  const known: Shown = told ?? { state: node.hasListed ? 'watching' : 'reading', since: node.begun };
   return {
-    ...{ name: `${source} source`, path: `sources/${source}`, state, tags: [TAGS[state]], since },
+    ...{ name: `${source} source`, path: `sources/${source}` },
+    ...viewOf(known, WAITS),
     ...(told ? { facts: [readsOf(told)] } : {}),
-    ...(waitingFor === undefined ? {} : { waitingFor }),
-    ...(until === undefined ? {} : { until }),
-    ...(failure ? { lastFailure: failure } : {}),
   };
 }
+
+const WATCH_WAITS: SourceWaits = {
+  ...{ reading: 'all of them to be read', failing: 'another attempt to watch them', broken: 'a restart of the agent' },
+};
+
+/** A set of objects that is followed at the API server, as it is shown. */
+export const watchView = (kind: string, told: SourceState): FeedView => ({
+  ...{ kind: 'watch', name: kind, path: `watches/${kind}` },
+  ...viewOf(told, WATCH_WAITS),
+  facts: [readsOf(told)],
+});

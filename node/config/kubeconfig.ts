@@ -54,6 +54,8 @@ const kubeconfig = z.looseObject({
 export interface Kubeconfig {
   readonly cluster: z.output<typeof cluster>;
   readonly user: z.output<typeof user>;
+  /** What the file calls them; empty for a user that it has none of. */
+  readonly names: { readonly context: string; readonly user: string };
 }
 
 type Say = (problem: string) => ConfigError;
@@ -85,6 +87,7 @@ export function parseKubeconfig(path: string, content: string): Kubeconfig {
   return {
     cluster: withPaths(checked(cluster, asked.cluster, `clusters: "${context.cluster}": `, say), path),
     user: withPaths(checked(user, asking?.user ?? {}, `users: "${context.user}": `, say), path),
+    names: { context: name, user: context.user ?? '' },
   };
 }
 

@@ -79,6 +79,10 @@ export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | unde
 function answerOf({ tree, runtime, pods, ended }: NodeView, now: number): string {
   const { name, tags, waitingFor, until, children } = tree;
   const count = Object.keys(pods).length;
+  const troubles = children.flatMap(({ kind, lastFailure }) => {
+    const words = lookUp<string>(OF_CLUSTER, kind);
+    return words === undefined || lastFailure === undefined ? [] : [`; ${words}: ${lastFailure.message}`];
+  });
   const broken = children.flatMap(({ name: part, tags: own, lastFailure }) =>
     own.includes('broken') ? [`; ${part} is broken${lastFailure ? `: ${lastFailure.message}` : ''}`] : [],
   );
@@ -98,10 +102,17 @@ function answerOf({ tree, runtime, pods, ended }: NodeView, now: number): string
   });
   const others = ended > 0 ? [`; ${ended} more ${ended === 1 ? 'has' : 'have'} ended or been rejected`] : [];
   const waiting = queues.length > 0 ? [`; ${queues.join(', ')}`] : [];
-  return [`node ${name} is running ${podsText(count - ended)}`, ...others, ...waiting, ...broken].join('');
+  const told = [...others, ...waiting, ...troubles.slice(0, 1), ...broken];
+  return [`node ${name} is running ${podsText(count - ended)}`, ...told].join('');
 }
 
 const LINE = 'queued';
+
+/** What it means for the node in its cluster that one of these fails. */
+const OF_CLUSTER: Readonly<Record<string, string>> = {
+  registration: 'it cannot be registered in its cluster',
+  lease: 'its lease cannot be renewed, so its cluster will take it for dead',
+};
 
 const troubleOf = ({ message = 'no reason given' }: NodeView['runtime']): string => message;
 

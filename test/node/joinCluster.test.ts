@@ -72,6 +72,9 @@ test('a node asks by its certificate, and says who it is', async () => {
   expect(asked.map(({ headers }) => headers.get('user-agent'))).toEqual(
     Array.from({ length: 2 }, () => expect.stringMatching(/^statelet\/v\S+ \(linux\/amd64\)$/)),
   );
+  const [server, kubeconfigFile] = [`https://127.0.0.1:${serving.port}`, join(folder, 'node.conf')];
+  const access = { server, kubeconfig: kubeconfigFile, context: 'c', user: 'u', means: 'client certificate' };
+  expect(joined.access).toEqual(access);
   joined.close();
   await expect(joined.client.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
   await expect(joined.leaseClient.get(LEASE, { signal })).rejects.toThrow('the connection was closed');

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { EventSender } from '../../../actors/events/eventSender.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../kube/client.ts';
+import type { EventQueueState } from '../../../machines/node/eventQueue.ts';
 import { coreEvent } from '../../../pod/events/event.ts';
 import { type InvolvedObject, recordedEvent } from '../../../pod/events/recordedEvent.ts';
 import { cluster } from '../../fakes/cluster.ts';
@@ -24,9 +25,11 @@ function sender(...replies: readonly Reply[]) {
   const errors: string[] = [];
   const end = new AbortController();
   const onError = (source: string, error: unknown) => errors.push(`${source}: ${String(error)}`);
-  const events = new EventSender({ client, clock, jitter: () => 0.5, onError, signal: end.signal });
+  const states: EventQueueState[] = [];
+  const onState = (state: EventQueueState) => states.push(state);
+  const events = new EventSender({ client, clock, jitter: () => 0.5, onError, onState, signal: end.signal });
   const asked = () => transport.requests.map(({ method, path }) => `${method} ${path.slice(EVENTS.length)}`.trim());
-  return { clock, transport, events, errors, end, asked };
+  return { clock, transport, events, errors, states, end, asked };
 }
 
 const unreachables = (count: number) => Array.from({ length: count }, () => unreachable());
@@ -39,7 +42,7 @@ test('C36: an event is made, and counted once it happens again', async () => {
   const clock = new SimulatedClock();
   const errors: unknown[] = [];
   const parts = { client, clock, jitter: () => 0, onError: (_: string, error: unknown) => errors.push(error) };
-  const events = new EventSender({ ...parts, signal: end.signal });
+  const events = new EventSender({ ...parts, onState: () => {}, signal: end.signal });
   events.take(started('web.1'));
   await clock.advance(0);
   events.take(started('web.1', 3));
@@ -152,4 +155,32 @@ test('C36: nothing is sent once it is over', async () => {
   events.take(started('web.3'));
   await clock.advance(60_000);
   expect([asked(), errors, clock.pending]).toEqual([['POST'], [], 0]);
+});
+
+test('that events have to wait is told, with how many, why and until when; and that they go out again', async () => {
+  const { clock, events, states } = sender(...unreachables(2), ...taken(3));
+  const start = clock.now();
+  const failure = { message: 'connect ECONNREFUSED 127.0.0.1:6443' };
+  for (const name of ['web.1', 'web.2', 'web.3']) events.take(started(name));
+  await clock.advance(0);
+  expect(states).toMatchObject([{ since: start, waiting: 3, until: start + 5_000, failure }]);
+  await clock.advance(5_000);
+  expect(states.slice(1)).toMatchObject([{ since: start, waiting: 3, until: start + 15_000, failure }]);
+  await clock.advance(10_000);
+  expect(states.slice(2)).toEqual([
+    { since: start + 15_000, waiting: 2, dropped: 0 },
+    { since: start + 15_000, waiting: 0, dropped: 0 },
+  ]);
+});
+
+test('of events that go out at once nothing is told; how many were dropped is told with what is', async () => {
+  const { clock, events, states } = sender(...taken(2), refused(403, 'Forbidden'), unreachable(), ...taken(2_000));
+  events.take(started('web.1'));
+  events.take(started('web.2'));
+  events.take(started('web.3'));
+  await clock.advance(0);
+  expect(states).toEqual([]);
+  for (let count = 0; count < 1_005; count += 1) events.take(started(`db.${count}`));
+  await clock.advance(0);
+  expect(states).toMatchObject([{ waiting: 1_001, dropped: 1 + 4 }]);
 });

@@ -4,6 +4,7 @@ import {
   type SourceState,
   type SourceStep,
   sourceView,
+  watchView,
   whileLooking,
 } from '../../../machines/node/source.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
@@ -106,4 +107,22 @@ test('a source has exactly one of the seven tags, whatever it has come to', () =
   });
   const allowed: readonly string[] = STATE_TAGS;
   expect(tags.map((each) => each.filter((tag) => allowed.includes(tag)).length)).toEqual(states.map(() => 1));
+});
+
+test('a watch of the cluster is shown as a source is, in its own words', () => {
+  const watched = { place: 'the services of the cluster' };
+  const reading = nextSourceState(undefined, { state: 'reading' }, { ...watched, now: 1_000 });
+  expect(watchView('Service', reading)).toEqual({
+    ...{ kind: 'watch', name: 'Service', path: 'watches/Service', state: 'reading', tags: ['working'], since: 1_000 },
+    ...{ waitingFor: 'all of them to be read', facts: ['follows the services of the cluster'] },
+  });
+  const step = { state: 'failing', failure: 'ECONNREFUSED', until: 2_800 } as const;
+  const failing = nextSourceState(reading, step, { ...watched, now: 2_000 });
+  expect(watchView('Service', failing)).toMatchObject({
+    ...{ state: 'failing', tags: ['retrying'], waitingFor: 'another attempt to watch them', until: 2_800 },
+    lastFailure: { message: 'ECONNREFUSED', at: 2_000 },
+  });
+  expect(watchView('Service', whileLooking(failing))).toMatchObject({ waitingFor: 'all of them to be read' });
+  const watching = nextSourceState(failing, { state: 'watching' }, { ...watched, now: 3_000 });
+  expect(watchView('Service', watching)).not.toHaveProperty('waitingFor');
 });

@@ -45,6 +45,7 @@ describe('a kubeconfig', () => {
     expect(parse()).toEqual({
       cluster: { server: 'https://192.0.2.1:6443/prefix', 'certificate-authority-data': PEM },
       user: { 'client-certificate': '/etc/kubernetes/pki/node.crt', 'client-key': '/run/node.key' },
+      names: { context: 'own', user: 'node' },
     });
   });
 
@@ -60,7 +61,8 @@ describe('a kubeconfig', () => {
       ...['current-context: constructor', 'contexts: [{name: constructor, context: {cluster: __proto__}}]'],
       'clusters: [{name: __proto__, cluster: {server: "https://localhost"}}]',
     ].join('\n');
-    expect(parseKubeconfig(PATH, text)).toEqual({ cluster: { server: 'https://localhost' }, user: {} });
+    const names = { context: 'constructor', user: '' };
+    expect(parseKubeconfig(PATH, text)).toEqual({ cluster: { server: 'https://localhost' }, user: {}, names });
   });
 
   test.each([

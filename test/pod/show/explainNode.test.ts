@@ -23,6 +23,15 @@ describe('the answer is what all pods wait for', () => {
       {},
       { pods: { a: 'default/web', b: 'default/once', c: 'default/big' }, ended: 2 },
     ],
+    [
+      'node host is running 0 pods; its lease cannot be renewed, so its cluster will take it for dead: ECONNREFUSED',
+      {
+        children: [
+          { ...garbage, kind: 'lease', lastFailure: { reason: 'InternalError', message: 'ECONNREFUSED', at: NOW } },
+        ],
+      },
+      {},
+    ],
     ['node host is draining: 1 pod terminating', draining, { pods: { a: 'default/web' } }],
     [
       'node host is draining: 2 pods terminating, up to 57s; the container runtime is not ready: no such socket',

@@ -1,0 +1,32 @@
+/** What trees of actors show of what connects the node with its cluster beside its machines. */
+import type { FeedView } from '../../pod/show/actorNode.ts';
+import type { ClusterAccess } from './cluster.ts';
+import type { NodeContext } from './context.ts';
+import { eventQueueView, quietQueue } from './eventQueue.ts';
+import { watchView } from './source.ts';
+
+type Known = Pick<NodeContext, 'cluster' | 'watches' | 'eventQueue'>;
+
+/** The credentials, each watch and the queue of events; `begun` is when the node began. */
+export function clusterFeeds({ cluster, watches, eventQueue }: Known, begun: number): FeedView[] {
+  if (cluster === undefined) return [];
+  const { access } = cluster;
+  return [
+    ...(access ? [accessView(access, begun)] : []),
+    ...Object.entries(watches).map(([kind, state]) => watchView(kind, state)),
+    eventQueueView(eventQueue ?? quietQueue(begun)),
+  ];
+}
+
+/** Names are the user's own; of what is secret there is nothing. */
+const accessView = ({ server, kubeconfig, context, user, means }: ClusterAccess, since: number): FeedView => ({
+  ...{
+    kind: 'credentials',
+    name: 'credentials',
+    path: 'watches/credentials',
+    state: 'in use',
+    tags: ['steady'],
+    since,
+  },
+  facts: [`asks ${server}${user === '' ? '' : ` as ${user}`} by ${means}`, `context ${context} of ${kubeconfig}`],
+});

@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import { eventQueueView, nextQueue, quietQueue } from '../../../machines/node/eventQueue.ts';
+
+const waiting = nextQueue(quietQueue(500), {
+  ...{ now: 1_000, waiting: 3, dropped: 0, until: 6_000, failure: 'ECONNREFUSED' },
+});
+
+test('a queue of which nothing was told sends what comes', () => {
+  expect(eventQueueView(quietQueue(500))).toEqual({
+    ...{ kind: 'queue', name: 'events', path: 'watches/events', state: 'sending', tags: ['steady'], since: 500 },
+    facts: [],
+  });
+});
+
+test('one whose server does not answer says how many events wait, until when and why', () => {
+  expect(eventQueueView(waiting)).toMatchObject({
+    ...{ state: 'failing', tags: ['retrying'], since: 1_000, until: 6_000, facts: ['3 events to send'] },
+    waitingFor: 'another attempt to send events',
+    lastFailure: { reason: 'EventNotSent', message: 'ECONNREFUSED', at: 1_000 },
+  });
+});
+
+test('it waits since it first had to, and sends since it could again; what was dropped is not forgotten', () => {
+  const longer = nextQueue(waiting, { now: 6_000, waiting: 1_000, dropped: 7, until: 16_000, failure: 'ECONNRESET' });
+  expect(longer).toMatchObject({ since: 1_000, failure: { message: 'ECONNRESET', at: 6_000 } });
+  expect(eventQueueView(longer).facts).toEqual(['1000 events to send', '7 dropped']);
+  const again = nextQueue(longer, { now: 16_000, waiting: 1, dropped: 7 });
+  expect(again).toEqual({ since: 16_000, waiting: 1, dropped: 7 });
+  expect(eventQueueView(again)).toMatchObject({ state: 'sending', facts: ['1 event to send', '7 dropped'] });
+});
