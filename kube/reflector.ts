@@ -255,6 +255,6 @@ const isRefusal = (error: unknown): boolean =>
 const isAway = (error: unknown): boolean =>
   error instanceof KubeError
     ? error.code === TOO_MANY
-    : error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+    : typeof error === 'object' && error !== null && 'code' in error && error.code === 'ECONNREFUSED';
 
 const queryOf = (query: Readonly<Record<string, string>>): string => new URLSearchParams(query).toString();

@@ -105,7 +105,7 @@ export class Connection {
 
   #whyClosed(stream: ClientHttp2Stream, signal: AbortSignal, cause: unknown = stream.errored): unknown {
     if (signal.aborted) return signal.reason;
-    return this.#failure ?? cause ?? new Error('the server closed the connection');
+    return this.#failure ?? withoutStream(cause) ?? new Error('the server closed the connection');
   }
 
   #hear(): void {
@@ -133,6 +133,12 @@ export class Connection {
       this.#awaitQuiet();
     });
   }
+}
+
+/** A request that was waiting for its connection says that it was cancelled, and only then what failed. */
+function withoutStream(error: unknown): unknown {
+  if (typeof error !== 'object' || error === null || !('code' in error && 'cause' in error)) return error;
+  return error.code === 'ERR_HTTP2_STREAM_CANCEL' ? (error.cause ?? error) : error;
 }
 
 const textsOf = (headers: Readonly<Record<string, string | readonly string[] | undefined>>) =>

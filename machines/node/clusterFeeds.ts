@@ -22,7 +22,7 @@ export function clusterFeeds({ cluster, watches, eventQueue }: Known, begun: num
 const accessView = ({ server, kubeconfig, context, user, means }: ClusterAccess, since: number): FeedView => ({
   ...{
     kind: 'credentials',
-    name: 'credentials',
+    name: context,
     path: 'watches/credentials',
     state: 'in use',
     tags: ['steady'],

@@ -29,12 +29,12 @@ export function nextQueue(
 
 /** The queue as it is shown. */
 export function eventQueueView({ since, waiting, dropped, until, failure }: EventQueueState): FeedView {
-  const own = { kind: 'queue', name: 'events', path: 'watches/events', since };
+  const own = { kind: 'event queue', name: 'api', path: 'watches/events', since };
   const facts = [
     ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? 'event' : 'events'} to send`] : []),
     ...(dropped > 0 ? [`${dropped} dropped`] : []),
   ];
-  if (until === undefined) return { ...own, state: 'sending', tags: ['steady'], facts };
+  if (until === undefined) return { ...own, state: waiting > 0 ? 'sending' : 'idle', tags: ['steady'], facts };
   const waitingFor = 'another attempt to send events';
   return {
     ...{ ...own, state: 'failing', tags: ['retrying'], waitingFor, until, facts },

@@ -28,6 +28,7 @@ export const KIND_NAMES = {
   activeDeadline: 'active deadline',
   garbage: 'garbage collection',
   logRotation: 'log rotation',
+  nodeStatus: 'node status',
   init: 'init container',
   sidecar: 'sidecar',
   regular: 'container',

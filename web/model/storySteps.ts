@@ -229,6 +229,7 @@ const factActor = (uid: string | undefined): Pick<Opening, 'actor' | 'isOfAll'> 
 const FACTS: ReadonlyMap<string, string> = new Map([
   ['pleg', 'observed'],
   ['sources', 'manifest'],
+  ['watches', 'watched'],
   ['ticker', 'ticked'],
   ['runtimeHealth', 'health'],
 ]);

@@ -3,7 +3,7 @@ import type { EnteredLine } from '../../inspect/protocol.ts';
 import { actorSteps } from '../../pod/show/actorPath.ts';
 
 /** Who makes something happen, as a line of the story names it. */
-export type Who = 'timer' | 'runtime' | 'gate' | 'source' | 'probe' | 'volume' | 'node';
+export type Who = 'timer' | 'runtime' | 'gate' | 'source' | 'cluster' | 'probe' | 'volume' | 'node';
 
 /** What an actor is, as the story puts it into lanes. */
 export type ActorKind = 'pod' | 'volume' | 'container' | 'probe' | 'image' | 'other';
@@ -11,6 +11,7 @@ export type ActorKind = 'pod' | 'volume' | 'container' | 'probe' | 'image' | 'ot
 const FEEDS: ReadonlyMap<string, Who> = new Map([
   ['sources', 'source'],
   ['outside', 'source'],
+  ['watches', 'cluster'],
   ['pleg', 'runtime'],
   ['runtimeHealth', 'runtime'],
   ['ticker', 'timer'],

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Detail, ShownActor, TriedRun } from '../../inspect/protocol.ts';
 import { humanDuration } from '../../pod/api/duration.ts';
+import { podUidIn } from '../../pod/show/actorPath.ts';
 import { nextLines } from '../model/next.ts';
 import { heldParts } from '../model/objectLines.ts';
 import { clockOf, shortSpan } from '../model/time.ts';
@@ -42,6 +43,20 @@ export const Problems = ({ detail: { problems } }: OfDetail) =>
 
 interface OfActor extends OfDetail {
   readonly actor: ShownActor | undefined;
+}
+
+/** What an actor of the node says of itself, which its headline has no room for. */
+export function Facts({ actor }: { readonly actor: ShownActor }) {
+  if (podUidIn(actor.path) !== undefined || actor.facts.length === 0) return null;
+  return (
+    <Section title="What it says of itself">
+      <ul class="facts">
+        {actor.facts.map((fact) => (
+          <li key={fact}>{fact}</li>
+        ))}
+      </ul>
+    </Section>
+  );
 }
 
 /** The runs that have ended, the last first. */

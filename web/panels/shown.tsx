@@ -5,7 +5,7 @@ import type { Subject } from '../model/headline.ts';
 import { logNote } from '../model/logNote.ts';
 import { Loading } from './loading.tsx';
 import type { Panel } from './panel.ts';
-import { Events, Log, Next, Problems, Tried } from './sections.tsx';
+import { Events, Facts, Log, Next, Problems, Tried } from './sections.tsx';
 import { Trouble } from './trouble.tsx';
 
 interface ShownProps extends Panel {
@@ -55,6 +55,7 @@ function Known({ detail, subject, tab, isPast }: KnownProps) {
   return (
     <>
       <Problems detail={detail} />
+      <Facts actor={subject.actor} />
       <Tried detail={detail} actor={subject.actor} />
       <Next detail={detail} actor={subject.isGone ? undefined : subject.actor} />
       <Log detail={detail} />

@@ -120,6 +120,10 @@ describe('a server that answers', () => {
     await kube.get(CONFIG_MAPS, { signal });
     await first.close();
     await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toThrow(/ECONNREFUSED|closed the connection/);
+    // Who asks tells by the code that nobody is there.
+    await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toMatchObject({
+      ...{ code: 'ECONNREFUSED', message: expect.stringMatching(/^connect ECONNREFUSED /) },
+    });
     const second = await start(first.port);
     cleanUps.push(() => second.close());
     expect(await kube.get(CONFIG_MAPS, { signal })).toMatchObject({ kind: 'ConfigMapList' });

@@ -5,9 +5,16 @@ const waiting = nextQueue(quietQueue(500), {
   ...{ now: 1_000, waiting: 3, dropped: 0, until: 6_000, failure: 'ECONNREFUSED' },
 });
 
-test('a queue of which nothing was told sends what comes', () => {
+test('a queue of which nothing was told is empty', () => {
   expect(eventQueueView(quietQueue(500))).toEqual({
-    ...{ kind: 'queue', name: 'events', path: 'watches/events', state: 'sending', tags: ['steady'], since: 500 },
+    ...{
+      kind: 'event queue',
+      name: 'api',
+      path: 'watches/events',
+      state: 'idle',
+      tags: ['steady'],
+      since: 500,
+    },
     facts: [],
   });
 });
