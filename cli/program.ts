@@ -120,7 +120,10 @@ const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaul
       '--pod-log-dir <directory>',
       `directory for container logs; symlinks to them go to containers/ beside it (default: ${logDir})`,
     )
-    .option('--runtime-class-path <directory>', 'directory of RuntimeClass manifests; in a cluster for classes that it lacks (default: none)')
+    .option(
+      '--runtime-class-path <directory>',
+      'directory of RuntimeClass manifests; in a cluster for classes that it lacks (default: none)',
+    )
     .option('--hostname-override <name>', "the node's name (default: the host's)")
     .option('--node-ip <address>', "the node's IP address, or a comma-separated IPv4 and IPv6 address");
 

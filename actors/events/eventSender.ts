@@ -142,7 +142,8 @@ export class EventSender {
   }
 
   #tell(change: { readonly waiting: number; readonly until?: number; readonly failure?: string }): void {
-    const { clock, onState } = this.#parts;
+    const { clock, onState, signal } = this.#parts;
+    if (signal.aborted) return;
     this.#told = nextQueue(this.#told, { ...change, dropped: this.#dropped, now: clock.now() });
     onState(this.#told);
   }
