@@ -33,7 +33,9 @@ export function follow<Kept>(
   { name, place, onSet, ...what }: Watch<Kept>,
   { send, onError, ...how }: Following,
 ): Promise<void> {
-  const tell = tellingSteps((state) => send({ type: 'cluster.watchChanged', watch: name, state }), { ...how, place });
+  const tell = tellingSteps((state) => send({ type: 'cluster.watchChanged', watch: name, state }), {
+    ...{ clock: how.clock, signal: how.signal, place },
+  });
   const reflector = new Reflector<Kept>({
     ...{ ...what, ...how },
     onSet: (objects) => onSet(objects, send),
