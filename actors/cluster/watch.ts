@@ -1,6 +1,7 @@
 /** A set of objects that the node follows at the API server: by a watch, which says how it gets on. */
 import type { KubeClient } from '../../kube/client.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import type { SourceState } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
@@ -33,9 +34,9 @@ export function follow<Kept>(
   { name, place, onSet, ...what }: Watch<Kept>,
   { send, onError, ...how }: Following,
 ): Promise<void> {
-  const tell = tellingSteps((state) => send({ type: 'cluster.watchChanged', watch: name, state }), {
-    ...{ clock: how.clock, signal: how.signal, place },
-  });
+  const { clock, signal } = how;
+  const onState = (state: SourceState) => send({ type: 'cluster.watchChanged', watch: name, state });
+  const tell = tellingSteps(onState, { clock, signal, place });
   const reflector = new Reflector<Kept>({
     ...{ ...what, ...how },
     onSet: (objects) => onSet(objects, send),

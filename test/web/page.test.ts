@@ -64,6 +64,16 @@ describe('the selection', () => {
     expect(await page.content()).not.toContain('redacted-');
   });
 
+  test('of an actor of the node shows what that says of itself; of a container its headline has it', async () => {
+    const page = await pageAt('/node/startLimiter');
+    const facts = page.locator('.why .facts li');
+    await facts.first().waitFor();
+    expect(await facts.allTextContents()).toEqual(['4 of 4 held']);
+    await page.goto(new URL(AT_API, page.url()).href);
+    await page.locator('.why').getByText('started as run 7').waitFor();
+    expect(await facts.count()).toBe(0);
+  });
+
   test('whose details cannot be read says so in its own panel, and can be tried again', async () => {
     node.trouble = 'the agent is away';
     const page = await pageAt(AT_API);

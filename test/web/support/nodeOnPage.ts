@@ -144,6 +144,7 @@ const ownActors = [
   ),
   actor({
     ...{ path: 'startLimiter', machine: 'limiter', kind: 'limiter', name: 'start', order: 8 },
+    facts: ['4 of 4 held'],
     lists: { 'held by': [], queued: [] },
   }),
   actor({
