@@ -1,3 +1,5 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { type AnyActorRef, type InspectionEvent, StateMachine } from 'xstate';
 import type { Entry } from '../../actors/boundary.ts';
@@ -95,7 +97,12 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
 async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const node = await simulatedNode({ fromFiles: true, clusterOf: cluster, parts: { inspect: walk.inspect } });
-  for (const pause of ['0s', '10ms', '1s', '20s']) {
+  const file = join(node.manifestDir, 'web.json');
+  const manifest = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: podWith('web').spec };
+  await mkdir(node.manifestDir, { recursive: true });
+  await writeFile(file, JSON.stringify(manifest));
+  for (const pause of ['0s', '10ms', '1s', '20s', '5s']) {
+    if (pause === '5s') await rm(file);
     await node.advance(pause);
     cuts.push({ keyframe: node.agent.keyframe(), entries: node.entries.length, machines: walk.atWork() });
   }

@@ -205,7 +205,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     held: 'waiting for the static pod of this name to end',
     awaitingNode: 'waiting for the node to be registered',
     creating: 'waiting for the mirror pod to be created',
-    awaitingSight: 'waiting for the watch of pods to show the mirror pod',
+    awaitingSight: 'waiting for the watch of pods to show the mirror pod until',
     removing: 'waiting for the mirror pod to be removed',
     awaitingRetry: 'waiting for another attempt to bring the mirror pod up to date until',
   },
