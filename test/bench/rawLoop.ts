@@ -6,8 +6,8 @@ import { inParallel, removeRawPod, startRawPod } from './rawPods.ts';
 import { median, milliseconds, preciseNow } from './statistics.ts';
 
 const PARALLELISMS = [1, 2, 3, 4] as const;
-/** So often each parallelism is tried, to know which serves the bare loop best. */
-const TRIES = 2;
+/** So often at most each parallelism is tried, to know which serves the bare loop best. */
+const MOST_TRIES = 2;
 export const SETTLE_MS = 1_000;
 
 export interface RawSample {
@@ -29,8 +29,12 @@ export interface RawLoop {
   sample(name: string): Promise<RawSample>;
 }
 
-/** Finds out at which parallelism the bare loop is fastest with so many pods. */
-export async function rawLoop(node: BenchNode, daemon: AgentProcess, pods: number): Promise<RawLoop> {
+/** Finds out at which parallelism the bare loop is fastest with so many pods; no more often than it is measured then. */
+export async function rawLoop(
+  node: BenchNode,
+  daemon: AgentProcess,
+  { pods, repeats }: { readonly pods: number; readonly repeats: number },
+): Promise<RawLoop> {
   const measure = async (name: string, starts: number, removals: number): Promise<RawSample> => {
     daemon.freeze();
     const taken = await rawSample(node, namesFor(`raw-many-${name}`, pods), { starts, removals });
@@ -38,7 +42,7 @@ export async function rawLoop(node: BenchNode, daemon: AgentProcess, pods: numbe
     return taken;
   };
   const tried = new Map<number, RawSample[]>(PARALLELISMS.map((parallel) => [parallel, []]));
-  for (let index = 0; index < TRIES; index += 1) {
+  for (let index = 0; index < Math.min(MOST_TRIES, repeats); index += 1) {
     for (const [parallel, samples] of tried)
       samples.push(await measure(`try-${index}-${parallel}`, parallel, parallel));
   }

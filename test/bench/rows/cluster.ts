@@ -80,7 +80,7 @@ async function onePod(node: BenchNode, api: BenchCluster, daemon: AgentProcess, 
 }
 
 async function manyPods(node: BenchNode, api: BenchCluster, daemon: AgentProcess, repeats: number): Promise<Figure[]> {
-  const floor = await rawLoop(node, daemon, PODS);
+  const floor = await rawLoop(node, daemon, { pods: PODS, repeats });
   const raw = [await floor.sample('api-first')];
   const spans: (readonly Span[])[] = [];
   for (let index = 0; index < repeats; index += 1) {

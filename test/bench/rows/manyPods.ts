@@ -24,7 +24,7 @@ export async function manyPods(node: BenchNode, repeats: number): Promise<Figure
   const raw: RawSample[] = [];
   const agent: AgentSample[] = [];
   const loop = await withAgent(node.place, async (daemon) => {
-    const floor = await rawLoop(node, daemon, PODS);
+    const floor = await rawLoop(node, daemon, { pods: PODS, repeats });
     // On both sides of each: the machine may be slower at one time than at another.
     raw.push(await floor.sample('first'));
     for (let index = 0; index < repeats; index += 1) {
