@@ -78,7 +78,10 @@ export interface BoundaryOptions {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-const ELAPSED = { type: 'timer.elapsed' };
+const elapsedOf = (input: TimerInput) => ({
+  type: 'timer.elapsed',
+  ...('after' in input && input.wait !== undefined ? { wait: input.wait } : {}),
+});
 
 /**
  * Makes the actor logic of ports, feeds and timers, each of which stamps and records what it lets in. Whatever its kind,
@@ -141,8 +144,9 @@ const timerLogic = (clock: Clock, enter: Enter): TimerLogic =>
     };
     const elapse = () => {
       if ('shown' in input && clock.now() < input.shown) return wait();
-      enter(self, 'elapsed', 'timer', ELAPSED);
-      queueMicrotask(() => sendBack(ELAPSED));
+      const elapsed = elapsedOf(input);
+      enter(self, 'elapsed', 'timer', elapsed);
+      queueMicrotask(() => sendBack(elapsed));
     };
     wait();
     return () => clock.clearTimeout(id);

@@ -1,11 +1,12 @@
 /** The statuses on their way to sinks: the latest of each pod, until all have taken it. */
 import { unlessAborted } from '../../host/limit.ts';
-import type { DueStatus } from '../../machines/statusSink/chart.ts';
+import type { DueStatus, StatusSinkInput } from '../../machines/statusSink/chart.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { isStaticPod } from '../../pod/api/staticPod.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { isPhaseDue, isTerminalPhase } from '../../pod/status/phase.ts';
+import { isPressing } from '../../pod/status/pressing.ts';
 import { samePodStatus } from '../../pod/status/status.ts';
 import { isInitRepeated, isTransitionIllegal } from '../../pod/status/transitions.ts';
 import type { PodView } from '../../pod/status/view.ts';
@@ -33,6 +34,8 @@ export interface StatusSink {
   readonly name: string;
   /** Whether a terminal status stays on disk, also over a restart of the agent, until it was taken here. */
   readonly mustAcknowledge: boolean;
+  /** So long a status on which nobody acts may wait for what follows it, in milliseconds; absent: none waits. */
+  readonly patienceMs?: number;
   /**
    * Takes the latest status of a pod, which may be the one that it had; resolves when it has it. What it rejects, or has
    * not taken within 10 s, it is sent again.
@@ -74,10 +77,11 @@ export class StatusReports {
   }
 
   /** What each sink has to be sent of what a former run has left. */
-  due(): readonly { readonly name: string; readonly due: readonly DueStatus[] }[] {
+  due(): readonly StatusSinkInput[] {
     const left = [...this.#latest.values()];
-    return this.#parts.sinks.map(({ name }) => ({
+    return this.#parts.sinks.map(({ name, patienceMs }) => ({
       name,
+      ...(patienceMs === undefined ? {} : { patienceMs }),
       due: left.flatMap(({ uid, version, missing }) => (missing.has(name) ? [{ uid, version }] : [])),
     }));
   }
@@ -109,7 +113,8 @@ export class StatusReports {
     const { metadata, status } = pod;
     if (this.#held.get(uid) === status) this.#held.delete(uid);
     if (this.#kept.get(uid)?.status === status) this.#untold.delete(uid);
-    const isSame = known?.ended === view.reclaimed && samePodStatus(known.status, status);
+    // What has ended does not begin anew as its last traces are removed.
+    const isSame = known && (known.ended || !view.reclaimed) && samePodStatus(known.status, status);
     if (known && removed) this.#latest.set(uid, { ...known, gone: true });
     if (this.#parts.sinks.length === 0 || status === undefined || isSame || isSilent(known, { pod, view })) {
       this.#forgetDone(uid);
@@ -122,7 +127,7 @@ export class StatusReports {
     const missing = new Set(this.#parts.sinks.map((sink) => sink.name));
     const [isStatic, ended] = [isStaticPod(pod), view.reclaimed];
     this.#latest.set(uid, { uid, namespace, name, status, ended, isStatic, version, missing, gone: removed });
-    return { uid, version };
+    return { uid, version, ...(isAwaited(known, { pod, view }) ? {} : { mayWait: true }) };
   }
 
   /** Fills the port `putStatus`. */
@@ -200,6 +205,15 @@ export class StatusReports {
  */
 const isUnknown = ({ unsettled, termination }: PodView): boolean =>
   unsettled === true || termination?.isUnheard === true;
+
+/** Whether others act on what is new of the pod. */
+function isAwaited(
+  known: Pick<Latest, 'status' | 'ended'> | undefined,
+  { pod: { status = {} }, view }: Pick<StatusChange, 'pod' | 'view'>,
+): boolean {
+  if ((known?.ended ?? false) !== view.reclaimed) return true;
+  return isPressing(known?.status, status, view.termination?.reason === 'Deleted');
+}
 
 /** Whether what is now known of the pod would take back what sinks have been told. */
 function isSilent(

@@ -242,8 +242,8 @@ export interface ManifestFindings {
 export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'removed'; uid: string };
 type PodList = { pods: readonly Pod[]; isPartial?: boolean };
 
-/** A pod has another status: only the latest version of it is sent to sinks. */
-export type StatusFact = { type: 'status.changed'; uid: string; version: number };
+/** A pod has another status: only the latest version of it is sent to sinks. `mayWait`: nobody acts on what has changed. */
+export type StatusFact = { type: 'status.changed'; uid: string; version: number; mayWait?: boolean };
 
 /** What brings facts in. */
 export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker' | 'watches';

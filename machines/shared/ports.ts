@@ -236,10 +236,11 @@ export type Port<K extends PortName> = PromiseActorLogic<
 /**
  * A wait, then `timer.elapsed`: `after` milliseconds from now, or `until` a moment (milliseconds since the epoch). That is
  * not further away than `within` milliseconds, unless the clock was set back since the moment was reckoned. These go on as
- * they began; one until the clock has `shown` a moment goes by whatever that is set to meanwhile.
+ * they began; one until the clock has `shown` a moment goes by whatever that is set to meanwhile. What an actor with
+ * several waits at a time calls one (`wait`) the event says again.
  */
 export type TimerInput =
-  | { readonly after: number }
+  | { readonly after: number; readonly wait?: string }
   | { readonly until: number; readonly within?: number }
   | { readonly shown: number };
 

@@ -3,8 +3,8 @@
 /** The ids from below the root down to an actor: by them it is answered, a reference could not be written down. */
 export type ActorPath = readonly string[];
 
-/** A wait is over. */
-export type TimerEvent = { type: 'timer.elapsed' };
+/** A wait is over; `wait` names it where an actor has several at a time. */
+export type TimerEvent = { type: 'timer.elapsed'; wait?: string };
 
 export interface SlotRequest {
   /** Who asks for what: begins with the pod's uid. */

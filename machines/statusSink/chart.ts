@@ -1,12 +1,14 @@
 /**
  * A sink of statuses: it is sent the latest status of each pod, those of one pod one after the other. What it does not
  * take is tried again after a while, or with the pod's next status, and holds up neither other pods nor other sinks.
+ * Where each status costs the sink something, what nobody acts on waits a moment: it often goes with what follows.
  */
-import { assign, enqueueActions, not, setup } from 'xstate';
+import { enqueueActions, not, setup } from 'xstate';
 import type { Failure } from '../../pod/failure.ts';
 import type { StatusFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
+import type { TimerEvent } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /**
@@ -22,17 +24,23 @@ const RETRY_MS = 10_000;
 export interface DueStatus {
   readonly uid: string;
   readonly version: number;
+  /** Nobody acts on what has changed. */
+  readonly mayWait?: boolean;
 }
 
 export interface StatusSinkInput {
   readonly name: string;
   /** What a former run of the agent had no acknowledgement of. */
   readonly due: readonly DueStatus[];
+  /** So long waits what may, in milliseconds; absent: nothing does. */
+  readonly patienceMs?: number;
 }
 
 export interface StatusSinkContext extends StatusSinkInput {
   /** To be sent, the first one first; of a pod whose status is being sent the next one. */
   readonly due: readonly DueStatus[];
+  /** They wait for what follows, of each pod the latest. */
+  readonly gathering: readonly DueStatus[];
   /** Being sent: of each pod one. */
   readonly sending: readonly DueStatus[];
   /** What it did not take. */
@@ -50,6 +58,11 @@ const withDue = (due: readonly DueStatus[], { uid, version }: DueStatus): readon
     ? due.map((each) => (each.uid === uid ? { uid, version } : each))
     : [...due, { uid, version }];
 
+const isAmong = (all: readonly DueStatus[], uid: string): boolean => all.some((each) => each.uid === uid);
+
+/** The wait of a pod's status, by its pod. */
+const gatherId = (uid: string): string => `gather/${uid}`;
+
 /** Which pod's status was sent, by the id of the call. */
 const callId = (uid: string): string => `put/${uid}`;
 const uidIn = (event: object): string => ('actorId' in event ? String(event.actorId) : '').replace(/^put\//, '');
@@ -61,7 +74,8 @@ const sentIn = (event: object): number =>
 
 /** How many it has yet to take. */
 function facts({ snapshot: { context } }: Seen<StatusSinkContext>) {
-  const left = new Set([...context.due, ...context.sending, ...context.failed].map(({ uid }) => uid)).size;
+  const { due, gathering, sending, failed } = context;
+  const left = new Set([...due, ...gathering, ...sending, ...failed].map(({ uid }) => uid)).size;
   return { facts: left === 0 ? [] : [`${left} ${left === 1 ? 'status' : 'statuses'} to send`] };
 }
 
@@ -69,7 +83,7 @@ export const statusSinkMachine = setup({
   types: {
     input: {} as StatusSinkInput,
     context: {} as StatusSinkContext,
-    events: {} as StatusFact | { type: 'timer.elapsed' },
+    events: {} as StatusFact | TimerEvent,
     meta: {} as StateMeta,
     tags: {} as StateTag,
   },
@@ -77,13 +91,36 @@ export const statusSinkMachine = setup({
   guards: {
     isSending: ({ context }) => context.sending.length > 0,
     hasFailed: ({ context }) => context.failed.length > 0,
+    isGathering: ({ context }) => context.gathering.length > 0,
+    mayWait: ({ context: { due, patienceMs = 0 }, event }) =>
+      event.type === 'status.changed' && event.mayWait === true && patienceMs > 0 && !isAmong(due, event.uid),
+    hasGathered: ({ event }) => event.type === 'timer.elapsed' && event.wait !== undefined,
   },
   actions: {
-    queue: assign(({ context, event }) =>
-      event.type === 'status.changed'
-        ? { due: withDue(context.due, event), failed: without(context.failed, event.uid) }
-        : {},
-    ),
+    gather: enqueueActions(({ context: { gathering, failed, patienceMs: after = 0 }, event, enqueue }) => {
+      if (event.type !== 'status.changed') return;
+      const { uid } = event;
+      enqueue.assign({ gathering: withDue(gathering, event), failed: without(failed, uid) });
+      // What follows does not make it wait longer.
+      if (!isAmong(gathering, uid)) enqueue.spawnChild('timer', { id: gatherId(uid), input: { after, wait: uid } });
+    }),
+    queueGathered: enqueueActions(({ context: { due, gathering }, event, enqueue }) => {
+      if (event.type !== 'timer.elapsed' || event.wait === undefined) return;
+      const { wait: uid } = event;
+      enqueue.stopChild(gatherId(uid));
+      const gathered = gathering.filter((each) => each.uid === uid);
+      enqueue.assign({ due: gathered.reduce(withDue, due), gathering: without(gathering, uid) });
+    }),
+    queue: enqueueActions(({ context: { due, gathering, failed }, event, enqueue }) => {
+      if (event.type !== 'status.changed') return;
+      const { uid } = event;
+      if (isAmong(gathering, uid)) enqueue.stopChild(gatherId(uid));
+      enqueue.assign({
+        due: withDue(due, event),
+        gathering: without(gathering, uid),
+        failed: without(failed, uid),
+      });
+    }),
     queueFailed: enqueueActions(({ context, enqueue }) => {
       // A timer that has elapsed does not end by itself.
       enqueue.stopChild('retry');
@@ -95,19 +132,23 @@ export const statusSinkMachine = setup({
       enqueue.assign({ due: due.filter((each) => !next.includes(each)), sending: [...sending, ...next] });
       for (const { uid } of next) enqueue.spawnChild('putStatus', { id: callId(uid), input: { sink: name, uid } });
     }),
-    recordSent: enqueueActions(({ context: { due, sending, failed, failure }, event, enqueue }) => {
+    recordSent: enqueueActions(({ context: { due, gathering, sending, failed, failure }, event, enqueue }) => {
       const [uid, version] = [uidIn(event), sentIn(event)];
       enqueue.stopChild(callId(uid));
+      const isNews = (each: DueStatus) => each.uid !== uid || each.version > version;
+      if (!gathering.every(isNews)) enqueue.stopChild(gatherId(uid));
       enqueue.assign({
         sending: without(sending, uid),
         // What has come meanwhile is sent in its turn, unless it was sent already.
-        due: due.filter((each) => each.uid !== uid || each.version > version),
+        due: due.filter(isNews),
+        gathering: gathering.filter(isNews),
         failure: failed.length > 0 ? failure : undefined,
       });
     }),
-    recordFailed: enqueueActions(({ context: { due, sending, failed, retryAt }, event, enqueue }) => {
+    recordFailed: enqueueActions(({ context: { due, gathering, sending, failed, retryAt }, event, enqueue }) => {
       const [uid, failure] = [uidIn(event), failureOf(event)];
-      const sent = sending.filter((each) => each.uid === uid && due.every((later) => later.uid !== uid));
+      const isLater = isAmong([...due, ...gathering], uid);
+      const sent = isLater ? [] : sending.filter((each) => each.uid === uid);
       enqueue.stopChild(callId(uid));
       if (failed.length > 0 || sent.length === 0) {
         enqueue.assign({ sending: without(sending, uid), failed: [...failed, ...sent], failure, retryAt });
@@ -123,12 +164,15 @@ export const statusSinkMachine = setup({
   id: 'statusSink',
   description: 'A status sink: receives the latest status of each pod, with retries.',
   meta: { facts },
-  context: ({ input }) => ({ ...input, sending: [], failed: [], retryAt: 0 }),
+  context: ({ input }) => ({ ...input, gathering: [], sending: [], failed: [], retryAt: 0 }),
   entry: 'send',
   initial: 'idle',
   on: {
-    'status.changed': { actions: ['queue', 'send'] },
-    'timer.elapsed': { actions: ['queueFailed', 'send'] },
+    'status.changed': [{ guard: 'mayWait', actions: 'gather' }, { actions: ['queue', 'send'] }],
+    'timer.elapsed': [
+      { guard: 'hasGathered', actions: ['queueGathered', 'send'] },
+      { actions: ['queueFailed', 'send'] },
+    ],
     'xstate.done.actor.*': { actions: ['recordSent', 'send'] },
     'xstate.error.actor.*': { actions: ['recordFailed', 'send'] },
   },
@@ -138,6 +182,15 @@ export const statusSinkMachine = setup({
       always: [
         { guard: 'isSending', target: 'sending' },
         { guard: 'hasFailed', target: 'awaitingRetry' },
+        { guard: 'isGathering', target: 'gathering' },
+      ],
+    },
+    gathering: {
+      tags: 'waiting',
+      meta: { waitsFor: 'what follows the statuses that can wait' },
+      always: [
+        { guard: 'isSending', target: 'sending' },
+        { guard: not('isGathering'), target: 'idle' },
       ],
     },
     sending: {

@@ -145,7 +145,8 @@ export class FakePorts implements Provider {
   }
 
   readonly timer: TimerLogic = fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack }) => {
-    const wait = { ...dueOf(input, this.now), elapse: () => sendBack({ type: 'timer.elapsed' }) };
+    const named = 'after' in input && input.wait !== undefined ? { wait: input.wait } : {};
+    const wait = { ...dueOf(input, this.now), elapse: () => sendBack({ type: 'timer.elapsed', ...named }) };
     this.#waits.add(wait);
     return () => this.#waits.delete(wait);
   });

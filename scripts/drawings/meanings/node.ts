@@ -57,6 +57,7 @@ export const logRotation: Meanings = {
 
 export const statusSink: Meanings = {
   idle: 'The latest status of every pod has been received.',
+  gathering: 'What has changed can wait a moment: it is sent with what follows.',
   sending: 'Statuses are being sent; the latest one of each pod counts.',
   awaitingRetry: 'Statuses could not be sent. It is tried again after a wait, with the latest ones.',
 };

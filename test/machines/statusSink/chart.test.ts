@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
 import { provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
@@ -9,13 +9,14 @@ import { START } from '../support/stand.ts';
 const RETRY = 10_000;
 
 /** A sink whose every try the test answers. */
-function sinkStory(due: readonly DueStatus[] = []) {
+function sinkStory(due: readonly DueStatus[] = [], patience: { readonly patienceMs?: number } = {}) {
   const ports = new FakePorts(START);
-  const actor = createActor(provided(statusSinkMachine, ports), { input: { name: 'api', due } });
+  const actor = createActor(provided(statusSinkMachine, ports), { input: { name: 'api', due, ...patience } });
   actor.start();
   return {
     ports,
-    change: (uid: string, version: number) => actor.send({ type: 'status.changed', uid, version }),
+    change: (uid: string, version: number, more: { readonly mayWait?: boolean } = {}) =>
+      actor.send({ type: 'status.changed', uid, version, ...more }),
     took: (version: number) => ports.answer('putStatus', { version }),
     failed: () => ports.fail('putStatus', 'StatusNotSent', 'connection refused'),
     state: () => statePath(actor.getSnapshot().value),
@@ -93,4 +94,88 @@ test('the next status of a pod whose last was not taken is sent at once, and is 
   took(2);
   ports.advance(RETRY);
   expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);
+});
+
+describe('a sink that is patient', () => {
+  const PATIENCE = { patienceMs: 1_000 };
+  const LATER = { mayWait: true };
+
+  test('gets what can wait with what follows, which does not put it off', () => {
+    const { ports, change, took, asked, state, children } = sinkStory([], PATIENCE);
+    change('a', 1, LATER);
+    expect([state(), asked()]).toEqual(['gathering', []]);
+    ports.advance(600);
+    change('a', 2, LATER);
+    ports.advance(399);
+    expect(asked()).toEqual([]);
+    ports.advance(1);
+    expect([state(), asked()]).toEqual(['sending', ['a']]);
+    took(2);
+    expect([state(), asked(), children()]).toEqual(['idle', ['a'], []]);
+  });
+
+  test('gets what others act on at once, and what waited with it', () => {
+    const { ports, change, took, asked, state, children } = sinkStory([], PATIENCE);
+    change('a', 1, LATER);
+    change('b', 1, LATER);
+    change('a', 2);
+    expect([state(), asked()]).toEqual(['sending', ['a']]);
+    took(2);
+    expect([state(), children()]).toEqual(['gathering', ['gather/b']]);
+    ports.advance(1_000);
+    took(1);
+    expect([state(), asked()]).toEqual(['idle', ['a', 'b']]);
+  });
+
+  test('gets what can wait with the status that has yet to be sent', () => {
+    const { change, took, asked, state } = sinkStory([], PATIENCE);
+    change('a', 1);
+    change('a', 2);
+    change('a', 3, LATER);
+    took(1);
+    took(3);
+    expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);
+  });
+
+  test('is not sent again what it has got meanwhile', () => {
+    const { ports, change, took, asked, state, children } = sinkStory([], PATIENCE);
+    change('a', 1);
+    change('a', 2, LATER);
+    took(2);
+    expect([state(), children()]).toEqual(['idle', []]);
+    ports.advance(1_000);
+    expect(asked()).toEqual(['a']);
+  });
+
+  test('is tried again with what follows where it has failed, and others are no sooner for it', () => {
+    const { ports, change, failed, took, asked, state } = sinkStory([], PATIENCE);
+    change('a', 1);
+    change('b', 1);
+    failed();
+    failed();
+    change('a', 2, LATER);
+    ports.advance(1_000);
+    expect(asked()).toEqual(['a', 'b', 'a']);
+    took(2);
+    expect(state()).toBe('awaitingRetry');
+    ports.advance(RETRY - 1_000);
+    expect(asked()).toEqual(['a', 'b', 'a', 'b']);
+  });
+
+  test('gets what waits although what was being sent has failed', () => {
+    const { ports, change, failed, took, asked, state } = sinkStory([], PATIENCE);
+    change('a', 1);
+    change('a', 2, LATER);
+    failed();
+    expect([state(), asked()]).toEqual(['gathering', ['a']]);
+    ports.advance(1_000);
+    took(2);
+    expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);
+  });
+});
+
+test('a sink without patience gets all at once', () => {
+  const { change, asked } = sinkStory();
+  change('a', 1, { mayWait: true });
+  expect(asked()).toEqual(['a']);
 });

@@ -186,6 +186,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     fullForNow: 'waiting for one of its slots to be released, or its holders to count as slow until',
   },
   statusSink: {
+    gathering: 'waiting for what follows the statuses that can wait',
     sending: 'waiting for pod statuses to be acknowledged',
     awaitingRetry: 'waiting for another attempt to send unacknowledged statuses until',
   },
