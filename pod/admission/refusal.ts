@@ -29,6 +29,8 @@ export interface Refusal {
   readonly message: string;
   /** The same for people: what it asks for, and who has it. */
   readonly cause?: string;
+  /** Of a resize that waits for room: what there is too little of, as the reason of a refused pod. */
+  readonly lack?: RefusalReason;
 }
 
 /** A resource that a pod requests more of than is left; cpu in millicores, the others in whole units. */

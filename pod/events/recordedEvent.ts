@@ -24,6 +24,8 @@ export interface InvolvedObject {
   readonly namespace?: string;
   readonly name: string;
   readonly uid: string;
+  /** Which version of it; absent where it is from no API server. */
+  readonly resourceVersion?: string;
   /** The part of a pod that it is about: `spec.containers{web}`. */
   readonly fieldPath?: string;
 }
@@ -61,10 +63,11 @@ const LISTS: Readonly<Record<ContainerRole, string>> = {
 
 /** A pod, or one of its containers, as events refer to it. */
 export function involvedPod(
-  { apiVersion, metadata: { namespace, name, uid } }: Pod,
+  { apiVersion, metadata: { namespace, name, uid, resourceVersion } }: Pod,
   container?: { readonly name: string; readonly role: ContainerRole },
 ): InvolvedObject {
-  const pod = { kind: 'Pod' as const, apiVersion, namespace, name, uid };
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  const pod = { kind: 'Pod' as const, apiVersion, namespace, name, uid, ...version };
   return container ? { ...pod, fieldPath: `spec.${LISTS[container.role]}{${container.name}}` } : pod;
 }
 

@@ -124,7 +124,7 @@ const hasFewer = (
 
 /** A refused update that asks for more than the node has room for, be it for now or as it is: it stays wanted. */
 export const pendingResize = (refusal: Refusal): Refusal =>
-  NO_ROOM.includes(refusal.reason) ? { ...refusal, reason: 'Deferred' } : refusal;
+  NO_ROOM.includes(refusal.reason) ? { ...refusal, reason: 'Deferred', lack: refusal.reason } : refusal;
 
 const NO_ROOM: readonly RefusalReason[] = ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'];
 

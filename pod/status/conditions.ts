@@ -12,6 +12,8 @@ import { RESIZE_CONDITIONS, resizeConditions } from './resizeConditions.ts';
 interface ConditionsInput {
   readonly view: PodView;
   readonly phase: PodPhase;
+  /** What the phase is going to be, if it is terminal, which is not told before nothing runs any more. */
+  readonly comingPhase: PodPhase;
   /** Those of init containers, sidecars and regular containers. */
   readonly statuses: readonly ContainerStatus[];
   readonly previous?: PodStatus | undefined;
@@ -67,12 +69,12 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
   return [
     ...others.filter(({ type }) => type !== DISRUPTION),
     ...disruption(input, told),
-    ...ours,
     ...resizeConditions(view, { before, now, observedGeneration }),
+    ...ours,
   ];
 }
 
-function restartingVerdict({ view, phase }: ConditionsInput): Verdict {
+function restartingVerdict({ view, comingPhase: phase }: ConditionsInput): Verdict {
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
   if (!view.restartsAll) return { status: 'False' };
@@ -111,7 +113,7 @@ function hasNetwork({ pod, sandbox }: PodView): boolean {
   return sandbox?.state === 'ready' && (pod.spec.hostNetwork === true || (sandbox.ips ?? []).length > 0);
 }
 
-function initializedVerdict({ view, phase, statuses }: ConditionsInput): Verdict {
+function initializedVerdict({ view, comingPhase: phase, statuses }: ConditionsInput): Verdict {
   const init = [...containersOf(view.pod.spec)].filter(({ role }) => role === 'init' || role === 'sidecar');
   if (statuses.length === 0 && init.length > 0) return { status: 'False', reason: 'UnknownContainerStatuses' };
   const { unknown, lacking } = sortOut(init, statuses, ({ role }, status) =>
@@ -128,7 +130,7 @@ function hasRegularRun({ pod }: PodView, statuses: readonly ContainerStatus[]): 
   return statuses.some(({ name, state }) => names.has(name) && (state?.running ?? state?.terminated) !== undefined);
 }
 
-function containersReadyVerdict({ view, phase, statuses }: ConditionsInput): Verdict {
+function containersReadyVerdict({ view, comingPhase: phase, statuses }: ConditionsInput): Verdict {
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
   if (statuses.length === 0) return { status: 'False', reason: 'UnknownContainerStatuses' };
   const lasting = [...containersOf(view.pod.spec)].filter(({ role }) => role === 'sidecar' || role === 'regular');

@@ -23,6 +23,14 @@ export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
   return previous ?? (hasBegun ? 'Running' : 'Pending');
 }
 
+/** What the containers of a pod come to, which its conditions tell before its phase does (C2). */
+export function comingPhase(view: PodView, phase: PodPhase): PodPhase {
+  const coming = phaseOfContainers(view);
+  if (isTerminalPhase(coming)) return coming;
+  // Of a pod that never ran they tell that, not that it has failed for it.
+  return forcedPhase(view) === phase && view.termination?.phase === undefined && !view.refused ? coming : phase;
+}
+
 /** Whether the pod has a terminal phase to come, which is not told before it has ended (C2). */
 export const isPhaseDue = (view: PodView): boolean =>
   !view.ended && (view.completes === true || isTerminalPhase(intendedPhase(view)));

@@ -6,7 +6,7 @@ import { sameValue } from '../sameValue.ts';
 import type { PodView } from '../status/view.ts';
 import { podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';
-import { isTerminalPhase, podPhase } from './phase.ts';
+import { comingPhase, isTerminalPhase, podPhase } from './phase.ts';
 
 interface PodStatusOptions {
   /** The status that was told last: transition times, the start time, addresses and a terminal phase carry over. */
@@ -42,7 +42,9 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
   if (view.refused && statuses.length === 0) return { ...always, ...ownConditions(view) };
   return {
     ...always,
-    conditions: podConditions({ view, phase, statuses, previous, now, observedGeneration }),
+    conditions: podConditions({
+      ...{ view, phase, comingPhase: comingPhase(view, phase), statuses, previous, now, observedGeneration },
+    }),
     ...(hostIps[0] === undefined ? {} : { hostIP: hostIps[0], hostIPs: listed(hostIps.slice(0, 2)) }),
     ...podAddresses(view, hostIps, previous),
     ...(view.refused ? {} : ownResources(view)),

@@ -14,8 +14,8 @@ function resizeRefusedEvent({
   desired,
 }: Pick<PodContext, 'unadmitted' | 'desired'>): EventMessage | undefined {
   if (!unadmitted || !isPendingResize(unadmitted)) return undefined;
-  const { reason, message } = unadmitted;
-  const text = resizeMessage(`Pod resize ${reason}`, desired, message);
+  const { reason, message, lack = reason } = unadmitted;
+  const text = resizeMessage(`Pod resize ${lack}`, desired, message);
   return { eventType: 'Warning', reason: `Resize${reason}`, message: text };
 }
 

@@ -85,7 +85,9 @@ describe('C15: AllContainersRestarting', () => {
   const rule = on('RestartAllContainers', 'In', [1]);
   const pod = aPod({ containers: [ruled([rule], 'Never')] });
   const told = (view: PodView, phase: 'Running' | 'Succeeded' | 'Failed' = 'Running') =>
-    podConditions({ view, phase, statuses: [], now: 0 }).find(({ type }) => type === 'AllContainersRestarting');
+    podConditions({ view, phase, comingPhase: phase, statuses: [], now: 0 }).find(
+      ({ type }) => type === 'AllContainersRestarting',
+    );
 
   test('is told of a pod with such a rule only', () => {
     expect(told({ ...podView({}), pod: aPod() })).toBeUndefined();

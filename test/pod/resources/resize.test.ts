@@ -72,7 +72,11 @@ describe('C25: what can be resized in place', () => {
 
   test('what the node has no room for is deferred, and what fails for something else is no resize', () => {
     for (const reason of ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'] as const) {
-      expect(pendingResize({ reason, message: 'no room' })).toEqual({ reason: 'Deferred', message: 'no room' });
+      expect(pendingResize({ reason, message: 'no room' })).toEqual({
+        reason: 'Deferred',
+        message: 'no room',
+        lack: reason,
+      });
     }
     const ports = { reason: 'NodePorts', message: 'taken' } as const;
     expect(pendingResize(ports)).toBe(ports);

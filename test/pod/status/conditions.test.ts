@@ -67,6 +67,23 @@ describe('C15: the conditions of', () => {
   });
 });
 
+test('C2, C15: the conditions tell how the pod ends before its phase does', () => {
+  const view = podView({ main: { a: exited(1) }, view: network });
+  expect(podStatus(view, { ...options, previous: { phase: 'Running' } })).toMatchObject({ phase: 'Running' });
+  expect(lines(view, { phase: 'Running' }).slice(0, 4)).toEqual([
+    'PodReadyToStartContainers True - -',
+    'Initialized True - -',
+    'Ready False PodFailed -',
+    'ContainersReady False PodFailed -',
+  ]);
+});
+
+test('C15: of a pod that never ran the conditions tell no more than that its containers are not ready', () => {
+  const view = podView({ main: { a: waiting() }, view: { ...ending({ reason: 'Deleted' }), ended: true } });
+  expect(podStatus(view, options)).toMatchObject({ phase: 'Failed' });
+  expect(condition(view, 'Ready')).toMatchObject({ reason: 'ContainersNotReady' });
+});
+
 describe('C15: PodReadyToStartContainers', () => {
   const status = (view: Partial<ShownPod>, hostNetwork = false) =>
     condition(podView({ main: { a: null }, spec: { hostNetwork }, view }), 'PodReadyToStartContainers')?.status;
@@ -107,6 +124,7 @@ describe('C15: ContainersReady and Ready', () => {
       init: { i: exited(1) },
       sidecars: { s: running({ ready: false }) },
       main: { a: running() },
+      view: { initialized: true },
     });
     expect(condition(view, 'ContainersReady')?.message).toBe('containers with unready status: [s]');
   });

@@ -96,7 +96,7 @@ describe('C25: who resizes a pod is told', () => {
     const story = steady({ taken: requestsWith({ cpuMillis: 2_500 }) });
     story.send(update(sized('2')));
     const message = "Node didn't have enough resource: cpu, requested: 2000, used: 2500, capacity: 4000";
-    const told = `Warning ResizeDeferred: Pod resize Deferred: ${details('2', message)}`;
+    const told = `Warning ResizeDeferred: Pod resize OutOfcpu: ${details('2', message)}`;
     expect(story.told()).toEqual([told]);
     story.send({ type: 'admission.refused', reason: 'Deferred', message });
     expect(story.told()).toEqual([]);
@@ -112,7 +112,7 @@ describe('C25: who resizes a pod is told', () => {
     const story = steady();
     story.send(update(sized('5')));
     const message = "Node didn't have enough resource: cpu, requested: 5000, used: 0, capacity: 4000";
-    expect(story.told()).toEqual([`Warning ResizeDeferred: Pod resize Deferred: ${details('5', message)}`]);
+    expect(story.told()).toEqual([`Warning ResizeDeferred: Pod resize OutOfcpu: ${details('5', message)}`]);
   });
 
   test('that it can never be of this pod', () => {
