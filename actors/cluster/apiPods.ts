@@ -22,9 +22,12 @@ interface ApiPodsParts {
   readonly clock: Clock;
   readonly jitter: () => number;
   /** Told what the server has. */
-  readonly cache: Pick<PodCache, 'take'>;
+  readonly cache: Pick<PodCache, 'take' | 'told'>;
   readonly onError: (source: string, error: unknown) => void;
 }
+
+/** Whatever version of a pod's status is the latest; whoever writes it too is not answered at once. */
+const LATEST_STATUS = { type: 'status.changed', version: Number.MAX_SAFE_INTEGER, mayWait: true } as const;
 
 /** Follows the pods until it is stopped. */
 export function apiPods({ client, nodeName, clock, jitter, cache, onError }: ApiPodsParts): Feed {
@@ -41,6 +44,7 @@ export function apiPods({ client, nodeName, clock, jitter, cache, onError }: Api
         if (!sameValue(found, mirrors)) send({ type: 'config.mirrorsChanged', mirrors: found });
         mirrors = found;
         for (const fact of changes(set)) send(fact);
+        for (const uid of cache.told.editedIn(objects)) send({ ...LATEST_STATUS, uid });
       },
       onStep: (step: ReflectorStep) => onState(step),
       onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `Pod ${problem}`)),

@@ -13,6 +13,7 @@ import type { PodCache } from './podCache.ts';
 const podSchema = z.looseObject({
   metadata: z.looseObject({
     uid: z.string(),
+    resourceVersion: z.optional(z.string()),
     annotations: z.optional(z.record(z.string(), z.string())),
     deletionTimestamp: z.optional(z.string()),
   }),
@@ -24,6 +25,8 @@ type SeenPod = z.infer<typeof podSchema>;
 export class ApiStatusSink implements StatusSink {
   readonly name = 'api';
   readonly mustAcknowledge = true;
+  /** As often as a kubelet looks what its containers do. */
+  readonly patienceMs = 1_000;
   readonly #client: KubeClient;
   readonly #cache: PodCache;
 
@@ -37,7 +40,8 @@ export class ApiStatusSink implements StatusSink {
    * as soon as it has a mirror, whose status is the static pod's.
    */
   async put(report: StatusReport, options: CallOptions): Promise<void> {
-    if (report.isStatic && !this.#cache.isMirrored(report.uid)) return;
+    if (report.isStatic ? !this.#cache.isMirrored(report.uid) : this.#cache.hasLeft(report.uid)) return;
+    if (this.#cache.told.hasIt(report)) return;
     const path = podPath(report);
     const pod = await this.#get(path, report.uid, options);
     if (pod === undefined || !shows(pod, report.uid)) return;
@@ -45,6 +49,7 @@ export class ApiStatusSink implements StatusSink {
     const isMirror = pod.metadata.uid !== report.uid;
     if (told !== undefined && report.ended && !isMirror && told.metadata.deletionTimestamp !== undefined)
       await this.#delete(path, report.uid, options);
+    if (told !== undefined) this.#cache.told.note(report, told);
   }
 
   async #get(path: string, uid: string, options: CallOptions): Promise<SeenPod | undefined> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiStatusSink } from '../../../actors/cluster/apiStatusSink.ts';
+import { PodCache } from '../../../actors/cluster/podCache.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import type { Fault } from '../../../apiserver/faults.ts';
@@ -41,18 +42,23 @@ async function withPod() {
   };
   const uid = await create();
   const sink = new ApiStatusSink(client, pods);
-  const put = (status: PodStatus, more: Partial<StatusReport> = {}) =>
-    sink.put(
-      { uid, namespace: 'default', name: 'web', status, ended: false, ...more },
-      { signal: new AbortController().signal },
-    );
+  const putBy =
+    (to: ApiStatusSink) =>
+    (status: PodStatus, more: Partial<StatusReport> = {}) =>
+      to.put(
+        { uid, namespace: 'default', name: 'web', status, ended: false, ...more },
+        { signal: new AbortController().signal },
+      );
+  const put = putBy(sink);
+  /** The same by another agent, which knows nothing of what was told before. */
+  const putAnew = putBy(new ApiStatusSink(client, new PodCache()));
   /** What was asked since it was looked at last. */
   const asked = () =>
     transport.requests.splice(0).map(({ method, path, body }) => ({ method, path, body: body && JSON.parse(body) }));
   /** Lets something go wrong with the next request of the node's by this verb. */
   const troubled = (verb: string, fault: Fault) =>
     api.faults.add({ fault, matches: (request, user) => request.verb === verb && user !== 'admin', times: 1 });
-  return { ...made, clock, create, uid, put, asked, troubled };
+  return { ...made, clock, create, uid, put, putAnew, asked, troubled };
 }
 
 function uidOf({ metadata }: Record<string, unknown>): string {
@@ -87,15 +93,17 @@ describe('a status', () => {
   });
 
   test('C14: that the server has is not sent again', async () => {
-    const { put, asked } = await withPod();
+    const { put, putAnew, asked } = await withPod();
     await put(RUNNING);
     asked();
     await put(structuredClone(RUNNING));
+    expect(asked()).toEqual([]);
+    await putAnew(structuredClone(RUNNING));
     expect(asked()).toEqual([{ method: 'GET', path: WEB, body: undefined }]);
   });
 
   test('of a container that has ended nobody knows when is not sent again either', async () => {
-    const { put, asked } = await withPod();
+    const { put, putAnew, asked } = await withPod();
     const [main] = RUNNING.containerStatuses ?? [];
     if (main === undefined) throw new Error('there is no container');
     const times = { startedAt: null, finishedAt: null };
@@ -103,7 +111,7 @@ describe('a status', () => {
     const status = { ...RUNNING, containerStatuses: [{ ...main, ready: false, started: false, state }] };
     await put(status);
     asked();
-    await put(status);
+    await putAnew(status);
     expect(asked().map(({ method }) => method)).toEqual(['GET']);
   });
 
@@ -173,6 +181,15 @@ describe('a pod that is not the one at the server', () => {
     asked();
     await put(FAILED, { ended: true });
     expect(asked().map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  test('because it has left before is not asked for at all', async () => {
+    const { put, ask, asked, pods, uid } = await withPod();
+    await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
+    pods.take([{ metadata: { uid } }], []);
+    pods.take([], []);
+    await put(FAILED, { ended: true });
+    expect(asked()).toEqual([]);
   });
 
   test('because it goes just then is of no interest any more either', async () => {

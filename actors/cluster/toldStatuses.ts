@@ -1,0 +1,63 @@
+/**
+ * What the API server was told of each pod, and has had since: what others make of a status that is the node's to tell is
+ * told again, as a node that was not heard of for a while comes back to pods that a controller has marked unready.
+ */
+import * as z from 'zod/mini';
+import type { KubeObject } from '../../kube/reflector.ts';
+import { sameValue } from '../../pod/sameValue.ts';
+import { mergedStatus } from '../../pod/status/mergedStatus.ts';
+import { statusPatch } from '../../pod/status/statusPatch.ts';
+import type { StatusReport } from '../status/statusReports.ts';
+
+const seenSchema = z.looseObject({
+  metadata: z.looseObject({ uid: z.string(), resourceVersion: z.optional(z.string()) }),
+  status: z._default(z.record(z.string(), z.unknown()), {}),
+});
+
+type SeenPod = z.infer<typeof seenSchema>;
+
+interface Told {
+  readonly report: StatusReport;
+  /** What the server had then. */
+  readonly answer: SeenPod;
+  /** What others have made of it since. */
+  readonly edited: boolean;
+}
+
+export class ToldStatuses {
+  /** By the UID that the server has: a mirror's is not that of its pod. */
+  readonly #told = new Map<string, Told>();
+
+  note(report: StatusReport, answer: SeenPod): void {
+    this.#told.set(answer.metadata.uid, { report, answer, edited: false });
+  }
+
+  /** Of all pods that the server has, the UIDs of those whose status is not as it was told. */
+  editedIn(objects: readonly KubeObject[]): readonly string[] {
+    const uids = new Set(objects.map(({ metadata: { uid = '' } }) => uid));
+    for (const uid of this.#told.keys()) if (!uids.has(uid)) this.#told.delete(uid);
+    return objects.flatMap((object) => {
+      const told = this.#told.get(object.metadata.uid ?? '');
+      const seen = told && seenSchema.safeParse(object).data;
+      if (told === undefined || seen === undefined || !isLater(seen, told.answer)) return [];
+      const edited = isEdited(seen, told.answer);
+      this.#told.set(seen.metadata.uid, { ...told, edited, ...(edited ? {} : { answer: seen }) });
+      return edited && !told.edited ? [told.report.uid] : [];
+    });
+  }
+
+  /** Whether the server was told just this, and has it still. */
+  hasIt(report: StatusReport): boolean {
+    return [...this.#told.values()].some(
+      (told) => told.report.uid === report.uid && !told.edited && sameValue(told.report, report),
+    );
+  }
+}
+
+/** An answer may come after what the watch tells of it. */
+const isLater = ({ metadata: { resourceVersion: seen } }: SeenPod, { metadata: { resourceVersion: told } }: SeenPod) =>
+  Number(seen) > Number(told);
+
+/** Whether it says something else of what is for the node to say: what a server never kept it cannot have lost. */
+const isEdited = (seen: SeenPod, answer: SeenPod): boolean =>
+  statusPatch(seen.status, mergedStatus(seen.status, answer.status)) !== undefined;

@@ -1,0 +1,65 @@
+import { expect, test } from '@jest/globals';
+import { ToldStatuses } from '../../../actors/cluster/toldStatuses.ts';
+import type { StatusReport } from '../../../actors/status/statusReports.ts';
+
+const report = (more: Partial<StatusReport> = {}): StatusReport => ({
+  ...{ uid: 'u', namespace: 'default', name: 'web', ended: false, status: { phase: 'Running' } },
+  ...more,
+});
+/** As servers write them. */
+const ready = (status: string) => ({ type: 'Ready', status, lastProbeTime: null });
+const seen = (version: number, status: object, uid = 'u') => ({
+  metadata: { uid, resourceVersion: String(version) },
+  status: { phase: 'Running', ...status },
+});
+
+function toldReady() {
+  const told = new ToldStatuses();
+  told.note(report(), seen(10, { conditions: [ready('True')] }));
+  return told;
+}
+
+test('what others make of what the node says is found, once', () => {
+  const told = toldReady();
+  expect(told.hasIt(report())).toBe(true);
+  expect(told.editedIn([seen(11, { conditions: [ready('False')] })])).toEqual(['u']);
+  expect(told.hasIt(report())).toBe(false);
+  expect(told.editedIn([seen(12, { conditions: [ready('False')] })])).toEqual([]);
+  told.note(report(), seen(13, { conditions: [ready('True')] }));
+  expect(told.editedIn([seen(14, { conditions: [ready('False')] })])).toEqual(['u']);
+});
+
+test('what others say themselves is no news', () => {
+  const others = { conditions: [ready('True'), { type: 'example.com/gate', status: 'True' }], qosClass: 'Burstable' };
+  expect(toldReady().editedIn([seen(11, others)])).toEqual([]);
+});
+
+test('an answer that comes before what the watch tells of earlier ones is not doubted', () => {
+  expect(toldReady().editedIn([seen(9, { conditions: [ready('False')] })])).toEqual([]);
+});
+
+test('what the server never kept is not missed', () => {
+  const told = new ToldStatuses();
+  told.note(report({ status: { phase: 'Running', observedGeneration: 2 } }), seen(10, {}));
+  expect(told.editedIn([seen(11, {})])).toEqual([]);
+  expect(told.hasIt(report({ status: { phase: 'Running', observedGeneration: 2 } }))).toBe(true);
+});
+
+test('another status, another end and another pod were not told', () => {
+  const told = toldReady();
+  expect(told.hasIt(report({ status: { phase: 'Failed' } }))).toBe(false);
+  expect(told.hasIt(report({ ended: true }))).toBe(false);
+  expect(told.hasIt(report({ uid: 'v' }))).toBe(false);
+});
+
+test('of a pod that has gone nothing is remembered', () => {
+  const told = toldReady();
+  expect(told.editedIn([])).toEqual([]);
+  expect(told.hasIt(report())).toBe(false);
+});
+
+test('the status of a mirror is that of its pod', () => {
+  const told = new ToldStatuses();
+  told.note(report({ isStatic: true }), seen(10, { conditions: [ready('True')] }, 'mirror'));
+  expect(told.editedIn([seen(11, { conditions: [ready('False')] }, 'mirror')])).toEqual(['u']);
+});
