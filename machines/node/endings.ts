@@ -2,10 +2,11 @@
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { readHandler } from '../../pod/api/schema/probe.ts';
-import { fullName } from '../../pod/api/staticPod.ts';
+import { fullName, sourceOf } from '../../pod/api/staticPod.ts';
 import type { ObservedContainer, ObservedPod } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { hostPortsOf, type PodRequests } from '../../pod/resources/requests.ts';
+import { isTerminalPhase } from '../../pod/status/phase.ts';
 import type { Termination, TerminationReason } from '../../pod/status/view.ts';
 import type { AdmissionEvent } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
@@ -88,6 +89,16 @@ export function deletionOf(pod: Pod, at: number): Termination | undefined {
   const own = terminationOf(pod, 'Deleted', at);
   // As with a kubelet 0 says nothing.
   return { ...own, graceSeconds: deletionGracePeriodSeconds || own.graceSeconds, stays: true };
+}
+
+/**
+ * The command for a pod of which its API server says that it has ended while it may run yet: it ends within its own grace,
+ * and has the phase that the server says (C2).
+ */
+export function endElsewhere(pod: Pod, at: number): Termination | undefined {
+  const phase = pod.status?.phase;
+  if (sourceOf(pod) !== 'api' || !isTerminalPhase(phase)) return undefined;
+  return { ...terminationOf(pod, 'EndedElsewhere', at), phase, stays: true };
 }
 
 /** The command for a pod that makes room for a critical one (C24): it stays, Failed, until its source does not want it. */

@@ -8,7 +8,7 @@ import { isTerminalPhase } from '../../pod/status/phase.ts';
 import type { PodInput } from '../pod/context.ts';
 import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
 import { mayHaveLogs, type NodeContext, networkOf, observedOf, uidOf } from './context.ts';
-import { deletionOf, terminationOf } from './endings.ts';
+import { deletionOf, endElsewhere, terminationOf } from './endings.ts';
 
 /** Where a pod says which source it is from. */
 const SOURCE = 'kubernetes.io/config.source';
@@ -177,7 +177,8 @@ export function tellUpdate(before: Pod, pod: Pod, at: number): PodEvent[] {
   if (changed.spec) facts.push({ type: 'pod.update', pod });
   else if (changed.metadata) facts.push({ type: 'pod.metadataChanged', metadata });
   if (changed.conditions) facts.push({ type: 'pod.conditionsChanged', conditions: pod.status?.conditions });
-  const termination = changed.deletion ? deletionOf(pod, at) : undefined;
+  const end = before.status?.phase === pod.status?.phase ? undefined : endElsewhere(pod, at);
+  const termination = changed.deletion ? (deletionOf(pod, at) ?? end) : end;
   if (termination) facts.push({ type: 'pod.terminate', termination });
   return facts;
 }

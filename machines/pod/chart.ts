@@ -150,7 +150,7 @@ export const podMachine = chartSetup.createMachine({
     /** The node does not take it: Failed, and so it stays until no source wants it. */
     refused: {
       tags: ['failed', 'ended', 'reclaimed'],
-      on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {} },
+      on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {}, 'pod.terminate': { guard: 'isOwnEnd' } },
     },
     preparing,
     sandboxing,
@@ -161,7 +161,12 @@ export const podMachine = chartSetup.createMachine({
     finished: {
       tags: ['done', 'ended', 'reclaimed'],
       always: { guard: 'hasLateSandbox', target: 'terminating.stopping' },
-      on: { 'pod.update': { actions: 'desire' }, 'admission.admitted': {}, 'pod.deadlineExceeded': {} },
+      on: {
+        'pod.update': { actions: 'desire' },
+        'admission.admitted': {},
+        'pod.deadlineExceeded': {},
+        'pod.terminate': { guard: 'isOwnEnd' },
+      },
     },
     terminated: {
       tags: ['done', 'ended', 'reclaimed', 'terminated'],

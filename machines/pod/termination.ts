@@ -14,7 +14,10 @@ export const staysAfterwards = (termination: Termination | undefined): boolean =
  * Only one with a shorter grace ends it sooner: that its deadline seems nearer otherwise is the clock that was set back.
  */
 export function mergeTermination(present: Termination | undefined, next: Termination): Termination {
-  if (present === undefined || present.reason === 'Completed') return next;
+  if (present === undefined) return next;
+  // What the server says of a pod that ends is most often what it was told by the node itself.
+  if (next.reason === 'EndedElsewhere') return present;
+  if (present.reason === 'Completed') return next;
   const { stays = false, ...cause } = present;
   const isSooner = next.graceSeconds < present.graceSeconds && deadlineOf(next) < deadlineOf(present);
   const nearer = isSooner ? { at: next.at, graceSeconds: next.graceSeconds } : {};

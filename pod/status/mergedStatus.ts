@@ -19,7 +19,17 @@ export function mergedStatus(server: StatusJson, own: StatusJson): StatusJson {
   const isTold = (each: StatusJson) => isOwnCondition(typeOf(each)) || isToldAtEnd(each, server, own);
   const told = said.map((each) => (isTold(each) ? each : called(server, each))).filter((each) => each !== undefined);
   const conditions = [...told.map(withProbeTime), ...others];
-  return { ...own, ...Object.fromEntries(kept), ...(conditions.length > 0 ? { conditions } : {}) };
+  const now = isTerminal(server) ? withEnd(server, own) : own;
+  return { ...now, ...Object.fromEntries(kept), ...(conditions.length > 0 ? { conditions } : {}) };
+}
+
+/** How a pod has ended, once the server says so, stands for ever, whoever has told it (C2). */
+function withEnd(server: StatusJson, { phase: _phase, reason: _reason, message: _message, ...own }: StatusJson) {
+  const said = ['phase', 'reason', 'message'].flatMap((name) => {
+    const value = lookUp(server, name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...own, ...Object.fromEntries(said) };
 }
 
 const conditionsIn = (status: StatusJson): StatusJson[] => {

@@ -77,6 +77,8 @@ export type TerminationReason =
   | 'Evicted'
   /** Its source says that it is being deleted. */
   | 'Deleted'
+  /** Its API server says that it has ended, whoever has told that. */
+  | 'EndedElsewhere'
   | 'NodeShutdown'
   | 'Orphaned'
   | 'Preempting'

@@ -1,7 +1,10 @@
 /** A node of a cluster, over a test API server in memory: pods come from it, and their statuses go back. */
 import { expect, test } from '@jest/globals';
+import { ContainerState } from '../../../cri/generated/runtime.ts';
 import { joinedNode as joined, boundPod as manifest, PODS } from '../../fakes/joinedNode.ts';
 import { IMAGE } from '../../fakes/pods.ts';
+
+const once = { image: IMAGE, command: ['sleep', '1'] };
 
 test('C32: a pod that is bound to the node runs, and the API hears of it', async () => {
   const { node, ask } = await joined();
@@ -80,4 +83,49 @@ test('C2, C32: a pod of which the API says that it has ended never runs, whoever
   await node.advance('30s');
   await expect(ask('GET', `${PODS}/done`)).rejects.toThrow('404');
   expect(node.errors).toEqual([]);
+});
+
+test('C14, C32: what others write over what the node says of a pod is told again, and not a moment after each other', async () => {
+  const { node, ask, transport } = await joined();
+  await ask('POST', PODS, manifest('web'));
+  await node.advance('5s');
+  const unready = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
+  transport.requests.splice(0);
+  await ask('PATCH', `${PODS}/web/status`, unready, 'application/strategic-merge-patch+json');
+  await node.advance('10s');
+  const isReady = expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True' })]);
+  expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: { conditions: isReady } });
+  const patches = transport.requests.filter(({ method, path }) => method === 'PATCH' && path.endsWith('web/status'));
+  expect(patches).toHaveLength(1);
+});
+
+test('C2, C32: a pod that somebody else says has failed ends, and stays as that says', async () => {
+  const { node, ask } = await joined();
+  await ask('POST', PODS, manifest('web'));
+  await node.advance('5s');
+  const said = { phase: 'Failed', reason: 'NodeLost', message: 'nobody has heard of it' };
+  await ask('PATCH', `${PODS}/web/status`, { status: said }, 'application/merge-patch+json');
+  await node.advance('60s');
+  const { containers } = node.runtime.contents();
+  expect(containers.map(({ state }) => state)).toEqual([ContainerState.CONTAINER_EXITED]);
+  expect(await ask('GET', `${PODS}/web`)).toMatchObject({
+    status: {
+      ...said,
+      conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'False' })]),
+      containerStatuses: [{ state: { terminated: { exitCode: 143 } } }],
+    },
+  });
+  expect(node.errors).toEqual([]);
+  await ask('DELETE', `${PODS}/web`);
+  await node.advance('30s');
+  expect(await node.leftovers()).toEqual([]);
+});
+
+test('C2: that the API says of a pod that it has ended, as it was told, does nothing to it', async () => {
+  const { node, ask } = await joined();
+  await ask('POST', PODS, manifest('job', { restartPolicy: 'Never', containers: [{ ...once, name: 'main' }] }));
+  await node.advance('30s');
+  expect(await ask('GET', `${PODS}/job`)).toMatchObject({ status: { phase: 'Succeeded' } });
+  expect(node.view('job').state).toBe('finished');
+  expect(node.calls('stopPodSandbox')).toHaveLength(1);
 });

@@ -67,3 +67,9 @@ describe('that a pod was disrupted', () => {
       ]);
   });
 });
+
+test('C2: how a pod has ended stays as the server has it', () => {
+  const server = { phase: 'Failed', message: 'nobody has heard of it' };
+  expect(mergedStatus(server, { phase: 'Running', podIP: '10.0.0.1' })).toEqual({ ...server, podIP: '10.0.0.1' });
+  expect(mergedStatus(server, { phase: 'Succeeded', reason: 'Evicted', message: 'by us' })).toEqual(server);
+});
