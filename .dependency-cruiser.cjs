@@ -76,7 +76,7 @@ module.exports = {
     {
       name: 'nobody-imports-tests',
       severity: 'error',
-      from: { pathNot: '^(test|scripts/(conformance|mutate|soak))' },
+      from: { pathNot: '^(test|scripts/(conformance|mutate|soak|trafficPage))' },
       to: { path: '^test/' },
     },
     {

@@ -17,6 +17,7 @@ const NO_FEED_ENDS =
 const NOT_UNUSED =
   'defensive: an agent that looks after cgroups never leaves them to the runtime; tested on its machine';
 const NO_CLUSTER = 'a simulated node is in no cluster; tested on its machine';
+const NO_PATIENCE = 'a simulated sink has no patience; tested on its machine';
 const RARE = 'drawn stories take it only when several events coincide; tested on its machine';
 
 const probeErrors = (['unknown', 'passing', 'failing'] as const).flatMap((state) =>
@@ -34,6 +35,13 @@ const looked = (state: 'enforced' | 'awaitingEnforcement' | 'sharedWithOthers') 
 const cgroupsUnused = (['enforced', 'awaitingEnforcement', 'sharedWithOthers'] as const).map((state) => ({
   ...{ ...looked(state), index: 3, reason: NOT_UNUSED },
 }));
+
+const impatient = [
+  { from: '', event: 'status.changed', index: 0 },
+  { from: '', event: 'timer.elapsed', index: 0 },
+  { from: 'idle', event: '', index: 2 },
+  { from: 'gathering' },
+].map((each) => ({ machine: 'statusSink', ...each, reason: NO_PATIENCE }));
 
 const errorIn = (machine: string, from: string) => ({
   ...{ machine, from, event: `xstate.error.actor.0.${machine}.${from}`, reason: NO_FAILURE },
@@ -112,6 +120,10 @@ export const unreached: readonly Unreached[] = [
   ...['node.registered', 'node.csiInitialized', 'config.mirrorsChanged'].map((event) => ({
     ...{ machine: 'nodeAgent', event, reason: NO_CLUSTER },
   })),
+  ...['refused', 'finished'].map((from) => ({
+    ...{ machine: 'pod', from, event: 'pod.terminate', reason: NO_CLUSTER },
+  })),
+  ...impatient,
   ...['registration', 'nodeStatus', 'lease', 'mirror'].map((machine) => ({ machine, reason: NO_CLUSTER })),
 ];
 

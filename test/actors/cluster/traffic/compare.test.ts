@@ -1,0 +1,85 @@
+/** Whether the comparison would see what is otherwise. */
+import { expect, test } from '@jest/globals';
+import { accountOf } from './account.ts';
+import { differences } from './compare.ts';
+import { undeclared } from './declared.ts';
+import { recordedRequests, type SentRequest } from './recording.ts';
+
+/** Without what only tells of a cgroup v1. */
+const ALL = recordedRequests('16-evict').filter(({ body }) => !JSON.stringify(body ?? null).includes('"limits":null'));
+const kubelet = accountOf(ALL);
+
+/** What differs where each request is as the function has it. */
+const found = (change: (request: SentRequest) => readonly SentRequest[]): string[] =>
+  differences(kubelet, accountOf(ALL.flatMap(change))).map(({ about, what }) => `${about}: ${what}`);
+
+const withText =
+  (verb: string, from: string, to: string) =>
+  (request: SentRequest): SentRequest[] => {
+    const text = JSON.stringify(request.body ?? null);
+    return [request.verb === verb ? { ...request, body: JSON.parse(text.replaceAll(from, to)) } : request];
+  };
+
+test('nothing differs of itself, with other UIDs, times and addresses', () => {
+  expect(found((request) => [request])).toEqual([]);
+  expect(found(withText('PATCH', '10.245.0.', '10.88.0.'))).toEqual([]);
+  expect(found(withText('PATCH', '2026-11-22', '2026-01-01'))).toEqual([]);
+});
+
+test('a status that is left out is none, but for the last', () => {
+  const patches = ALL.filter(({ verb }) => verb === 'PATCH');
+  const without = (index: number) => found((request) => (request === patches.at(index) ? [] : [request]));
+  expect(without(1).filter((each) => !each.includes('a status that a kubelet does not tell'))).toEqual([]);
+  expect(without(-1).join('\n')).toContain('its last status');
+});
+
+test.each([
+  ['another reason', withText('PATCH', 'PodCompleted', 'PodFailed'), 'a status that a kubelet does not tell'],
+  [
+    'another order of conditions',
+    withText('PATCH', '"type":"Initialized"},{"type":"Ready"}', '"type":"Ready"},{"type":"Initialized"}'),
+    'order',
+  ],
+  ['another event', withText('POST', 'Container started', 'It runs'), 'the event Normal Started'],
+  ['another place of an event', withText('POST', 'spec.containers{main}', 'spec.containers{side}'), 'no event'],
+  ['a field less in events', withText('POST', '"reportingInstance"', '"reported"'), 'no POST reportingInstance'],
+  [
+    'another grace of the deletion',
+    withText('DELETE', '"gracePeriodSeconds":0', '"gracePeriodSeconds":30'),
+    'no request DELETE',
+  ],
+  [
+    'a request more',
+    (request: SentRequest) => (request.verb === 'GET' ? [request, request] : [request]),
+    'GETs, a kubelet',
+  ],
+  [
+    'a patch more',
+    (request: SentRequest) => (request.verb === 'PATCH' ? [request, request] : [request]),
+    'patches of its status',
+  ],
+  [
+    'a deletion before the end is told',
+    (request: SentRequest) =>
+      request.verb === 'DELETE'
+        ? []
+        : request === ALL[0]
+          ? [...ALL.filter(({ verb }) => verb === 'DELETE'), request]
+          : [request],
+    'the order of its requests',
+  ],
+  ['another kind of request', (request: SentRequest) => [request, { ...request, verb: 'PUT' }], 'also PUT'],
+] as const)('%s is seen', (_what, change, text) => {
+  expect(found(change).join('\n')).toContain(text);
+});
+
+test('what is declared must be found, and what is found declared', () => {
+  const other = { about: 'pod blocks', what: 'its last status: - phase Succeeded' };
+  const resources = {
+    about: 'pod blocks',
+    what: 'its last status: - resources {}; + resources {"requests":{"cpu":"1"}}',
+  };
+  expect(undeclared('15-resize', [resources])).toEqual({ undeclared: [], notFound: [] });
+  expect(undeclared('15-resize', [resources, other])).toMatchObject({ undeclared: [other] });
+  expect(undeclared('15-resize', []).notFound).toHaveLength(1);
+});

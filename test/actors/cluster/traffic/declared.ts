@@ -1,0 +1,124 @@
+/** How the node's requests differ from a kubelet's, and why: what docs/kubelet-traffic.md is made of. */
+import type { Difference } from './compare.ts';
+
+export interface Declared {
+  /** Of the recordings: `04-crash`. */
+  readonly scenarios: readonly string[];
+  /** As the comparison has it: `pod two`, and which of its differences. */
+  readonly about: string;
+  readonly what: RegExp;
+}
+
+/** Differences that have one reason. */
+export interface Reason {
+  readonly kubelet: string;
+  readonly here: string;
+  readonly why: string;
+  readonly seen: readonly Declared[];
+}
+
+export const REASONS: readonly Reason[] = [
+  {
+    kubelet: 'looks for the image of a container, then makes the container, then goes on to the next',
+    here: 'the images of all containers are looked for at once: `Pulled` comes before `Created` of another container',
+    why: 'no image needs to wait for another container, or for the sandbox',
+    seen: [{ scenarios: ['04-crash'], about: 'pod two', what: /^the order of its events: .*Pulled/ }],
+  },
+  {
+    kubelet:
+      'tells `CrashLoopBackOff` and `ImagePullBackOff` when it looks at the pod again, which may be after the wait',
+    here: 'the status tells the wait as soon as it begins',
+    why: 'whoever looks sees what the container waits for',
+    seen: [
+      {
+        scenarios: ['04-crash'],
+        about: 'pod two',
+        what: /^a status that a kubelet does not tell: [^+]*\+ containerStatuses\[0\] [^+]*back-off 40s[^+]*CrashLoopBackOff[^+]*$/,
+      },
+      {
+        scenarios: ['22-outage'],
+        about: 'pod crasher',
+        what: /^a status that a kubelet does not tell: .*back-off 20s.*CrashLoopBackOff/,
+      },
+      { scenarios: ['10-image'], about: 'pod missing', what: /^a status once more: [^+]*\+ .*ImagePullBackOff/ },
+      { scenarios: ['10-image'], about: 'pod present', what: /^a status once more: [^+]*\+ .*ImagePullBackOff/ },
+    ],
+  },
+  {
+    kubelet: 'may take back, as a pod goes, what `status.resources` said of it: its cgroup is gone by then',
+    here: 'it stays as it was',
+    why: 'it says what the pod had, and the kubelet does so only when it happens to look in between',
+    seen: [{ scenarios: ['15-resize'], about: 'pod blocks', what: /^its last status: - resources \{\}; \+ resources/ }],
+  },
+  {
+    kubelet: 'deletes the mirror of a pod whose manifest is gone by its name',
+    here: 'only the mirror that was seen: its UID is a precondition',
+    why: 'a pod that has just taken the name is not deleted for it',
+    seen: ['02-static', '22-outage'].flatMap((scenario) => [
+      {
+        scenarios: [scenario],
+        about: podOf(scenario),
+        what: /^no request DELETE \{"gracePeriodSeconds":0,"precond[^u]*\}\}$/,
+      },
+      {
+        scenarios: [scenario],
+        about: podOf(scenario),
+        what: /^the request DELETE .*"preconditions":\{"uid":"‹uid›"\}/,
+      },
+    ]),
+  },
+  {
+    kubelet: 'tells the status of a new mirror 0.1 s or more after it was made, when the sandbox is there',
+    here: 'at once, and then that the pod runs',
+    why: 'the mirror has a status as soon as it is there, as any other pod',
+    seen: [
+      {
+        scenarios: ['02-static'],
+        about: 'pod web-node1',
+        what: /^a status that a kubelet does not tell: - PodReady[^+]*\+ PodReadyToStartContainers \{"status":"False",/,
+      },
+    ],
+  },
+  {
+    kubelet:
+      'forgets how a pod ended whose manifest has changed; of one that is gone it tells the end once its sandbox is stopped',
+    here: 'the mirror tells that the containers have ended as soon as they have, and goes right after',
+    why: 'until the other mirror is there this one shows what became of its pod',
+    seen: [
+      {
+        scenarios: ['02-static'],
+        about: 'pod web-node1',
+        what: /^(a status that a kubelet does not tell|its last status): - PodReady[^+]*\+ PodReadyToStartContainers \{"status":"True",/,
+      },
+      { scenarios: ['02-static'], about: 'pod web-node1', what: /^7 patches of its status, a kubelet sends 6$/ },
+      {
+        scenarios: ['22-outage'],
+        about: 'pod late-node1',
+        what: /^(a status that a kubelet does not tell|its last status): - .*\+ containerStatuses\[0\] .*"terminated"/,
+      },
+      {
+        scenarios: ['22-outage'],
+        about: 'pod late-node1',
+        what: /^(3 GETs, a kubelet sends 1|2 patches of its status, a kubelet sends 1)$/,
+      },
+    ],
+  },
+];
+
+function podOf(scenario: string): string {
+  return scenario === '02-static' ? 'pod web-node1' : 'pod late-node1';
+}
+
+const isDeclared =
+  (scenario: string, { about, what }: Difference) =>
+  (each: Declared): boolean =>
+    each.scenarios.includes(scenario) && each.about === about && each.what.test(what);
+
+/** What is found in a scenario and not declared, and what is declared and not found. */
+export function undeclared(scenario: string, found: readonly Difference[]) {
+  const all = REASONS.flatMap(({ seen }) => seen).filter(({ scenarios }) => scenarios.includes(scenario));
+  return {
+    undeclared: found.filter((each) => !all.some(isDeclared(scenario, each))),
+    notFound: all.filter((each) => !found.some((one) => isDeclared(scenario, one)(each))),
+  };
+}

@@ -1,0 +1,105 @@
+/** Bodies of requests without what differs from run to run: UIDs, times, versions, ids, addresses, generated names. */
+import { lookUp } from '../../../../pod/lookUp.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const fieldsOf = (value: unknown): Json => (isFields(value) ? value : {});
+
+const entriesOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isFields) : []);
+
+const ORDER = '$setElementOrder/conditions';
+
+/** By which field the entries of a status' lists are merged. */
+const KEYS: ReadonlyMap<string, string> = new Map([
+  ['conditions', 'type'],
+  ['podIPs', 'ip'],
+  ['hostIPs', 'ip'],
+]);
+
+/** What a strategic merge patch makes of a status: null takes away, lists are whole but for those with keys. */
+export function mergedStatus(before: Json, patch: Json): Json {
+  const changes = Object.entries(patch).flatMap(([name, value]): [string, unknown][] => {
+    if (name === ORDER) return [['order', entriesOf(value).map((each) => lookUp(each, 'type'))]];
+    if (name.startsWith('$')) return [];
+    const key = KEYS.get(name);
+    if (key !== undefined) return [[name, mergedList(lookUp(before, name), value, key)]];
+    const had = lookUp(before, name);
+    return [[name, isFields(value) && isFields(had) ? mergedStatus(had, value) : value]];
+  });
+  const all = Object.entries({ ...before, ...Object.fromEntries(changes) });
+  return Object.fromEntries(all.filter(([, value]) => value !== null));
+}
+
+function mergedList(before: unknown, patch: unknown, key: string): readonly Json[] {
+  const had = entriesOf(before);
+  const told = entriesOf(patch);
+  const keyOf = (entry: Json) => lookUp(entry, key);
+  const called = (all: readonly Json[], entry: Json) => all.find((each) => keyOf(each) === keyOf(entry));
+  const gone = told.filter((entry) => lookUp(entry, '$patch') === 'delete');
+  return [
+    ...had.map((entry) => mergedStatus(entry, called(told, entry) ?? {})),
+    ...told.filter((entry) => called(had, entry) === undefined),
+  ].filter((entry) => called(gone, entry) === undefined);
+}
+
+/** A status as it is compared, a line for each of its parts. */
+export function momentOf(status: Json): string {
+  const parts = Object.entries(status).flatMap(([name, value]) => partsOf(name, value));
+  return parts.sort().join('\n');
+}
+
+const LISTS = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'];
+
+function partsOf(name: string, value: unknown): string[] {
+  if (name === 'conditions') return entriesOf(value).map((each) => `${lookUp(each, 'type')} ${plainText(each)}`);
+  if (LISTS.includes(name)) return entriesOf(value).map((each, index) => `${name}[${index}] ${plainText(each)}`);
+  return [`${name} ${plainText(value, name)}`];
+}
+
+/** What stands for a value of a field that differs from run to run; whether it is there counts. */
+const VARYING: ReadonlySet<string> = new Set([
+  ...['uid', 'resourceVersion', 'creationTimestamp', 'startTime', 'podIP', 'podIPs', 'imageID', 'containerID'],
+  ...['startedAt', 'finishedAt', 'lastTransitionTime', 'lastProbeTime', 'deletionTimestamp', 'renewTime'],
+  ...['kubernetes.io/config.seen', 'kubernetes.io/config.hash', 'kubernetes.io/config.mirror'],
+]);
+/** They say nothing, or tell of how it was recorded. */
+const SILENT: ReadonlySet<string> = new Set(['lastProbeTime', 'lastTransitionTime', 'apiVersion', 'kind']);
+const NO_LIMIT = '9007199254740988Ki';
+
+/** A value as one text, with the names of its fields in order. */
+export function plainText(value: unknown, name = ''): string {
+  const told = plain(value, name);
+  return withoutIds(typeof told === 'string' ? told : (JSON.stringify(told) ?? ''));
+}
+
+function plain(value: unknown, name: string): unknown {
+  if (VARYING.has(name)) return value === '' ? '' : `‹${name}›`;
+  if (Array.isArray(value)) return value.map((each) => plain(each, ''));
+  if (!isFields(value)) return value;
+  const fields = Object.entries(value).filter(([field, of]) => !SILENT.has(field) && !isUnlimited(of) && of !== null);
+  return Object.fromEntries(fields.sort(byName).map(([field, of]) => [field, plain(of, field)]));
+}
+
+/** Of a cgroup v1 a kubelet tells a limit of memory that nobody has set, and takes it back. */
+const isUnlimited = (value: unknown): boolean =>
+  value === NO_LIMIT || (isFields(value) && Object.keys(value).length > 0 && Object.values(value).every(isUnlimited));
+
+const byName = ([one]: [string, unknown], [other]: [string, unknown]): number =>
+  one === other ? 0 : one < other ? -1 : 1;
+
+const withoutIds = (text: string): string =>
+  text
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '‹uid›')
+    .replaceAll(/\b[0-9a-f]{32}\b/g, '‹uid›')
+    .replaceAll(/\b10\.\d+\.\d+\.\d+\b/g, '‹ip›')
+    .replaceAll(/192\.0\.2\.10?\b/g, '‹host ip›')
+    .replaceAll('node-1', 'node1');
+
+/** The fields that a body has, by their paths. */
+export const fieldPaths = (value: unknown): string[] =>
+  Object.entries(fieldsOf(value)).flatMap(([name, inner]) =>
+    isFields(inner) ? fieldPaths(inner).map((path) => `${name}.${path}`) : [name],
+  );

@@ -1,0 +1,146 @@
+/** Plays a recorded scenario with a simulated node: what its users did, at the times when they did it. */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createEventRecorder } from '../../../../actors/events/eventRecorder.ts';
+import { EventSender } from '../../../../actors/events/eventSender.ts';
+import type { EventSink } from '../../../../actors/events/eventSink.ts';
+import type { Network } from '../../../../actors/services/network.ts';
+import { SimulatedNetwork } from '../../../../actors/simulated/network.ts';
+import type { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { openGate } from '../../../../host/simulated/gate.ts';
+import { KubeClient } from '../../../../kube/client.ts';
+import type { KubeTransport } from '../../../../kube/transport.ts';
+import { type Cluster, cluster } from '../../../fakes/cluster.ts';
+import { type SimulatedNode, simulatedNode } from '../../../fakes/node.ts';
+import { type SentRequest, withoutQuery } from './recording.ts';
+import { type Hands, IMAGE, isOf, type Scenario } from './scenario.ts';
+
+/** As large as the kubelet's. */
+const CAPACITY = { cpuMillis: 2_000, memoryBytes: 24_684_092 * 1_024, pods: 110 };
+/** So long before the first act the node has started. */
+const SETTLED_MS = 5_000;
+
+/** Gives what the node sent. */
+export async function played(scenario: Scenario): Promise<readonly SentRequest[]> {
+  const [first = [0]] = scenario.acts;
+  let now = scenario.fromStart ? 0 : first[0] - SETTLED_MS;
+  const { node, sent, hands } = await begin(scenario, now);
+  const zero = node.clock.now() - now;
+  for (const [ms, act] of scenario.acts) {
+    await node.clock.advance(ms - now);
+    now = ms;
+    await act(hands);
+  }
+  await node.clock.advance(Math.max(scenario.untilMs, scenario.settledMs ?? 0) - now);
+  const errors = node.errors.filter((error) => !scenario.fails?.test(error));
+  if (errors.length > 0) throw new Error(errors.join('\n'));
+  return sent.map(({ ms, ...request }) => ({ ms: ms - zero, ...request })).filter((request) => isOf(scenario, request));
+}
+
+async function begin(scenario: Scenario, firstMs: number) {
+  const sent: SentRequest[] = [];
+  const made: { cluster?: Cluster; events?: EventSink; network?: Network } = {};
+  const node = await simulatedNode({
+    config: { capacity: CAPACITY, clusterDns: ['10.96.0.10'] },
+    runtime: { images: { present: [IMAGE] }, ...scenario.runtime },
+    fromFiles: true,
+    clusterOf: (clock) => {
+      const inMemory = cluster(clock);
+      const transport = noting(inMemory.transport, clock, sent);
+      const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
+      made.events = eventsTo(client, clock);
+      const zero = clock.now() - firstMs;
+      const serverAt = (_host: string, port: number) => scenario.serverAt?.(port, clock.now() - zero);
+      made.network = new SimulatedNetwork({ clock, gate: openGate, serverAt });
+      made.cluster = { ...inMemory, client, leaseClient: client };
+      return made.cluster;
+    },
+    parts: { events: (event) => made.events?.(event), network: laterNetwork(() => made.network) },
+  });
+  if (made.cluster === undefined) throw new Error('the node has no cluster');
+  const { ask } = made.cluster;
+  for (const name of scenario.namespaces) {
+    await ask('POST', '/api/v1/namespaces', { metadata: { name } });
+    await ask('POST', `/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } });
+  }
+  const { client } = made.cluster;
+  const forgetEvents = () => {
+    made.events = eventsTo(client, node.clock);
+  };
+  return { node, sent, hands: handsOf(node, made.cluster, forgetEvents) };
+}
+
+/** The network of a node whose clock is not made yet. */
+const laterNetwork = (network: () => Network | undefined): Network => {
+  const present = (): Network => {
+    const made = network();
+    if (made === undefined) throw new Error('there is no network yet');
+    return made;
+  };
+  return {
+    connect: (...call) => present().connect(...call),
+    checkHealth: (...call) => present().checkHealth(...call),
+    fetch: (...call) => present().fetch(...call),
+  };
+};
+
+function handsOf(node: SimulatedNode, inMemory: Cluster, forgetEvents: () => void): Hands {
+  const { ask } = inMemory;
+  const path = (pod: string) => `/api/v1/namespaces/${pod.replace('/', '/pods/')}`;
+  return {
+    ...{ node, cluster: inMemory, ask, path },
+    create: async (pod, spec, metadata = {}) => {
+      const [namespace, name] = pod.split('/');
+      const body = { metadata: { name, ...metadata }, spec: { automountServiceAccountToken: false, ...spec } };
+      await ask('POST', `/api/v1/namespaces/${namespace}/pods`, body);
+      if ('nodeName' in spec) return;
+      await ask('POST', `${path(pod)}/binding`, { metadata: { name }, target: { kind: 'Node', name: 'node-1' } });
+    },
+    remove: async (pod, body) => {
+      await ask('DELETE', path(pod), body);
+    },
+    manifest: async (name, pod) => {
+      const file = join(node.manifestDir, `${name}.json`);
+      if (pod === undefined) await rm(file);
+      else await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', ...pod }));
+    },
+    kill: () => node.killAgent(),
+    start: async () => {
+      forgetEvents();
+      await node.startAgent();
+    },
+    sayAtEnd: async (pod, container, words) => {
+      const { metadata } = await ask('GET', path(pod));
+      // Every object has metadata.
+      const { uid } = metadata as { readonly uid: string };
+      await writeFile(node.path('root', 'pods', uid, 'containers', container, '0'), words);
+    },
+  };
+}
+
+/** Notes what goes through a transport. */
+function noting(transport: KubeTransport, clock: SimulatedClock, sent: SentRequest[]): KubeTransport {
+  return {
+    close: () => transport.close(),
+    send: async (request, options) => {
+      const { method, path, body, isWatch = false } = request;
+      const read = body === undefined || body === '' ? undefined : JSON.parse(body);
+      const noted = { ms: clock.now(), verb: isWatch ? 'WATCH' : method, path: withoutQuery(path), body: read };
+      const index = sent.push(noted) - 1;
+      const answer = await transport.send(request, options);
+      sent[index] = { ...noted, code: answer.code };
+      return answer;
+    },
+  };
+}
+
+/** The events of a node on their way to its cluster. */
+function eventsTo(client: KubeClient, clock: SimulatedClock): EventSink {
+  const recorder = createEventRecorder('node-1', () => clock.now());
+  const { signal } = new AbortController();
+  const sender = new EventSender({ client, clock, jitter: () => 0.5, onState: () => {}, onError: () => {}, signal });
+  recorder.subscribe(({ event, removed }) => {
+    if (!removed) sender.take(event);
+  });
+  return recorder.record;
+}

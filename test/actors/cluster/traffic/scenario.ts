@@ -1,0 +1,60 @@
+/** The recorded scenarios, as they are played. */
+import type { SimulatedServer } from '../../../../actors/simulated/connection.ts';
+import type { Cluster } from '../../../fakes/cluster.ts';
+import type { SimulatedNode, SimulatedNodeOptions } from '../../../fakes/node.ts';
+import type { Sent } from './account.ts';
+import type { SentRequest } from './recording.ts';
+
+/** The image of all containers. */
+export const IMAGE = 'statelet.local/busybox:1';
+
+/** What a user, or the world, does at a moment of the recording, in milliseconds. */
+export type Act = readonly [ms: number, act: (hands: Hands) => unknown];
+
+export interface Scenario {
+  /** That of the recording: `16-evict`. */
+  readonly name: string;
+  /** What happens. */
+  readonly title: string;
+  /** How much the node sends. */
+  readonly sends: Sent;
+  /** Those of its pods. */
+  readonly namespaces: readonly string[];
+  readonly runtime?: SimulatedNodeOptions['runtime'];
+  /** What fails on the node in the course of it. */
+  readonly fails?: RegExp;
+  /** Who listens in a pod, at a moment of the recording. */
+  readonly serverAt?: (port: number, ms: number) => SimulatedServer | undefined;
+  readonly acts: readonly Act[];
+  /** When it is over; what the node does until `settledMs` counts as well, as it looks for files less often. */
+  readonly untilMs: number;
+  readonly settledMs?: number;
+  /** Whether the start of the node is part of it. */
+  readonly fromStart?: boolean;
+  /** Whether it has all that the node sends, not only what is about its namespaces. */
+  readonly isWhole?: boolean;
+}
+
+export interface Hands {
+  readonly node: SimulatedNode;
+  readonly cluster: Cluster;
+  readonly ask: Cluster['ask'];
+  /** Makes a pod, `namespace/name`; the scheduler binds it to the node unless its spec names that. */
+  create(pod: string, spec: object, metadata?: object): Promise<void>;
+  remove(pod: string, body?: object): Promise<void>;
+  path(pod: string): string;
+  /** Writes the manifest of a static pod; without one it goes. */
+  manifest(name: string, pod?: object): Promise<void>;
+  /** The agent is gone at once. */
+  kill(): void;
+  /** Another agent takes its place. */
+  start(): Promise<void>;
+  /** What a container writes to the file for its last words. */
+  sayAtEnd(pod: string, container: string, words: string): Promise<void>;
+}
+
+/** Of a recording of some namespaces only their own requests are compared. */
+export const isOf = (
+  { namespaces, untilMs, settledMs = untilMs, isWhole = false }: Scenario,
+  { ms, path }: SentRequest,
+): boolean => ms <= settledMs && (isWhole || namespaces.some((name) => path.startsWith(`/api/v1/namespaces/${name}/`)));

@@ -1,0 +1,13 @@
+/** The recorded scenarios. */
+import type { Scenario } from '../scenario.ts';
+import { breakScenarios } from './breaks.ts';
+import { podScenarios } from './pods.ts';
+import { resourceScenarios } from './resources.ts';
+import { staticScenarios } from './statics.ts';
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...staticScenarios,
+  ...podScenarios,
+  ...resourceScenarios,
+  ...breakScenarios,
+];

@@ -1,0 +1,19 @@
+/** What the node sends in the recorded scenarios, side by side with what a kubelet sent. */
+import { describe, expect, test } from '@jest/globals';
+import { accountOf } from './account.ts';
+import { differences } from './compare.ts';
+import { undeclared } from './declared.ts';
+import { played } from './play.ts';
+import { recordedRequests } from './recording.ts';
+import { isOf } from './scenario.ts';
+import { SCENARIOS } from './scenarios/all.ts';
+
+describe('the node asks no more of an API server than a kubelet, and tells it the same', () => {
+  test.each(SCENARIOS)('in scenario $name', async (scenario) => {
+    const node = accountOf(await played(scenario));
+    const kubelet = accountOf(recordedRequests(scenario.name).filter((request) => isOf(scenario, request)));
+    expect(node.sent).toEqual(scenario.sends);
+    const found = differences(kubelet, node);
+    expect(undeclared(scenario.name, found)).toEqual({ undeclared: [], notFound: [] });
+  });
+});
