@@ -11,8 +11,8 @@ What a kubelet 1.36 sent to a kube-apiserver 1.36 was recorded in a number of sc
 ([test/recorded/kubelet](../test/recorded/kubelet/README.md)). The tests play the same scenarios with a simulated node and
 the test API server, and compare for each pod: its statuses after each patch (every field, with the order of conditions),
 the order of what is made, told and deleted, the bodies of these requests, its events with their fields, and how often
-anything was asked. The node may leave out a status that is soon over; it must send no more, of no other kind, and come to
-the same end. UIDs, times, versions, ids and addresses are not compared, nor are tokens and watches of single objects.
+anything was asked. The node may leave out a status that is soon over, and need not read a pod before it patches it; it
+must send no more, of no other kind, and come to the same end. UIDs, times, versions, ids and addresses are not compared, nor are tokens and watches of single objects.
 
 This page is written by \`npm run docs\`. A difference that is not below fails the tests, and so does one that is below and
 does not occur.`;

@@ -29,6 +29,8 @@ export class ApiStatusSink implements StatusSink {
   readonly patienceMs = 1_000;
   readonly #client: KubeClient;
   readonly #cache: PodCache;
+  /** The pods of which nobody knows what the server made of the last status. */
+  readonly #uncertain = new Set<string>();
 
   constructor(client: KubeClient, cache: PodCache) {
     this.#client = client;
@@ -41,42 +43,61 @@ export class ApiStatusSink implements StatusSink {
    */
   async put(report: StatusReport, options: CallOptions): Promise<void> {
     if (report.isStatic ? !this.#cache.isMirrored(report.uid) : this.#cache.hasLeft(report.uid)) return;
-    if (this.#cache.told.hasIt(report)) return;
+    if (!this.#uncertain.has(report.uid) && this.#cache.told.hasIt(report)) return;
     const path = podPath(report);
-    const pod = await this.#get(path, report.uid, options);
+    const pod = this.#known(report) ?? (await this.#get(path, report.uid, options));
     if (pod === undefined || !shows(pod, report.uid)) return;
+    this.#uncertain.add(report.uid);
     const told = await this.#patch(path, pod, report, options);
+    this.#uncertain.delete(report.uid);
     const isMirror = pod.metadata.uid !== report.uid;
     if (told !== undefined && report.ended && !isMirror && told.metadata.deletionTimestamp !== undefined)
       await this.#delete(path, report.uid, options);
     if (told !== undefined) this.#cache.told.note(report, told);
   }
 
-  async #get(path: string, uid: string, options: CallOptions): Promise<SeenPod | undefined> {
-    try {
-      return await orGone(async () => z.parse(podSchema, await this.#client.get(path, options)));
-    } catch (error) {
-      // Of a pod that is not there any more a node must not ask.
-      if (isForbidden(error) && this.#cache.isGone(uid)) return undefined;
-      throw error;
-    }
+  /**
+   * The pod as the server is known to have it: only the node writes what the patch is about, and the UID in that says of
+   * which pod it is. Of one that has ended, or is being deleted, only the server itself says how far that has come.
+   */
+  #known({ uid, ended }: StatusReport): SeenPod | undefined {
+    if (ended || this.#uncertain.has(uid)) return undefined;
+    const { data } = z.safeParse(podSchema, this.#cache.lastSeen(uid));
+    return data?.metadata.deletionTimestamp === undefined ? data : undefined;
+  }
+
+  #get(path: string, uid: string, options: CallOptions): Promise<SeenPod | undefined> {
+    return this.#orGone(uid, async () => z.parse(podSchema, await this.#client.get(path, options)));
   }
 
   /** The pod as the server has it then. */
-  async #patch(path: string, pod: SeenPod, { status }: StatusReport, options: CallOptions) {
+  async #patch(path: string, pod: SeenPod, { uid, status }: StatusReport, options: CallOptions) {
     const patch = statusPatch(pod.status, mergedStatus(pod.status, jsonOf(status)));
     if (patch === undefined) return pod;
     const body = { metadata: { uid: pod.metadata.uid }, status: patch };
-    return await orGone(async () => z.parse(podSchema, await this.#client.patch(`${path}/status`, body, options)));
+    const patched = async () => z.parse(podSchema, await this.#client.patch(`${path}/status`, body, options));
+    return await this.#orGone(uid, patched);
   }
 
   async #delete(path: string, uid: string, options: CallOptions): Promise<void> {
     const how = { gracePeriodSeconds: 0, preconditions: { uid } };
     try {
-      await orGone(() => this.#client.delete(path, how, options));
+      await this.#orGone(uid, () => this.#client.delete(path, how, options));
     } catch (error) {
       // Another pod has its name by now.
       if (!isConflict(error)) throw error;
+    }
+  }
+
+  /** Undefined: the server has it no more. */
+  async #orGone<T>(uid: string, call: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await call();
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      // Of a pod that is not there any more a node must not ask.
+      if (isForbidden(error) && this.#cache.isGone(uid)) return undefined;
+      throw error;
     }
   }
 }
@@ -84,14 +105,5 @@ export class ApiStatusSink implements StatusSink {
 /** Whether the server's pod is this one, or its mirror. */
 const shows = ({ metadata: { uid, annotations } }: SeenPod, wanted: string): boolean =>
   uid === wanted || mirroredHash(annotations) === wanted;
-
-async function orGone<T>(call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call();
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
 
 const jsonOf = (status: PodStatus): Record<string, unknown> => JSON.parse(JSON.stringify(status));

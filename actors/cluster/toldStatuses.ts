@@ -46,6 +46,13 @@ export class ToldStatuses {
     });
   }
 
+  /** What is newer of the answer to what was told last of a pod and what was seen of it. */
+  lastAnswer(uid: string, seen: KubeObject | undefined): unknown {
+    const answer = this.#told.get(uid)?.answer;
+    const { data } = z.safeParse(seenSchema, seen);
+    return answer === undefined || (data !== undefined && isLater(data, answer)) ? data : answer;
+  }
+
   /** Whether the server was told just this, and has it still. */
   hasIt(report: StatusReport): boolean {
     return [...this.#told.values()].some(

@@ -4,8 +4,9 @@ import { PodCache } from '../../../actors/cluster/podCache.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import type { Fault } from '../../../apiserver/faults.ts';
+import type { KubeObject } from '../../../kube/reflector.ts';
 import type { PodStatus } from '../../../pod/api/schema/status.ts';
-import { cluster } from '../../fakes/cluster.ts';
+import { type Cluster, cluster } from '../../fakes/cluster.ts';
 import { IMAGE } from '../../fakes/pods.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -77,7 +78,8 @@ describe('a status', () => {
       condition('PodScheduled', 'True'),
     ];
     await put({ ...RUNNING, conditions });
-    const [, patch, ...more] = asked();
+    const [patch, ...more] = asked();
+    // What it had was its last answer.
     expect(more).toEqual([]);
     expect(patch).toEqual({
       ...{ method: 'PATCH', path: `${WEB}/status` },
@@ -145,6 +147,39 @@ describe('a status', () => {
     asked();
     await put(RUNNING);
     expect(asked().map(({ method }) => method)).toEqual(['GET']);
+  });
+});
+
+/** What a watch tells of the pod. */
+// The server's objects have their metadata.
+const seen = async (ask: Cluster['ask']) => (await ask('GET', WEB)) as KubeObject;
+
+describe('what the server has', () => {
+  const NOT_READY = { ...RUNNING, conditions: [condition('Ready', 'False')] };
+
+  test('is read again after an answer that was lost, be the status as it was before', async () => {
+    const { put, troubled, ask } = await withPod();
+    await put(RUNNING);
+    troubled('patch', { kind: 'lost' });
+    await expect(put(NOT_READY)).rejects.toThrow('cut before the answer');
+    await put(RUNNING);
+    expect(await ask('GET', WEB)).toMatchObject({ status: { conditions: RUNNING.conditions } });
+  });
+
+  test('is what the watch has told of it, and is not asked for', async () => {
+    const { put, ask, asked, pods, uid } = await withPod();
+    pods.take([await seen(ask)], []);
+    await put(RUNNING);
+    expect(asked().map(({ method, body }) => [method, body.metadata.uid])).toEqual([['PATCH', uid]]);
+    expect(await ask('GET', WEB)).toMatchObject({ status: RUNNING });
+  });
+
+  test('is asked for where the pod is to be deleted: it may have gone by now', async () => {
+    const { put, ask, asked, pods } = await withPod();
+    const object = await seen(ask);
+    pods.take([{ ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }], []);
+    await put(RUNNING);
+    expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
   });
 });
 
