@@ -16,6 +16,7 @@ import { Classes } from './cluster/classes.ts';
 import { ClusterNode, noCluster } from './cluster/clusterNode.ts';
 import { describer } from './cluster/describeNode.ts';
 import { mirrorPorts } from './cluster/mirrorPods.ts';
+import { NodeImages } from './cluster/nodeImages.ts';
 import { OwnNode } from './cluster/ownNode.ts';
 import { noServices, Services } from './cluster/services.ts';
 import type { ClusterCaches } from './cluster/watches.ts';
@@ -93,7 +94,7 @@ function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
   const kept = createFactWriter({ ...ground, keepEnd: (...end) => reports.keep(...end) });
   const boundary = createBoundary(
-    worldOf(ground, kept, reports, { facts: () => agent.facts(), overview: () => agent.overview() }),
+    worldOf(ground, kept, reports, { facts: () => agent.facts(), health: () => agent.health() }),
     { clock, onError, record, calls, redaction },
   );
   const agent: NodeAgent = agentBehind(
@@ -144,7 +145,7 @@ function worldOf(
   ground: Ground,
   { isEvidence }: FactWriter,
   reports: StatusReports,
-  agent: Pick<NodeAgent, 'facts' | 'overview'>,
+  agent: Pick<NodeAgent, 'facts' | 'health'>,
 ): World {
   const { fullConfig: told, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
   const { mounter = hostMounter, network = hostNetwork } = ground;
@@ -176,13 +177,17 @@ function worldOf(
 }
 
 /** What keeps the Node of a cluster; without one nobody asks. */
-function clusterPorts({ cluster, clock, fullConfig }: Ground, agent: Pick<NodeAgent, 'facts' | 'overview'>) {
+function clusterPorts(
+  { cluster, clock, fullConfig, ownNode, cri, jitter = systemJitter }: Ground,
+  agent: Pick<NodeAgent, 'facts' | 'health'>,
+) {
   if (cluster === undefined) return noCluster;
   const { nodeName, admissionNode: born = {} } = fullConfig;
-  const { host, providerId } = cluster;
+  const { host, providerId, statusImages: most } = cluster;
   const describe = describer(agent, { name: nodeName, born, host, providerId, clock });
+  const images = new NodeImages({ cri, clock, most });
   return {
-    ...new ClusterNode({ ...cluster, nodeName, clock, describe }).ports,
+    ...new ClusterNode({ ...cluster, nodeName, clock, jitter, ownNode, describe, images }).ports,
     ...mirrorPorts(cluster.client, nodeName),
   };
 }

@@ -3,6 +3,7 @@ import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
 import { waitOf } from '../machines/admission/context.ts';
 import { type ChangeableFacts, changeableFacts, type NodeContext, type NodeInput } from '../machines/node/context.ts';
 import { foreignPods } from '../machines/node/own.ts';
+import { healthOf } from '../machines/node/readiness.ts';
 import { nodeView, runtimeView } from '../machines/node/view.ts';
 import { isWanted } from '../machines/node/wanted.ts';
 import { actorView } from '../machines/shared/actorTree.ts';
@@ -97,6 +98,8 @@ export interface NodeAgent {
   manifestFile(uid: string): string | undefined;
   /** What of the node itself can change while it runs, as it is now. */
   facts(): ChangeableFacts;
+  /** What its being ready depends on, and since when it is, or is not. */
+  health(): ReturnType<typeof healthOf> & { readonly since: number | undefined };
 }
 
 /** Who is told what happens to the actors; what one of them throws goes to `onError` alone. */
@@ -145,6 +148,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     // Who reads the files knows: a recording tells nothing of them.
     manifestFile: () => undefined,
     facts: () => changeableFacts(root.getSnapshot().context),
+    health: () => boundary.redact(healthNow(actors)),
   };
 }
 
@@ -269,6 +273,12 @@ function withAdmission({ pod, tree }: SeenPod, root: RootActor): SeenPod {
   const admission = tree.tags.includes('admitting') ? root.getSnapshot().children.admission : undefined;
   const waitingFor = admission && waitOf(admission.getSnapshot().context, pod.metadata.uid);
   return { pod, tree: waitingFor === undefined ? tree : { ...tree, waitingFor } };
+}
+
+function healthNow({ root, since }: NodeActors): ReturnType<NodeAgent['health']> {
+  const snapshot = root.getSnapshot();
+  const drains = snapshot.hasTag('draining');
+  return { ...healthOf(snapshot.context, drains), since: drains ? since.of(root) : snapshot.context.readiness.since };
 }
 
 function limitersOf(root: RootActor): NodeOverview['limiters'] {

@@ -16,7 +16,7 @@ type Feeds = World['feeds'];
 
 const TICK_MS = 10_000;
 
-interface FeedParts extends SourceParts, ClusterCaches, Pick<NodeParts, 'cri' | 'onRuntimeHealth'> {
+interface FeedParts extends Omit<SourceParts, 'ownNode'>, ClusterCaches, Pick<NodeParts, 'cri' | 'onRuntimeHealth'> {
   readonly hostIps: HostAddresses;
   readonly ownership: Pick<Ownership, 'see'>;
 }

@@ -38,6 +38,8 @@ export interface ClusterParts {
   readonly statusCheckMs: number;
   /** How often the status of its Node is written in any case, in milliseconds. */
   readonly statusReportMs: number;
+  /** How many images that status lists; -1: all. */
+  readonly statusImages: number;
   /** As a cloud knows the node; empty for none. */
   readonly providerId: string;
   /** Whether the node registers itself; else somebody else makes its Node. */

@@ -13,11 +13,12 @@ const textOf = async (file: string): Promise<string> => (await readFile(file, 'u
 
 /** Reads it; what the host does not tell is empty. */
 export async function hostIdentity(): Promise<HostIdentity> {
-  const [machineID, productUuid, bootID, osRelease] = await Promise.all(
-    ['/etc/machine-id', '/sys/class/dmi/id/product_uuid', '/proc/sys/kernel/random/boot_id', '/etc/os-release'].map(
-      textOf,
-    ),
+  const [machineID, productUuid, bootID, osRelease, memory] = await Promise.all(
+    ['/etc/machine-id', '/sys/class/dmi/id/product_uuid', '/proc/sys/kernel/random/boot_id', '/etc/os-release']
+      .concat('/proc/meminfo')
+      .map(textOf),
   );
+  const swap = swapBytes(memory ?? '');
   return {
     machineID: machineID ?? '',
     systemUUID: productUuid || machineID || '',
@@ -26,5 +27,9 @@ export async function hostIdentity(): Promise<HostIdentity> {
     osImage: /^PRETTY_NAME="?([^"\n]*)/m.exec(osRelease ?? '')?.[1] ?? '',
     architecture: goArchitecture(arch()),
     kubeletVersion: kubeletVersion(),
+    ...(swap > 0 ? { swap: { capacity: swap } } : {}),
   };
 }
+
+/** All swap of a host, by the text of its /proc/meminfo. */
+const swapBytes = (memory: string): number => 1024 * Number(/^SwapTotal:\s+(\d+) kB$/m.exec(memory)?.[1] ?? 0);

@@ -21,7 +21,8 @@ export interface JoinedCluster extends ClusterParts {
 
 /** Reads the kubeconfig; throws a `ConfigError` where that is wrong. Nothing is asked of the server yet. */
 export async function joinCluster(config: ClusterConfig, host: HostIdentity): Promise<JoinedCluster> {
-  const { rate, eventRate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs } = config;
+  const { rate, eventRate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs, statusImages } =
+    config;
   const kubeconfig = await readKubeconfig(config.kubeconfig);
   const endpoint = kubeEndpoint(kubeconfig, systemClock.now);
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
@@ -36,7 +37,7 @@ export async function joinCluster(config: ClusterConfig, host: HostIdentity): Pr
     leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
     ...{ pods: new PodCache(), onNodeUid, nodeUid },
     access: clusterAccess(config.kubeconfig, kubeconfig),
-    ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, registers: registersNode },
+    ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, statusImages, registers: registersNode },
     close: () => {
       for (const each of [transport, leaseTransport]) each.close();
     },

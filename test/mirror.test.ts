@@ -13,7 +13,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   // A node of a cluster.
   'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'describeNode podCache' },
-  'test/actors/cluster/watches.test.ts': { 'actors/cluster': 'ownNode watch' },
+  'test/actors/cluster/watches.test.ts': { 'actors/cluster': 'nodeObjects watch' },
   'test/actors/cluster/clusterNode.test.ts': { kube: 'paths' },
   'test/kube/client.test.ts': { kube: 'rateLimit' },
   'test/kube/reflectorTroubles.test.ts': { kube: 'backOff watchEvent' },
@@ -143,7 +143,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/pod/show/actorRows.test.ts': { 'pod/show': 'actorRowText category treeRows' },
   'test/pod/show/explain.test.ts': { 'pod/show': 'explainText logTail' },
   'test/pod/show/explainNode.test.ts': { 'pod/show': 'actorNode' },
-  'test/pod/node/nodeObject.test.ts': { 'pod/node': 'nodeTable nodeUse', 'pod/show': 'explainNodeUse' },
+  'test/pod/node/nodeObject.test.ts': {
+    'pod/node': 'declaredFeatures nodeConditions nodeTable nodeUse',
+    'pod/show': 'explainNodeUse',
+  },
   'test/pod/show/describe/pod.test.ts': { 'pod/show/describe': 'containers events labels tabbed time volumes' },
   'test/cli/table/render.test.ts': { 'cli/table': 'help layout liveRows', 'pod/show': 'shownName' },
   'test/actors/resize.test.ts': { 'pod/show': 'reason' },

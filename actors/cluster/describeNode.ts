@@ -1,6 +1,6 @@
 /** The Node object as it is at each moment, of what the agent knows. */
 import type { AdmissionNode } from '../../pod/admission/node.ts';
-import { type HostIdentity, type NodeObject, nodeObject } from '../../pod/node/nodeObject.ts';
+import { type HostIdentity, type NodeImage, type NodeObject, nodeObject } from '../../pod/node/nodeObject.ts';
 import type { Clock } from '../clock.ts';
 import type { NodeAgent } from '../nodeAgent.ts';
 
@@ -13,16 +13,19 @@ interface DescribedNode {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Gives the node as it is then. */
+/** Gives the node as it is then, with these images. */
 export function describer(
-  agent: Pick<NodeAgent, 'overview' | 'facts'>,
+  agent: Pick<NodeAgent, 'facts' | 'health'>,
   { name, born, host, providerId = '', clock }: DescribedNode,
-): () => NodeObject {
-  const known = { name, labels: {}, taints: [], ...born, host, providerId, startedAt: clock.now() };
-  return () => {
-    const [{ runtime, tags, since }, now] = [agent.overview(), clock.now()];
-    const drains = tags.includes('draining') ? { drainsSince: since } : {};
+): (images?: readonly NodeImage[]) => NodeObject {
+  const startedAt = clock.now();
+  const known = { name, labels: {}, taints: [], ...born, host, providerId, startedAt };
+  return (images = []) => {
+    const { since: readySince = startedAt, ...health } = agent.health();
     const { hostIps: addresses, admissionNode, ...facts } = agent.facts();
-    return nodeObject({ ...known, ...admissionNode, ...facts, addresses, runtime, ...drains, now });
+    return nodeObject({
+      ...{ ...known, ...admissionNode, ...facts, addresses, images },
+      ...{ health, readySince, now: clock.now() },
+    });
   };
 }

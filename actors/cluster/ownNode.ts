@@ -1,31 +1,72 @@
 /** The node's own Node object as the API server has it, as far as the node has heard. */
 import { NODES } from '../../kube/paths.ts';
-import type { KubeObject } from '../../kube/reflector.ts';
+import type { KubeObject, ReflectorStep } from '../../kube/reflector.ts';
+import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
+import type { NodeFact } from '../../machines/shared/events.ts';
+import { sameValue } from '../../pod/sameValue.ts';
+import type { Clock } from '../clock.ts';
+import { readNode } from './nodeObjects.ts';
 import type { Watch } from './watch.ts';
 
 export class OwnNode {
-  #object: KubeObject | undefined;
+  #object: KubeObject | null = null;
+  #isFollowed = false;
   readonly #heard = Promise.withResolvers<void>();
 
-  /** Undefined where there is none, or nothing is known of it yet. */
-  get object(): KubeObject | undefined {
-    return this.#object;
+  /** As the server has it now; null where it has none, undefined where nobody can tell. */
+  get current(): KubeObject | null | undefined {
+    return this.#isFollowed ? this.#object : undefined;
   }
 
-  /** Resolves once the server has said which Node there is, be it none. */
-  get heard(): Promise<void> {
-    return this.#heard.promise;
+  /** Resolves once the server has said which Node there is, be it none, or the signal aborts. */
+  heard(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    const aborted = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
+    return Promise.race([this.#heard.promise, aborted]);
   }
 
   /** All that the server has under the node's name. */
   take([object]: readonly KubeObject[]): void {
-    this.#object = object;
+    this.#object = object ?? null;
     this.#heard.resolve();
+  }
+
+  step({ state }: ReflectorStep): void {
+    this.#isFollowed = state === 'watching';
   }
 }
 
-export const ownNodeWatch = (ownNode: OwnNode, nodeName: string): Watch => ({
-  ...{ name: 'Node', place: `the Node ${nodeName}` },
-  ...{ path: NODES, query: { fieldSelector: `metadata.name=${nodeName}` } },
-  onSet: (objects) => ownNode.take(objects),
-});
+/** Follows it, and tells what of it concerns the node when that has changed. */
+export function ownNodeWatch(ownNode: OwnNode, nodeName: string, clock: Pick<Clock, 'now'>): Watch {
+  let told: SeenNode | null | undefined;
+  return {
+    ...{ name: 'Node', place: `the Node ${nodeName}` },
+    ...{ path: NODES, query: { fieldSelector: `metadata.name=${nodeName}` } },
+    onStep: (step) => ownNode.step(step),
+    onSet: (objects, send: (fact: NodeFact) => void) => {
+      ownNode.take(objects);
+      const [object] = objects;
+      const node = object === undefined ? null : seenNode(object);
+      if (told !== undefined && sameValue(told, node)) return;
+      told = node;
+      send({ type: 'cluster.nodeSeen', node, at: clock.now() });
+    },
+  };
+}
+
+function seenNode(object: KubeObject): SeenNode {
+  const { metadata, spec, status } = readNode(object);
+  const { uid, labels = {} } = metadata;
+  const taints = (spec.taints ?? []).flatMap(({ key, value, effect: name }) => {
+    const effect = EFFECTS.find((each) => each === name);
+    return effect === undefined ? [] : [{ key, effect, ...(value === undefined ? {} : { value }) }];
+  });
+  return { uid, labels, taints, isDoubted: isDoubted(status.conditions) };
+}
+
+/** What others may mean is not for this node to act on. */
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+
+/** As a controller writes it that has not heard of the node for a while. */
+const isDoubted = (conditions: unknown): boolean =>
+  Array.isArray(conditions) && conditions.some(({ type, status }) => type === 'Ready' && status === 'Unknown');

@@ -16,6 +16,8 @@ export interface Watch<Kept = KubeObject> {
   readonly query?: Readonly<Record<string, string>>;
   /** What is kept of each; absent: all of it. */
   readonly keep?: (object: KubeObject) => Kept;
+  /** Told how it gets on before anybody else. */
+  readonly onStep?: (step: ReflectorStep) => void;
   /** Takes all there are, whenever that has changed; `send` tells the node of it. */
   readonly onSet: (objects: readonly Kept[], send: (fact: NodeFact) => void) => void;
 }
@@ -31,7 +33,7 @@ interface Following {
 
 /** Goes on until the signal aborts. */
 export function follow<Kept>(
-  { name, place, onSet, ...what }: Watch<Kept>,
+  { name, place, onSet, onStep, ...what }: Watch<Kept>,
   { send, onError, ...how }: Following,
 ): Promise<void> {
   const { clock, signal } = how;
@@ -40,7 +42,10 @@ export function follow<Kept>(
   const reflector = new Reflector<Kept>({
     ...{ ...what, ...how },
     onSet: (objects) => onSet(objects, send),
-    onStep: (step: ReflectorStep) => tell(step),
+    onStep: (step) => {
+      onStep?.(step);
+      tell(step);
+    },
     onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `${name} ${problem}`)),
   });
   return reflector.run();

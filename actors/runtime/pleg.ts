@@ -67,6 +67,8 @@ class Pleg {
   /** By the steady clock. */
   #listAt: number;
   #listedAt = Number.NEGATIVE_INFINITY;
+  /** When the last list began that the runtime has answered, in milliseconds since the epoch. */
+  #answeredAt: number | undefined;
 
   constructor(options: PlegOptions) {
     this.#options = options;
@@ -121,13 +123,13 @@ class Pleg {
     if (this.#state !== before) send({ type: 'runtime.plegChanged', pleg: this.#state });
   }
 
-  /** What could not be had is a matter of the next list. */
-  #listed(failures: readonly unknown[]): void {
+  /** What could not be had is a matter of the next list; `staleSince` is when the last one was, if this was none. */
+  #listed(failures: readonly unknown[], staleSince?: number): void {
     const { clock, signal, onError } = this.#options;
     if (signal.aborted) return;
     for (const each of failures) onError('relist', each);
     const [first] = failures;
-    const failed = { type: 'listFailed', failure: toFailure(first, clock.now()) } as const;
+    const failed = { type: 'listFailed', failure: toFailure(first, clock.now()), staleSince } as const;
     this.#change(failures.length > 0 ? failed : { type: 'listed' });
   }
 
@@ -140,12 +142,14 @@ class Pleg {
     const { cri, clock, signal, send, takeTouched, takeFound } = this.#options;
     const unshown = takeFound().filter((found) => !this.#hasShown(found));
     for (const pod of [...takeTouched(), ...unshown.map(({ pod }) => pod)]) this.#touched.set(pod.uid, pod);
+    const begunAt = clock.now();
     try {
       const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
       const [sandboxes, containers] = await Promise.all([
         cri.listPodSandbox({ filter: undefined }, options),
         cri.listContainers({ filter: undefined }, options),
       ]);
+      this.#answeredAt = begunAt;
       const shown = observedPods(sandboxes.items, containers.containers);
       const { changed, unread } = await this.#changes(shown);
       if (signal.aborted) return;
@@ -159,7 +163,7 @@ class Pleg {
       const told = new Map(changed.map((pod) => [pod.uid, pod]));
       this.#known = new Map([...shown].map(([uid, pod]) => [uid, told.get(uid) ?? pod]));
     } catch (error) {
-      this.#listed([error]);
+      this.#listed([error], this.#answeredAt);
     }
   }
 

@@ -6,7 +6,8 @@ import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
-import { apiPods } from '../cluster/apiPods.ts';
+import { API_SOURCE, apiPods } from '../cluster/apiPods.ts';
+import type { OwnNode } from '../cluster/ownNode.ts';
 import { nextTurn as nextTurnOfHost } from '../nextTurn.ts';
 import type { NodeParts } from '../nodeParts.ts';
 import type { Network } from '../services/network.ts';
@@ -46,6 +47,8 @@ export interface SourceParts {
   readonly nextTurn?: () => Promise<void>;
   /** The cluster that the node belongs to; absent: none. */
   readonly cluster?: NodeParts['cluster'];
+  /** What that says of the node, if there is one. */
+  readonly ownNode?: Pick<OwnNode, 'heard'>;
   readonly jitter: () => number;
   readonly onError: (source: string, error: unknown) => void;
   /** Told which file each static pod is in, by uid, whenever that changes. */
@@ -74,11 +77,18 @@ export function sourcesFeed(parts: SourceParts): Feed {
   };
 }
 
-/** The pods that an API server has for the node, where there is one. */
-const apiSource = ({ cluster, nodeName, clock, jitter, onError }: SourceParts): Feed[] =>
-  cluster === undefined
-    ? []
-    : [apiPods({ client: cluster.client, cache: cluster.pods, nodeName, clock, jitter, onError })];
+/** The pods that an API server has for the node, where there is one; admission has to know the Node first. */
+function apiSource({ cluster, ownNode, nodeName, clock, jitter, onError }: SourceParts): Feed[] {
+  if (cluster === undefined) return [];
+  const pods = apiPods({ client: cluster.client, cache: cluster.pods, nodeName, clock, jitter, onError });
+  const follow: Feed = async (send, options) => {
+    // The server may run on this very node: what runs here without it waits for no word of it.
+    send({ type: 'config.sourceUnread', source: API_SOURCE, problems: [] });
+    await ownNode?.heard(options.signal);
+    if (!options.signal.aborted) await pods(send, options);
+  };
+  return [follow];
+}
 
 /** Static pods from files; nothing at all when no path is given. */
 function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {

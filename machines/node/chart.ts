@@ -5,8 +5,8 @@ import { lookUp } from '../../pod/lookUp.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/known.ts';
 import type { FeedName } from '../shared/events.ts';
-import { recordedCluster } from './cluster.ts';
-import { admissionNode, networkOf, recordReadinessEvent, runningLogs } from './context.ts';
+import { admittedBy, isOfCluster, recordedCluster } from './cluster.ts';
+import { admissionNode, networkOf, runningLogs } from './context.ts';
 import { preemptionOf } from './endings.ts';
 import { facts, moments } from './facts.ts';
 import { newPleg } from './pleg.ts';
@@ -39,8 +39,6 @@ const chartSetup = nodeSetup
       needsFeed: ({ event }) => event.type === 'feed.ended' && NEEDED.includes(event.feed),
       hasReturned: ({ context, event }) =>
         event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
-      hasGone: ({ context, event }) =>
-        event.type === 'runtime.healthChanged' && !event.health.ready && context.health.ready,
     },
     actions: {
       recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
@@ -52,7 +50,8 @@ const chartSetup = nodeSetup
       }),
       passOnFacts: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'node.factsChanged') return;
-        const { allocatable: capacity = context.allocatable, admissionNode: node = {} } = event;
+        const { allocatable: capacity = context.allocatable, admissionNode: own } = event;
+        const node = admittedBy(context, own);
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', capacity, node });
       }),
       recordHealth: enqueueActions(({ context, event, enqueue }) => {
@@ -92,22 +91,28 @@ const chartSetup = nodeSetup
         if (seen?.others && !seen.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
-      recordCluster: assign(({ context, event }) =>
-        event.type === 'cluster.watchChanged' || event.type === 'cluster.eventsChanged'
-          ? recordedCluster(context, event)
-          : {},
-      ),
+      recordCluster: enqueueActions(({ context, event, enqueue }) => {
+        if (!isOfCluster(event)) return;
+        enqueue.assign(recordedCluster(context, event));
+        if (event.type !== 'cluster.nodeSeen') return;
+        const node = admittedBy({ ownNode: event.node }, admissionNode(context));
+        enqueue.sendTo('admission', { type: 'admission.nodeChanged', node });
+        // It need not wait for the next check.
+        const { isReady } = context.readiness;
+        if (event.node?.isDoubted) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
+      }),
       recordRegistration: enqueueActions(({ context: { registration }, event, enqueue }) => {
         if (event.type === 'node.registered') {
           enqueue.assign({ registration: { uid: event.uid, isInitialized: false } });
-          enqueue.sendTo('nodeStatus', { type: 'node.registered' });
+          for (const id of ['nodeStatus', 'lease'] as const) enqueue.sendTo(id, { type: 'node.registered' });
         }
         if (event.type !== 'node.csiInitialized' || registration === undefined) return;
         enqueue.assign({ registration: { ...registration, isInitialized: true } });
       }),
       /** The cluster is to hear of it at once. */
       tellCluster: enqueueActions(({ context, enqueue }) => {
-        if (context.cluster !== undefined) enqueue.sendTo('nodeStatus', { type: 'node.changed' });
+        const { isReady } = context.readiness;
+        if (context.cluster !== undefined) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
       }),
       announceReturn: enqueueActions(({ context, enqueue }) => {
         for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
@@ -134,26 +139,21 @@ export const nodeAgentMachine = chartSetup.createMachine({
       systemId: 'admission',
       input: { capacity: input.allocatable, node: admissionNode(input) },
     });
-    if (input.cluster !== undefined) {
+    const { nodeName, cluster } = input;
+    if (cluster !== undefined) {
       spawn('watches', { id: 'watches' });
-      spawn('registration', { id: 'registration' });
-      spawn('nodeStatus', { id: 'nodeStatus', input: { checkMs: input.cluster.statusCheckMs } });
-      spawn('lease', { id: 'lease', input: { everyMs: input.cluster.leaseMs / RENEWALS } });
+      spawn('registration', { id: 'registration', input: { nodeName } });
+      spawn('nodeStatus', { id: 'nodeStatus', input: { nodeName, checkMs: cluster.statusCheckMs } });
+      spawn('lease', { id: 'lease', input: { everyMs: cluster.leaseMs / RENEWALS } });
     }
     return {
       ...input,
       sinks: sinks.map((sink) => spawn('statusSink', { id: sinkId(sink.name), input: sink }) && sink.name),
       ...{ desired: {}, sourceStates: {}, problems: {}, warnings: {}, unread: [] },
-      pleg: newPleg,
-      ...{ brokenFeeds: {}, watches: {}, mirrors: noMirrors },
+      ...{ pleg: newPleg, readiness: { isReady: false }, brokenFeeds: {}, watches: {}, mirrors: noMirrors },
       taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
-      pods: {},
+      ...{ pods: {}, tickets: 0, drainAt: 0, drained: [], heardAt: 0, broken: [] },
       health: { since: 0, ready: false, name: '', version: '', message: 'it has not answered yet' },
-      tickets: 0,
-      drainAt: 0,
-      drained: [],
-      heardAt: 0,
-      broken: [],
     };
   },
   invoke: [
@@ -185,20 +185,21 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'node.factsChanged': { actions: ['recordFact', 'passOnFacts', 'tellCluster'] },
     'cluster.watchChanged': { actions: 'recordCluster' },
     'cluster.eventsChanged': { actions: 'recordCluster' },
+    'cluster.nodeSeen': { actions: 'recordCluster' },
     'node.registered': { actions: ['recordRegistration', 'tellMirrors'] },
-    'node.csiInitialized': { actions: ['recordRegistration', 'tellCluster'] },
-    'runtime.plegChanged': { actions: 'recordFact' },
+    'node.csiInitialized': { actions: ['recordRegistration', 'noteReadiness', 'tellCluster'] },
+    'node.leaseRegained': { actions: 'tellCluster' },
+    'runtime.plegChanged': { actions: ['recordFact', 'tellCluster'] },
     'feed.ended': [{ guard: 'needsFeed', target: '.broken', actions: 'recordFault' }, { actions: 'recordFact' }],
     'status.changed': { actions: 'routeStatus' },
     'logs.asked': { actions: 'answerLogs' },
     'runtime.healthChanged': [
-      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', recordReadinessEvent, 'tellCluster'] },
-      { guard: 'hasGone', actions: ['recordHealth', recordReadinessEvent, 'tellCluster'] },
-      { actions: ['recordHealth', 'tellCluster'] },
+      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', 'noteReadiness', 'tellCluster'] },
+      { actions: ['recordHealth', 'noteReadiness', 'tellCluster'] },
     ],
     'admission.preempting': { actions: 'preempt' },
     'node.drain': { target: '.draining', actions: ['recordFact', 'tellCluster'] },
-    'node.ticked': { actions: 'recordFact' },
+    'node.ticked': { actions: ['recordFact', 'noteReadiness'] },
     'xstate.error.actor.*': [
       { guard: 'isOfPod', actions: ['keepAllocation', 'keepBroken', 'forgetPod', 'leaveLimiters'] },
       { target: '.broken', actions: 'recordFault' },
@@ -210,7 +211,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       tags: ['working', 'beginning'],
       meta: { waitsFor: 'the runtime to list its pods and containers' },
       entry: { type: 'recordEvent', params: { reason: 'Starting', message: 'Starting kubelet.' } },
-      always: { guard: 'isRuntimeSeen', target: 'recovering' },
+      always: { guard: 'isRuntimeSeen', target: 'recovering', actions: ['noteReadiness', 'tellCluster'] },
       on: { 'node.drain': { target: 'leaving', actions: 'recordFact' } },
     },
     /** It is to stop before it knows what runs: what nobody tells it of in time it can not end. */

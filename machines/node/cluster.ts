@@ -1,5 +1,7 @@
 /** What the node knows of itself in its cluster. */
-import type { ClusterFact } from '../shared/clusterFacts.ts';
+import type { AdmissionNode } from '../../pod/admission/node.ts';
+import type { ClusterFact, SeenNode } from '../shared/clusterFacts.ts';
+import type { NodeEvent } from '../shared/events.ts';
 import type { EventQueueState } from './eventQueue.ts';
 import type { SourceState } from './source.ts';
 
@@ -19,6 +21,8 @@ export interface ClusterAccess {
 export interface ClusterKnowledge {
   /** Its Node in the cluster, once it is registered, and whether its CSINode is there as well. */
   readonly registration?: { readonly uid: string; readonly isInitialized: boolean };
+  /** Its Node as the API server has it; null where that has none, absent until it has said. */
+  readonly ownNode?: SeenNode | null;
   /** How the sets of objects get on that it follows beside its pods, by what they are shown as. */
   readonly watches: Readonly<Record<string, SourceState>>;
   /** Events on their way to the API server; absent: none has had to wait. */
@@ -28,5 +32,16 @@ export interface ClusterKnowledge {
 /** What the node keeps of a fact about its cluster. */
 export function recordedCluster({ watches }: ClusterKnowledge, event: ClusterFact): Partial<ClusterKnowledge> {
   if (event.type === 'cluster.eventsChanged') return { eventQueue: event.state };
+  if (event.type === 'cluster.nodeSeen') return { ownNode: event.node };
   return { watches: { ...watches, [event.watch]: event.state } };
+}
+
+export const isOfCluster = (event: NodeEvent): event is ClusterFact => event.type.startsWith('cluster.');
+
+/** What admission goes by that others may change: the labels and taints of the Node, once there is one. */
+export function admittedBy(
+  { ownNode }: Pick<ClusterKnowledge, 'ownNode'>,
+  own: Partial<Pick<AdmissionNode, 'labels' | 'taints'>> = {},
+): Partial<Pick<AdmissionNode, 'labels' | 'taints'>> {
+  return ownNode ? { labels: ownNode.labels, taints: ownNode.taints } : own;
 }

@@ -3,7 +3,6 @@ import { type AdmissionNode, nodeLabels } from '../../pod/admission/node.ts';
 import { safeSysctls } from '../../pod/admission/sysctls.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
-import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import {
@@ -22,7 +21,7 @@ import {
   withoutOthers,
 } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import type { NodeCondition } from '../../pod/node/nodeObject.ts';
+import type { NodeCondition } from '../../pod/node/nodeConditions.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
 import type { Probed } from '../container/context.ts';
@@ -121,6 +120,8 @@ export interface NodeContext
   readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly ending: boolean }>>;
   readonly health: RuntimeHealth;
   readonly pleg: PlegState;
+  /** Whether it is ready, but that it drains, and since when; absent: since it began. */
+  readonly readiness: { readonly isReady: boolean; readonly since?: number };
   /** Why feeds have ended that the node goes on without. */
   readonly brokenFeeds: Readonly<Partial<Record<FeedName, Failure>>>;
   /** When the last fact was that it heard of, in milliseconds since the epoch. */
@@ -161,15 +162,6 @@ export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod =>
 
 export const observedOf = (context: NodeContext, pod: Pod): ObservedPod =>
   lookUp(context.observed, pod.metadata.uid) ?? nothingOf(pod.metadata);
-
-/** Tells whether the node can run pods, as its runtime says. */
-export const recordReadinessEvent = {
-  type: 'recordEvent' as const,
-  params: ({ context: { nodeName, health } }: { context: NodeContext }): EventMessage => {
-    const reason = health.ready ? 'NodeReady' : 'NodeNotReady';
-    return { reason, message: `Node ${nodeName} status is now: ${reason}` };
-  },
-};
 
 /** What pods are told of the runtime's network. */
 export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): { networkNotReady?: NetworkNotReady } =>

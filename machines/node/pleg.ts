@@ -10,20 +10,23 @@ export interface PlegState {
   readonly streamFailure?: Failure;
   /** Why the latest list failed, or the look at what it showed. */
   readonly listFailure?: Failure;
+  /** When the runtime was last listed, if it can not be now; in milliseconds since the epoch. */
+  readonly staleSince?: number;
 }
 
 export type PlegChange =
   | { readonly type: 'streamOpened' | 'listed' }
-  | { readonly type: 'streamBroke' | 'listFailed'; readonly failure: Failure };
+  | { readonly type: 'streamBroke'; readonly failure: Failure }
+  | { readonly type: 'listFailed'; readonly failure: Failure; readonly staleSince?: number | undefined };
 
 export const newPleg: PlegState = { since: 0, stream: 'opening' };
 
 /** The state after a change; the same one when that is no news, as when what is tried again fails as before. */
 export function nextPleg(state: PlegState, change: PlegChange, since: number): PlegState {
-  const { stream, streamFailure, listFailure } = state;
+  const { stream, streamFailure, listFailure, staleSince } = state;
   switch (change.type) {
     case 'streamOpened':
-      return stream === 'open' ? state : { since, stream: 'open', ...(listFailure ? { listFailure } : {}) };
+      return stream === 'open' ? state : { since, stream: 'open', ...listTrouble(listFailure, staleSince) };
     case 'streamBroke':
       if (stream === 'broken' && isSame(streamFailure, change.failure)) return state;
       return {
@@ -35,10 +38,18 @@ export function nextPleg(state: PlegState, change: PlegChange, since: number): P
     case 'listed':
       return listFailure === undefined ? state : { since, stream, ...(streamFailure ? { streamFailure } : {}) };
     case 'listFailed':
-      if (isSame(listFailure, change.failure)) return state;
-      return { ...state, since: listFailure ? state.since : since, listFailure: change.failure };
+      if (isSame(listFailure, change.failure) && staleSince === change.staleSince) return state;
+      return {
+        ...{ since: listFailure ? state.since : since, stream, ...(streamFailure ? { streamFailure } : {}) },
+        ...listTrouble(change.failure, change.staleSince),
+      };
   }
 }
+
+const listTrouble = (listFailure?: Failure, staleSince?: number) => ({
+  ...(listFailure ? { listFailure } : {}),
+  ...(staleSince === undefined ? {} : { staleSince }),
+});
 
 const isSame = (one: Failure | undefined, other: Failure): boolean =>
   one?.reason === other.reason && one.message === other.message;

@@ -1,7 +1,8 @@
 /** What all regions of the node's chart share: its types, its children and feeds, and the guards and actions of more than one of them. */
 import { assign, enqueueActions, setup } from 'xstate';
-import type { RecordedEvent } from '../../pod/events/recordedEvent.ts';
+import { involvedNode, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
+import { conditionEvents } from '../../pod/node/nodeConditions.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
 import { leaseMachine } from '../lease/chart.ts';
@@ -32,6 +33,7 @@ import {
 import { entryOfEnding } from './endings.ts';
 import { garbageMachine } from './garbage.ts';
 import { logRotationMachine } from './logRotation.ts';
+import { readinessAfter } from './readiness.ts';
 import { brokenPod, haveSourcesSpoken, recordedSource } from './wanted.ts';
 
 export const podId = (uid: string) => `pod/${uid}` as const;
@@ -104,6 +106,16 @@ export const nodeSetup = setup({
       }
       const tickets = Math.max(context.tickets, ...inputs.map(({ ticket }) => ticket));
       enqueue.assign({ pods: Object.fromEntries(pods), tickets });
+    }),
+    /** Of a node of a cluster its status tells that, as what counts is what it was there. */
+    noteReadiness: enqueueActions(({ context, event, enqueue }) => {
+      const readiness = readinessAfter(context, event);
+      if (readiness === context.readiness) return;
+      enqueue.assign({ readiness });
+      if (context.cluster !== undefined) return;
+      const status = readiness.isReady ? 'True' : 'False';
+      const messages = conditionEvents(context.nodeName, { type: 'Ready', status });
+      for (const each of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(each);
     }),
     recordSource: assign(({ context, event }) => recordedSource(context, event)),
     recordObserved: assign(({ context, event }) =>

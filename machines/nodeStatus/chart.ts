@@ -1,13 +1,15 @@
 /** What the cluster is told of the node: at once where that has changed, and every so often in any case. */
-import { assign, setup } from 'xstate';
+import { assign, enqueueActions, setup } from 'xstate';
+import { involvedNode, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { NodeStatusEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
-import { port, timerPort } from '../shared/ports.ts';
+import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 // Not an interface: the types of the package would have to name it.
 export type NodeStatusInput = {
+  readonly nodeName: string;
   /** How often it is looked whether there is something to tell, in milliseconds. */
   readonly checkMs: number;
 };
@@ -19,20 +21,34 @@ export type NodeStatusContext = NodeStatusInput & {
   readonly failure?: Failure | undefined;
 };
 
+/** How long a node has to find out that it is ready before it says that it is not. */
+const SETTLING_MS = 5_000;
+
+const toldIn = (event: object): PortTypes['putNodeStatus']['output']['events'] =>
+  // Only `putNodeStatus` is done there.
+  'output' in event ? (event.output as PortTypes['putNodeStatus']['output']).events : [];
+
 export const nodeStatusMachine = setup({
   types: {
     input: {} as NodeStatusInput,
     context: {} as NodeStatusContext,
     events: {} as NodeStatusEvent,
+    emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
     tags: {} as StateTag,
   },
   actors: { putNodeStatus: port('putNodeStatus'), timer: timerPort() },
-  guards: { isStale: ({ context }) => context.isStale },
+  guards: {
+    isStale: ({ context }) => context.isStale,
+    isReady: ({ event }) => event.type === 'node.changed' && event.isReady,
+  },
   actions: {
     markStale: assign({ isStale: true }),
     begin: assign({ isStale: false }),
     recordTold: assign({ failure: undefined }),
+    recordEvents: enqueueActions(({ context: { nodeName }, event, enqueue }) => {
+      for (const each of recordedEvents(involvedNode(nodeName), toldIn(event))) enqueue.emit(each);
+    }),
     recordFailure: assign(({ context: { checkMs }, event }) => {
       const failure = failureOf(event);
       return { failure, retryAt: failure.at + checkMs };
@@ -50,7 +66,14 @@ export const nodeStatusMachine = setup({
     awaitingRegistration: {
       tags: 'waiting',
       meta: { waitsFor: 'the node to be registered' },
-      on: { 'node.registered': 'reporting', 'node.changed': {} },
+      on: { 'node.registered': 'settling', 'node.changed': {} },
+    },
+    /** A node that begins anew is not to be taken for one that is not ready, only because it has not looked yet. */
+    settling: {
+      tags: 'waiting',
+      meta: { waitsFor: 'the node to be ready, before its status is reported', afterMs: SETTLING_MS },
+      invoke: { src: 'timer', input: { after: SETTLING_MS } },
+      on: { 'timer.elapsed': 'reporting', 'node.changed': { guard: 'isReady', target: 'reporting' } },
     },
     reporting: {
       tags: 'working',
@@ -60,8 +83,8 @@ export const nodeStatusMachine = setup({
         src: 'putNodeStatus',
         input: null,
         onDone: [
-          { guard: 'isStale', target: 'reporting', reenter: true, actions: 'recordTold' },
-          { target: 'current', actions: 'recordTold' },
+          { guard: 'isStale', target: 'reporting', reenter: true, actions: ['recordTold', 'recordEvents'] },
+          { target: 'current', actions: ['recordTold', 'recordEvents'] },
         ],
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },

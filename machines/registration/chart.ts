@@ -1,10 +1,11 @@
 /** The registration of the node in its cluster: its Node object, made or found there, and then its CSINode. */
-import { assign, sendTo, setup } from 'xstate';
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { involvedNode, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { parent } from '../shared/actorRefs.ts';
 import type { RegistrationReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
-import { port, timerPort } from '../shared/ports.ts';
+import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /** As a kubelet: the wait before another try doubles from the first to the longest. */
@@ -12,7 +13,11 @@ const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 7_000;
 
 // Not an interface: the types of the package would have to name it.
-type RegistrationContext = {
+type RegistrationInput = {
+  readonly nodeName: string;
+};
+
+type RegistrationContext = RegistrationInput & {
   /** That of the Node object; empty until it is known. */
   readonly uid: string;
   readonly waitMs: number;
@@ -20,20 +25,25 @@ type RegistrationContext = {
   readonly failure?: Failure | undefined;
 };
 
-const registeredIn = (event: object): { readonly uid: string } =>
+const registeredIn = (event: object): PortTypes['registerNode']['output'] =>
   // Only `registerNode` is done there.
-  'output' in event ? (event.output as { uid: string }) : { uid: '' };
+  'output' in event ? (event.output as PortTypes['registerNode']['output']) : { uid: '', events: [] };
 
 const registrationSetup = setup({
   types: {
+    input: {} as RegistrationInput,
     context: {} as RegistrationContext,
     events: {} as { type: 'timer.elapsed' },
+    emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
     tags: {} as StateTag,
   },
   actors: { registerNode: port('registerNode'), ensureCsiNode: port('ensureCsiNode'), timer: timerPort() },
   actions: {
-    recordNode: assign(({ event }) => ({ ...registeredIn(event), waitMs: FIRST_WAIT_MS, failure: undefined })),
+    recordNode: assign(({ event }) => ({ uid: registeredIn(event).uid, waitMs: FIRST_WAIT_MS, failure: undefined })),
+    recordEvents: enqueueActions(({ context: { nodeName }, event, enqueue }) => {
+      for (const each of recordedEvents(involvedNode(nodeName), registeredIn(event).events)) enqueue.emit(each);
+    }),
     recordFailure: assign(({ context: { waitMs }, event }) => {
       const failure = failureOf(event);
       const next = Math.min(waitMs * 2, LONGEST_WAIT_MS);
@@ -56,7 +66,7 @@ const awaitingRetry = (waitsFor: string, target: 'registering' | 'makingCsiNode'
 export const registrationMachine = registrationSetup.createMachine({
   id: 'registration',
   description: 'The registration of the node in its cluster.',
-  context: { uid: '', waitMs: FIRST_WAIT_MS, retryAt: 0 },
+  context: ({ input }) => ({ ...input, uid: '', waitMs: FIRST_WAIT_MS, retryAt: 0 }),
   initial: 'registering',
   states: {
     registering: {
@@ -65,7 +75,7 @@ export const registrationMachine = registrationSetup.createMachine({
       invoke: {
         src: 'registerNode',
         input: null,
-        onDone: { target: 'makingCsiNode', actions: ['recordNode', 'tellRegistered'] },
+        onDone: { target: 'makingCsiNode', actions: ['recordNode', 'recordEvents', 'tellRegistered'] },
         onError: { target: 'awaitingRegistration', actions: 'recordFailure' },
       },
     },

@@ -1,6 +1,15 @@
 /** What the node hears of its cluster beside its pods. */
+import type { AdmissionNode } from '../../pod/admission/node.ts';
 import type { EventQueueState } from '../node/eventQueue.ts';
 import type { SourceState } from '../node/source.ts';
+import type { TimerEvent } from './slots.ts';
+
+/** The node's own Node object, as far as it concerns the node. */
+export interface SeenNode extends Pick<AdmissionNode, 'labels' | 'taints'> {
+  readonly uid: string;
+  /** The cluster has not heard of the node for a while, and says so. */
+  readonly isDoubted: boolean;
+}
 
 /** A set of objects that the node follows at the API server gets on otherwise than it did; `watch` is what it is shown as. */
 type WatchFact = {
@@ -12,4 +21,10 @@ type WatchFact = {
 /** Events cannot be sent to the API server, or can again. */
 type EventsFact = { readonly type: 'cluster.eventsChanged'; readonly state: EventQueueState };
 
-export type ClusterFact = WatchFact | EventsFact;
+/** What of the own Node concerns the node is another now; null where there is none. */
+type NodeSeenFact = { readonly type: 'cluster.nodeSeen'; readonly node: SeenNode | null; readonly at: number };
+
+export type ClusterFact = WatchFact | EventsFact | NodeSeenFact;
+
+/** What the lease hears: that there is a Node to hold it for. */
+export type LeaseEvent = { type: 'node.registered' } | TimerEvent;

@@ -20,7 +20,8 @@ import type {
 } from '../../pod/lifecycle/observed.ts';
 import type { SeenMirror } from '../../pod/mirror.ts';
 import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
-import type { NodeCondition } from '../../pod/node/nodeObject.ts';
+import type { NodeCondition } from '../../pod/node/nodeConditions.ts';
+import type { RuntimeReport } from '../../pod/node/runtimeReport.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/status/view.ts';
@@ -194,11 +195,16 @@ export type LogsReport = { type: 'logs.asked' };
 
 export type LogsEvent = { type: 'logs.found'; logs: readonly ContainerRun[] } | TimerEvent;
 
-/** What the registration tells its node: its Node object is there, and then what storage drivers register in. */
-export type RegistrationReport = { type: 'node.registered'; uid: string } | { type: 'node.csiInitialized' };
+/** What the node's parts in its cluster tell it. */
+export type RegistrationReport =
+  /** Its Node object is there, and then what storage drivers register in. */
+  | { type: 'node.registered'; uid: string }
+  | { type: 'node.csiInitialized' }
+  /** The API server answers again. */
+  | { type: 'node.leaseRegained' };
 
 /** What the node's status hears: that there is a Node to write it to, and that it is another than it was. */
-export type NodeStatusEvent = { type: 'node.registered' } | { type: 'node.changed' } | TimerEvent;
+export type NodeStatusEvent = { type: 'node.registered' } | { type: 'node.changed'; isReady: boolean } | TimerEvent;
 
 /** Why the runtime has no network for pods, in its words, and since when (ms since the epoch). */
 export interface NetworkNotReady {
@@ -206,15 +212,11 @@ export interface NetworkNotReady {
   readonly since: number;
 }
 
-export interface RuntimeHealth {
+export interface RuntimeHealth extends RuntimeReport {
   /** Since when it is so, in milliseconds since the epoch. */
   readonly since: number;
   readonly ready: boolean;
   readonly message?: string;
-  /** Absent while it has a network for pods; while it does not answer what it said last holds. */
-  readonly networkNotReady?: string;
-  /** It is not ready for that alone. */
-  readonly lacksOnlyNetwork?: true;
   readonly name: string;
   readonly version: string;
   /** Whether it can keep a container out of the groups that its image would give it (`supplementalGroupsPolicy`). */

@@ -47,19 +47,22 @@ export interface PortTypes {
   putStatus: { input: { sink: string; uid: string }; output: { version: number } };
   /**
    * Makes the Node object, or brings one that is there up to date: its labels, annotations and resources. Within a time
-   * limit. Idempotent.
+   * limit. Idempotent. `events` are what was found of the node for it.
    */
-  registerNode: { input: null; output: { uid: string } };
+  registerNode: { input: null; output: { uid: string; events: readonly EventMessage[] } };
   /** Makes the CSINode of the Node with this UID, in the place of one of another Node. Within a time limit. Idempotent. */
   ensureCsiNode: { input: { uid: string }; output: null };
-  /** Writes the status of the Node where it is another, or was not written for a while. Within a time limit. Idempotent. */
-  putNodeStatus: { input: null; output: { isWritten: boolean } };
+  /**
+   * Writes the status of the Node where it is another, or was not written for a while. Within a time limit. Idempotent.
+   * `events` are what the node has come to since the API server heard of it last.
+   */
+  putNodeStatus: { input: null; output: { isWritten: boolean; events: readonly EventMessage[] } };
   /** Makes the mirror of a static pod at the API server, owned by the Node with this UID. Within a time limit. */
   createMirror: { input: { pod: Pod; nodeUid: string }; output: null };
   /** Removes a mirror at once, unless its name is another's by now. Within a time limit. Idempotent. */
   removeMirror: { input: { namespace: string; name: string; uid: string }; output: null };
-  /** Renews the lease of the node, or makes it. Within a time limit. */
-  renewLease: { input: null; output: null };
+  /** Renews the lease, or makes it; without a Node there is none. Within a time limit. `chance` is from 0 to less than 1. */
+  renewLease: { input: null; output: { isHeld: boolean; chance: number } };
   /**
    * Makes what a pod needs on disk before its volumes: its directory, log directory, hosts file. `ran` are the
    * sandboxes that the runtime has of it already. Idempotent.

@@ -13,6 +13,8 @@ export interface ClusterConfig {
   /** How often it is looked whether the Node's status has changed, and how often it is written in any case. */
   readonly statusCheckMs: number;
   readonly statusReportMs: number;
+  /** How many images its status lists; -1: all. */
+  readonly statusImages: number;
   /** Of requests to the API server. */
   readonly rate: Rate;
   /** Of events to it. */
@@ -22,6 +24,7 @@ export interface ClusterConfig {
 const LEASE_SECONDS = 40;
 const CHECK_MS = 10_000;
 const REPORT_MS = 300_000;
+const IMAGES = 50;
 const RATE = { qps: 50, burst: 100 };
 /** What client-go makes of a 0. */
 const LEAST_RATE = { qps: 5, burst: 10 };
@@ -39,6 +42,7 @@ export function clusterOf(flags: Flags, file: KubeletConfiguration | undefined):
     statusCheckMs,
     // As in a kubelet: who sets the one means both.
     statusReportMs: file?.nodeStatusReportFrequency || file?.nodeStatusUpdateFrequency || REPORT_MS,
+    statusImages: file?.nodeStatusMaxImages ?? IMAGES,
     rate: rateOf(file?.kubeAPIQPS, file?.kubeAPIBurst),
     eventRate: rateOf(file?.eventRecordQPS, file?.eventBurst),
   });

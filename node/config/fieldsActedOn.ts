@@ -16,6 +16,7 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['providerID', 'the `providerID` of the Node object'],
   ['nodeStatusUpdateFrequency', 'how often it is looked whether the status of the Node has changed (10s)'],
   ['nodeStatusReportFrequency', 'how often that status is written in any case (5m)'],
+  ['nodeStatusMaxImages', 'how many images that status lists, the largest first (50; -1: all)'],
   ['nodeLeaseDurationSeconds', "how long the node's lease lasts; it is renewed four times while it does (40)"],
   ['kubeAPIQPS', 'how many requests in a second the API server gets (50)'],
   ['kubeAPIBurst', 'how many of them may come at once (100)'],

@@ -1,10 +1,13 @@
-/** The core/v1 Node that an agent without an API server makes of what it knows: what `get nodes` and `describe node` show. */
+/** The core/v1 Node that an agent makes of what it knows: what it registers, and what `get nodes` and `describe node` show. */
 import type { Taint } from '../admission/node.ts';
 import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
 import type { Capacity } from '../resources/requests.ts';
-import type { RuntimeView } from '../show/actorNode.ts';
+import { DECLARED_FEATURES } from './declaredFeatures.ts';
+import { type NodeCondition, pressureConditions } from './nodeConditions.ts';
+import { type NodeHealth, notReadyReasons, reasonsText } from './readiness.ts';
+import type { RuntimeHandler } from './runtimeReport.ts';
 
 /** What a host says of itself, under the names of the Node's status. */
 export interface HostIdentity {
@@ -15,15 +18,14 @@ export interface HostIdentity {
   readonly osImage: string;
   readonly architecture: string;
   readonly kubeletVersion: string;
+  /** Absent of a host without swap; in bytes. */
+  readonly swap?: { readonly capacity: number };
 }
 
-export interface NodeCondition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly lastHeartbeatTime: string;
-  readonly lastTransitionTime: string;
-  readonly reason: string;
-  readonly message: string;
+/** An image as a Node's status lists it. */
+export interface NodeImage {
+  readonly names: readonly string[];
+  readonly sizeBytes: number;
 }
 
 export interface NodeObject {
@@ -42,6 +44,10 @@ export interface NodeObject {
     readonly conditions: readonly NodeCondition[];
     readonly addresses: readonly { readonly type: 'InternalIP' | 'Hostname'; readonly address: string }[];
     readonly nodeInfo: HostIdentity & { readonly operatingSystem: 'linux'; readonly containerRuntimeVersion: string };
+    readonly images?: readonly NodeImage[];
+    readonly runtimeHandlers?: readonly RuntimeHandler[];
+    readonly features?: { readonly supplementalGroupsPolicy: boolean };
+    readonly declaredFeatures: readonly string[];
   };
 }
 
@@ -58,58 +64,64 @@ export interface NodeKnowledge {
   /** As a cloud knows the node; empty for none. */
   readonly providerId?: string;
   readonly host: HostIdentity;
-  readonly runtime: RuntimeView;
-  /** Since when it drains; absent while it does not. */
-  readonly drainsSince?: number;
+  readonly health: NodeHealth & { readonly runtime: { readonly name: string; readonly version: string } };
+  /** Since when it is ready, or is not. */
+  readonly readySince: number;
+  /** Absent: they are not told. */
+  readonly images?: readonly NodeImage[];
   /** When the agent started: nobody has registered the node before. */
   readonly startedAt: number;
   readonly now: number;
 }
 
-const READY = 'Ready';
-
 /** The Node as a kubelet would register it; its uid is its name, as events refer to it. */
 export function nodeObject(known: NodeKnowledge): NodeObject {
-  const { name, labels, taints, host, runtime, addresses, providerId } = known;
-  const version = runtime.name === '' ? '' : `${runtime.name}://${runtime.version.replace(/^v/, '')}`;
+  const { name, labels, taints, host, health, addresses, providerId, startedAt, now } = known;
+  const conditions = pressureConditions(known.conditions ?? [], { since: rfc3339(startedAt), now: rfc3339(now) });
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, uid: name, labels, creationTimestamp: rfc3339(known.startedAt) },
+    metadata: { name, uid: name, labels, creationTimestamp: rfc3339(startedAt) },
     spec: { ...(providerId ? { providerID: providerId } : {}), ...(taints.length > 0 ? { taints } : {}) },
     status: {
       capacity: amountsOf(known.capacity),
       allocatable: amountsOf(known.allocatable),
-      conditions: [...(known.conditions ?? []).filter(({ type }) => type !== READY), readyCondition(known)],
+      conditions: [...conditions, readyCondition(known)],
       addresses: [
         ...addresses.map((address) => ({ type: 'InternalIP' as const, address })),
         { type: 'Hostname', address: name },
       ],
-      nodeInfo: { ...host, operatingSystem: 'linux', containerRuntimeVersion: version },
+      nodeInfo: { ...host, operatingSystem: 'linux', containerRuntimeVersion: versionOf(health.runtime) },
+      ...(known.images && known.images.length > 0 ? { images: known.images } : {}),
+      ...runtimeFields(health.runtime),
+      declaredFeatures: DECLARED_FEATURES,
     },
   };
 }
 
-/** The node is ready as long as its runtime is, and until it drains. */
-function readyCondition(known: NodeKnowledge): NodeCondition {
-  const { runtime, startedAt, drainsSince, now } = known;
-  const notReadyMessage = notReadyMessageOf(known);
-  const since = runtime.ready && drainsSince !== undefined ? drainsSince : (runtime.since ?? startedAt);
-  return {
-    type: READY,
-    status: notReadyMessage === undefined ? 'True' : 'False',
-    lastHeartbeatTime: rfc3339(now),
-    lastTransitionTime: rfc3339(since),
-    reason: notReadyMessage === undefined ? 'KubeletReady' : 'KubeletNotReady',
-    message: notReadyMessage ?? 'kubelet is posting ready status',
-  };
+/** As in a kubelet that of a runtime that does not answer is not known; its name stays. */
+function versionOf({ name, version, isSilent }: NodeKnowledge['health']['runtime']): string {
+  if (name === '') return '';
+  return `${name}://${isSilent ? 'Unknown' : version.replace(/^v/, '')}`;
 }
 
-/** Why it is not ready, in the kubelet's words where it has some. */
-function notReadyMessageOf({ runtime: { ready, since, message }, drainsSince }: NodeKnowledge): string | undefined {
-  if (!ready && since === undefined) return 'container runtime status check may not have completed yet';
-  if (!ready) return message ?? 'the container runtime gave no reason why it is not ready';
-  return drainsSince === undefined ? undefined : 'node is shutting down';
+const runtimeFields = ({ handlers = [], features }: NodeHealth['runtime']) => ({
+  ...(handlers.length > 0 ? { runtimeHandlers: handlers } : {}),
+  ...(features === undefined ? {} : { features }),
+});
+
+/** As other clients rely on it, it is the last of the conditions. */
+function readyCondition({ health, readySince, now }: NodeKnowledge): NodeCondition {
+  const reasons = notReadyReasons(health, now);
+  const isReady = reasons.length === 0;
+  return {
+    type: 'Ready',
+    status: isReady ? 'True' : 'False',
+    lastHeartbeatTime: rfc3339(now),
+    lastTransitionTime: rfc3339(readySince),
+    reason: isReady ? 'KubeletReady' : 'KubeletNotReady',
+    message: isReady ? 'kubelet is posting ready status' : reasonsText(reasons),
+  };
 }
 
 const MILLI = 1_000_000n;

@@ -1,12 +1,12 @@
 /** What a node says of itself to an API server: only what differs (`patchNodeStatus` of `pkg/kubelet`). */
 import { lookUp } from '../lookUp.ts';
 import { type JsonFields, strategicPatch } from '../mergePatch.ts';
-import { sameValue } from '../sameValue.ts';
+import type { NodeCondition } from './nodeConditions.ts';
 import type { NodeObject } from './nodeObject.ts';
 
 const MERGED = new Map([['conditions', 'type']]);
 /** What is there and the node does not know of is not its own to take away. */
-const OF_OTHERS = ['volumesAttached', 'phase', 'config'] as const;
+const OF_OTHERS = ['volumesInUse', 'volumesAttached', 'phase', 'config'] as const;
 
 /** What a server always writes, also of what a node says nothing of. */
 const written = ({ nodeInfo, ...status }: NodeObject['status']) => ({
@@ -15,23 +15,51 @@ const written = ({ nodeInfo, ...status }: NodeObject['status']) => ({
   nodeInfo: { kubeProxyVersion: '', ...nodeInfo },
 });
 
-/** The patch that brings a Node's status up to date; undefined: it is. */
-export function nodeStatusPatch(server: JsonFields, { status }: NodeObject): JsonFields | undefined {
-  const own = jsonOf(written(status));
-  const kept = OF_OTHERS.flatMap((name) =>
-    lookUp(server, name) === undefined ? [] : [[name, lookUp(server, name)] as const],
-  );
-  const wanted = {
-    ...own,
-    ...Object.fromEntries(kept),
-    conditions: [...conditionsOf(own), ...conditionsOf(server).filter((each) => !isAmong(conditionsOf(own), each))],
-    capacity: { ...resourcesOf(server, 'capacity'), ...resourcesOf(own, 'capacity') },
-    allocatable: { ...resourcesOf(server, 'allocatable'), ...resourcesOf(own, 'allocatable') },
-  };
+/** The patch that brings a Node's status up to date, with the time of this look at it; undefined: it is. */
+export const nodeStatusPatch = (server: JsonFields, node: NodeObject): JsonFields | undefined =>
+  patchTo(server, wantedOf(server, node));
+
+/** What of that patch is more than the time: undefined where there is nothing that the server has to know at once. */
+export function nodeStatusChange(server: JsonFields, node: NodeObject): JsonFields | undefined {
+  const wanted = wantedOf(server, node);
+  const conditions = conditionsOf(wanted).map((each) => {
+    const { lastHeartbeatTime } = ofType(conditionsOf(server), each) ?? each;
+    return { ...each, lastHeartbeatTime };
+  });
+  return patchTo(server, { ...wanted, conditions });
+}
+
+/** The conditions that become another by the patch, as they are then. */
+export const changedConditions = (server: JsonFields, { status: { conditions } }: NodeObject): NodeCondition[] =>
+  conditions.filter((each) => ofType(conditionsOf(server), { ...each })?.status !== each.status);
+
+function patchTo(server: JsonFields, wanted: JsonFields): JsonFields | undefined {
   const { addresses, ...patch } = strategicPatch(server, wanted, MERGED) ?? {};
   const all = { ...patch, ...(addresses === undefined ? {} : { addresses: replaced(lookUp(wanted, 'addresses')) }) };
   return Object.keys(all).length === 0 ? undefined : all;
 }
+
+function wantedOf(server: JsonFields, { status }: NodeObject): JsonFields {
+  const own = jsonOf(written(status));
+  const kept = OF_OTHERS.flatMap((name) =>
+    lookUp(server, name) === undefined ? [] : [[name, lookUp(server, name)] as const],
+  );
+  const [theirs, ours] = [conditionsOf(server), conditionsOf(own)];
+  return {
+    ...own,
+    ...Object.fromEntries(kept),
+    conditions: [
+      ...ours.map((each) => ({ ...each, lastTransitionTime: transitionOf(each, ofType(theirs, each)) })),
+      ...theirs.filter((each) => ofType(ours, each) === undefined),
+    ],
+    capacity: { ...resourcesOf(server, 'capacity'), ...resourcesOf(own, 'capacity') },
+    allocatable: { ...resourcesOf(server, 'allocatable'), ...resourcesOf(own, 'allocatable') },
+  };
+}
+
+/** Since when it is so is what the server says, however often the node began anew meanwhile. */
+const transitionOf = (own: JsonFields, server: JsonFields | undefined): unknown =>
+  server?.status === own.status ? server?.lastTransitionTime : own.lastHeartbeatTime;
 
 /** Addresses would be merged by their types: two of one type would become one. */
 const replaced = (addresses: unknown): unknown[] => [
@@ -44,21 +72,12 @@ const conditionsOf = (status: JsonFields): JsonFields[] => {
   return Array.isArray(conditions) ? conditions : [];
 };
 
-const isAmong = (conditions: readonly JsonFields[], { type }: JsonFields): boolean =>
-  conditions.some((each) => each.type === type);
+const ofType = (conditions: readonly JsonFields[], { type }: JsonFields): JsonFields | undefined =>
+  conditions.find((each) => each.type === type);
 
 function resourcesOf(status: JsonFields, name: string): JsonFields {
   const resources = lookUp(status, name);
   return typeof resources === 'object' && resources !== null ? { ...resources } : {};
 }
-
-/** Whether two statuses differ in nothing but the times at which they were looked at. */
-export const sameNodeStatus = (one: NodeObject, other: NodeObject): boolean =>
-  sameValue(withoutHeartbeats(one), withoutHeartbeats(other));
-
-const withoutHeartbeats = ({ status }: NodeObject) => ({
-  ...status,
-  conditions: status.conditions.map(({ lastHeartbeatTime: _at, ...condition }) => condition),
-});
 
 const jsonOf = (value: object): Record<string, unknown> => JSON.parse(JSON.stringify(value));

@@ -1,5 +1,7 @@
 /** The Node object as its node registers it (`tryRegisterWithAPIServer` of `pkg/kubelet/kubelet_node_status.go`). */
 import { lookUp } from '../lookUp.ts';
+import type { JsonFields } from '../mergePatch.ts';
+import { isExtended } from '../resources/requests.ts';
 import type { NodeObject } from './nodeObject.ts';
 
 const ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
@@ -18,20 +20,51 @@ const DEFAULT_LABELS = [
   ...['node.kubernetes.io/instance-type', 'failure-domain.beta.kubernetes.io/zone'],
   ...['failure-domain.beta.kubernetes.io/region', 'beta.kubernetes.io/instance-type'],
 ] as const;
+/** Those of them that it sets right whenever it looks, not only when it registers. */
+const FIXED_LABELS = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
 
-/** What of the metadata of a Node that was found has to become otherwise; undefined: nothing. */
-export function wantedOfRegistered(
-  { metadata: { labels } }: NodeObject,
-  found: { readonly labels?: Texts | undefined; readonly annotations?: Texts | undefined },
-) {
-  const wrong = DEFAULT_LABELS.flatMap((label) => {
+/** The labels of a Node that are not as its node needs them, as they should be. */
+export const wrongLabels = (node: NodeObject, found: Texts = {}): Texts => wrongOf(FIXED_LABELS, node, found);
+
+function wrongOf(names: readonly string[], { metadata: { labels } }: NodeObject, found: Texts = {}): Texts {
+  const wrong = names.flatMap((label) => {
     const wanted = lookUp(labels, label);
-    return wanted === undefined || lookUp(found.labels, label) === wanted ? [] : [[label, wanted] as const];
+    return wanted === undefined || lookUp(found, label) === wanted ? [] : [[label, wanted] as const];
   });
-  const isMarked = lookUp(found.annotations, ATTACHES) === 'true';
-  if (wrong.length === 0 && isMarked) return undefined;
-  return {
-    ...(wrong.length > 0 ? { labels: Object.fromEntries(wrong) } : {}),
-    ...(isMarked ? {} : { annotations: { [ATTACHES]: 'true' } }),
+  return Object.fromEntries(wrong);
+}
+
+/** What of a Node that was found has to become otherwise before its node goes on with it; undefined: nothing. */
+export function wantedOfRegistered(
+  node: NodeObject,
+  found: {
+    readonly metadata: { readonly labels?: Texts | undefined; readonly annotations?: Texts | undefined };
+    readonly status: JsonFields;
+  },
+): JsonFields | undefined {
+  const { labels, annotations } = found.metadata;
+  const wrong = wrongOf(DEFAULT_LABELS, node, labels);
+  const metadata = {
+    ...(Object.keys(wrong).length > 0 ? { labels: wrong } : {}),
+    ...(lookUp(annotations, ATTACHES) === 'true' ? {} : { annotations: { [ATTACHES]: 'true' } }),
   };
+  const status = wantedResources(node, found.status);
+  const patch = {
+    ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
+    ...(Object.keys(status).length > 0 ? { status } : {}),
+  };
+  return Object.keys(patch).length > 0 ? patch : undefined;
+}
+
+/** Pages of a size that the host has no more go, and devices that nobody serves any more are none. */
+function wantedResources({ status }: NodeObject, found: JsonFields): JsonFields {
+  const changed = (['capacity', 'allocatable'] as const).map((list) => {
+    const server = lookUp(found, list);
+    const amounts: [string, unknown][] = typeof server === 'object' && server !== null ? Object.entries(server) : [];
+    const stale = amounts.filter(([name]) => !Object.hasOwn(status[list], name));
+    const gone = stale.filter(([name]) => name.startsWith('hugepages-')).map(([name]) => [name, null]);
+    const unserved = stale.filter(([name, amount]) => isExtended(name) && amount !== '0').map(([name]) => [name, '0']);
+    return [list, Object.fromEntries([...gone, ...unserved])] as const;
+  });
+  return Object.fromEntries(changed.filter(([, amounts]) => Object.keys(amounts).length > 0));
 }

@@ -51,7 +51,8 @@ const isExtra = (resource: string): boolean =>
   resource === 'ephemeral-storage' || resource.startsWith('hugepages-') || resource.includes('/');
 
 /** A resource that only some nodes or clusters have: one that nobody here told of is not this node's to count. */
-const isExtended = (resource: string): boolean => resource.includes('/') && !resource.includes('kubernetes.io/');
+/** Whether a resource is a device of somebody else, and none of Kubernetes' own. */
+export const isExtended = (resource: string): boolean => resource.includes('/') && !resource.includes('kubernetes.io/');
 
 function extraOf(spec: PodSpec): Record<string, number> {
   const lists = [

@@ -103,6 +103,7 @@ export interface Cluster {
   readonly leaseSeconds: number;
   readonly statusCheckMs: number;
   readonly statusReportMs: number;
+  readonly statusImages: number;
   readonly providerId: string;
   readonly registers: boolean;
   /** Asks as an administrator; gives the object of the answer, or throws what it says. */
@@ -135,6 +136,7 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
     leaseSeconds: 40,
     statusCheckMs: 10_000,
     statusReportMs: 300_000,
+    statusImages: 50,
     providerId: '',
     registers: true,
     ask,

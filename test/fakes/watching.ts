@@ -23,5 +23,5 @@ export function watching() {
     ending.abort();
     await running;
   };
-  return { ...api, ...caches, clock, factsOf, errors, states, stop };
+  return { ...api, ...caches, clock, facts, factsOf, errors, states, stop };
 }

@@ -22,8 +22,9 @@ export class FakeWorld {
   }
 
   readonly answers: Answers = {
-    ...{ registerNode: () => ({ uid: 'node-uid' }), ensureCsiNode: () => null, renewLease: () => null },
-    putNodeStatus: () => ({ isWritten: true }),
+    ...{ registerNode: () => ({ uid: 'node-uid', events: [] }), ensureCsiNode: () => null },
+    putNodeStatus: () => ({ isWritten: true, events: [] }),
+    renewLease: () => ({ isHeld: true, chance: 0 }),
     ...{ createMirror: () => null, removeMirror: () => null },
     putStatus: () => ({ version: 1 }),
     setUpCgroups: () => ({ outcome: 'unused', warnings: [] }),

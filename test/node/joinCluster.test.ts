@@ -17,7 +17,14 @@ const host = {
   ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
 };
 const config = {
-  ...{ registersNode: true, providerId: 'cloud://a', leaseSeconds: 40, statusCheckMs: 1, statusReportMs: 2 },
+  ...{
+    registersNode: true,
+    providerId: 'cloud://a',
+    leaseSeconds: 40,
+    statusCheckMs: 1,
+    statusImages: 50,
+    statusReportMs: 2,
+  },
   rate: { qps: 50, burst: 100 },
   eventRate: { qps: 50, burst: 100 },
 };

@@ -5,6 +5,12 @@ export const STARTED = Date.UTC(2026, 0, 1);
 
 const GIB = 2 ** 30;
 
+/** What makes a node ready, but for what a test says. */
+export const healthy = ({ runtime, ...health }: Partial<NodeKnowledge['health']> = {}): NodeKnowledge['health'] => ({
+  ...{ pleg: { hasListed: true }, isInitialized: true, drains: false, ...health },
+  runtime: { name: 'containerd', version: 'v1.6.20', ready: true, ...runtime },
+});
+
 /** A node with two cores and 4 GiB, of which some are kept for the system. */
 export const aNode = (known: Partial<NodeKnowledge> = {}): NodeObject =>
   nodeObject({
@@ -23,7 +29,8 @@ export const aNode = (known: Partial<NodeKnowledge> = {}): NodeObject =>
       architecture: 'amd64',
       kubeletVersion: 'v1.36.0+statelet.0.1.0',
     },
-    runtime: { name: 'containerd', version: 'v1.6.20', ready: true, since: STARTED + 1_000 },
+    health: healthy(),
+    readySince: STARTED + 1_000,
     startedAt: STARTED,
     now: STARTED + 60_000,
     ...known,

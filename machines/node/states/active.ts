@@ -89,7 +89,7 @@ export const partial = activeSetup.createStateConfig({
     'config.podsListed': { actions: [...sourceChanged, startIt, 'tellMirrors'] },
     'config.podChanged': { actions: [...sourceChanged, startIt, 'tellMirrors'] },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces', 'freePlaces'] },
-    'node.ticked': { actions: ['recordFact', 'startNewPods'] },
+    'node.ticked': { actions: ['recordFact', 'noteReadiness', 'startNewPods'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'tellMirrors'] },
       { actions: ['keepAllocation', 'keepBroken', 'forgetPod', 'tellMirrors'] },
@@ -114,7 +114,7 @@ export const running = activeSetup.createStateConfig({
     'garbage.asked': { actions: 'answerGarbage' },
     'garbage.podsFound': { actions: ['recordFact', 'endOrphans'] },
     // A pod that was wanted again while it still ended, or whose actor broke, starts over.
-    'node.ticked': { actions: ['recordFact', 'endOrphans', 'startNewPods'] },
+    'node.ticked': { actions: ['recordFact', 'noteReadiness', 'endOrphans', 'startNewPods'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'tellMirrors'] },
       { actions: ['keepAllocation', 'keepBroken', 'forgetPod'] },

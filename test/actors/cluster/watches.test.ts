@@ -25,22 +25,6 @@ test('a watch says how it gets on: it reads, watches, fails with the reason, and
   expect(clock.pending).toBe(0);
 });
 
-test('the own Node is known once the server has said which there is, and followed', async () => {
-  const { clock, ask, ownNode, stop } = watching();
-  expect(ownNode.object).toBeUndefined();
-  await clock.advance(0);
-  await ownNode.heard;
-  expect(ownNode.object).toBeUndefined();
-  await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1', labels: { zone: 'a' } } });
-  await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-2', labels: { zone: 'b' } } });
-  await clock.advance(0);
-  expect(ownNode.object).toMatchObject({ metadata: { name: 'node-1', labels: { zone: 'a' } } });
-  await ask('DELETE', '/api/v1/nodes/node-1');
-  await clock.advance(0);
-  expect(ownNode.object).toBeUndefined();
-  await stop();
-});
-
 test('each set is watched by itself, as a kubelet asks for it', async () => {
   const { clock, transport, stop } = watching();
   await clock.advance(0);

@@ -11,7 +11,11 @@ import { namedPod, nodeStory } from '../../machines/support/nodeStory.ts';
 const TYPES = ['RuntimeReady', 'NetworkReady', 'ContainerdHasNoDeprecationWarnings'];
 
 /** What is told of a runtime, and whose conditions are false. */
-async function watched(falseConditions: readonly string[] = [], types: readonly string[] = TYPES) {
+async function watched(
+  falseConditions: readonly string[] = [],
+  types: readonly string[] = TYPES,
+  more: Partial<StatusResponse> = {},
+) {
   const clock = new SimulatedClock();
   const runtime = createSimulatedRuntime({ clock });
   const told: RuntimeHealth[] = [];
@@ -24,7 +28,7 @@ async function watched(falseConditions: readonly string[] = [], types: readonly 
   const cri = inProcessCri(runtime);
   const status: typeof cri.status = async (request, options) => {
     await cri.status(request, options);
-    return StatusResponse.create({ status: { conditions } });
+    return StatusResponse.create({ status: { conditions }, ...more });
   };
   const ending = new AbortController();
   const watching = watchRuntimeHealth({
@@ -84,6 +88,75 @@ describe('the health of the runtime', () => {
     expect(both.told[0]?.networkNotReady).toBeDefined();
     expect(both.told[0]?.lacksOnlyNetwork).toBeUndefined();
     await both.end();
+  });
+
+  test('a runtime that says that it is not ready is quoted in the words of a kubelet, also while it is away', async () => {
+    const { clock, runtime, told, end } = await watched(['RuntimeReady']);
+    const notReady = 'container runtime not ready: RuntimeReady=false reason:Why message:';
+    expect(told[0]).toMatchObject({ notReady });
+    expect(told[0]).not.toHaveProperty('isSilent');
+    runtime.faults.add({ call: 'status', times: Number.POSITIVE_INFINITY, error: { message: 'away' } });
+    await clock.advance(1_000);
+    expect(told[1]).toMatchObject({ notReady, isSilent: true });
+    await end();
+  });
+
+  test('when it was last ready is told once it is away, and while it is that is no news', async () => {
+    const { clock, runtime, told, end } = await watched();
+    await clock.advance(5_000);
+    const lastSeen = clock.now() - 1_000;
+    runtime.faults.add({ call: 'status', times: Number.POSITIVE_INFINITY, error: { message: 'away' } });
+    await clock.advance(60_000);
+    expect(told).toHaveLength(2);
+    expect(told[0]).not.toHaveProperty('seenAt');
+    expect(told[1]).toMatchObject({ ready: false, isSilent: true });
+    expect(Math.trunc(Number(told[1]?.seenAt) / 1_000)).toBe(Math.trunc(lastSeen / 1_000));
+    await end();
+  });
+
+  test('of one that was never ready nothing is known, and its network may be away', async () => {
+    const never = await watched(['RuntimeReady']);
+    expect(never.told[0]).not.toHaveProperty('seenAt');
+    await never.end();
+    const { clock, runtime, told, end } = await watched(['NetworkReady']);
+    const seenAt = clock.now() - 1_000;
+    runtime.faults.add({ call: 'status', times: Number.POSITIVE_INFINITY, error: { message: 'away' } });
+    await clock.advance(1_000);
+    expect(told[1]?.seenAt).toBeGreaterThanOrEqual(seenAt);
+    expect(told[1]).not.toHaveProperty('lacksOnlyNetwork');
+    await end();
+  });
+
+  test('its handlers are told by their names, and what it can do if it says so', async () => {
+    const plain = await watched();
+    expect(plain.told[0]).toMatchObject({ handlers: [] });
+    expect(plain.told[0]).not.toHaveProperty('features');
+    await plain.end();
+    const { told, end } = await watched([], TYPES, {
+      runtimeHandlers: [
+        { name: 'runc', features: { recursiveReadOnlyMounts: true, userNamespaces: true } },
+        { name: '', features: undefined },
+      ],
+      features: { supplementalGroupsPolicy: true, userNamespacesHostNetwork: false, mountOptions: false },
+    });
+    expect(told[0]).toMatchObject({
+      handlers: [
+        { name: '', features: { recursiveReadOnlyMounts: false, userNamespaces: false } },
+        { name: 'runc', features: { recursiveReadOnlyMounts: true, userNamespaces: true } },
+      ],
+      features: { supplementalGroupsPolicy: true },
+    });
+    await end();
+  });
+
+  test('one that was away is asked anew which version it is', async () => {
+    const { clock, runtime, told, end } = await watched();
+    const asked = () => runtime.calls.filter(({ call }) => call === 'version').length;
+    expect(asked()).toBe(1);
+    runtime.faults.add({ call: 'status', times: 1, error: { message: 'away' } });
+    await clock.advance(20_000);
+    expect([told.map(({ ready }) => ready), asked()]).toEqual([[true, false, true], 2]);
+    await end();
   });
 
   test('any other condition being false is none', async () => {

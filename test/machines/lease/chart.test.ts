@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { createActor } from 'xstate';
 import { leaseMachine } from '../../../machines/lease/chart.ts';
 import { actorView } from '../../../machines/shared/actorTree.ts';
+import type { RegistrationReport } from '../../../machines/shared/events.ts';
 import { provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
-import { START } from '../support/stand.ts';
+import { childOf, ear, START } from '../support/stand.ts';
 
 /** As of a lease of 40 s. */
 const EVERY = 10_000;
@@ -15,10 +15,14 @@ const WAITS = [200, 400, 800, 1_600, 3_200, 6_400, 7_000, 7_000];
 /** A lease whose every renewal the test answers. */
 function leaseStory() {
   const ports = new FakePorts(START);
-  const actor = createActor(provided(leaseMachine, ports), { input: { everyMs: EVERY } }).start();
+  const { ref, heard } = ear<RegistrationReport>();
+  const actor = childOf(ref, provided(leaseMachine, ports), { id: 'lease', input: { everyMs: EVERY } }).start();
   return {
     ports,
-    renewed: () => ports.answer('renewLease', null),
+    heard,
+    renewed: (chance = 0) => ports.answer('renewLease', { isHeld: true, chance }),
+    nodeless: () => ports.answer('renewLease', { isHeld: false, chance: 0 }),
+    registered: () => actor.send({ type: 'node.registered' }),
     failed: () => ports.fail('renewLease', 'InternalError', 'connection refused'),
     state: () => statePath(actor.getSnapshot().value),
     failure: () => actor.getSnapshot().context.failure?.message,
@@ -85,4 +89,54 @@ test('C35: a clock that is set back puts no renewal off', () => {
   ports.setClock(-3_600_000);
   ports.advance(EVERY);
   expect(asks()).toBe(3);
+});
+
+test('not all nodes come at once: a renewal may be up to 4 % later', () => {
+  const { ports, renewed, state } = leaseStory();
+  renewed(0.5);
+  expect(ports.untilNext).toBe(EVERY * 1.02);
+  ports.advance(EVERY * 1.02);
+  expect(state()).toBe('renewing');
+});
+
+test('where there is no Node there is no lease either: it is looked for again as often, without a failure', () => {
+  const { ports, nodeless, state, failure, asks } = leaseStory();
+  nodeless();
+  expect([state(), failure(), ports.untilNext]).toEqual(['awaitingNode', undefined, EVERY]);
+  ports.advance(EVERY);
+  expect([state(), asks()]).toEqual(['renewing', 2]);
+});
+
+test('a Node that is registered has its lease at once, be it looked for just then', () => {
+  const waiting = leaseStory();
+  waiting.nodeless();
+  waiting.registered();
+  expect([waiting.state(), waiting.asks()]).toEqual(['renewing', 2]);
+  const looking = leaseStory();
+  looking.registered();
+  looking.nodeless();
+  expect([looking.state(), looking.asks()]).toEqual(['renewing', 2]);
+  looking.nodeless();
+  expect(looking.state()).toBe('awaitingNode');
+  const failing = leaseStory();
+  failing.failed();
+  failing.registered();
+  expect([failing.state(), failing.asks()]).toEqual(['renewing', 2]);
+  const held = leaseStory();
+  held.renewed();
+  held.registered();
+  expect([held.state(), held.asks()]).toEqual(['current', 1]);
+});
+
+test('that the server answers again is told once', () => {
+  const { ports, renewed, failed, heard } = leaseStory();
+  renewed();
+  ports.advance(EVERY);
+  expect(heard()).toEqual([]);
+  failed();
+  ports.advance(200);
+  renewed();
+  ports.advance(EVERY);
+  renewed();
+  expect(heard()).toEqual([{ type: 'node.leaseRegained' }]);
 });

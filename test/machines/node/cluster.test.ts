@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { newPleg, nextPleg } from '../../../machines/node/pleg.ts';
 import { nextSourceState } from '../../../machines/node/source.ts';
+import type { SeenNode } from '../../../machines/shared/clusterFacts.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
@@ -14,12 +16,13 @@ function clusterStory() {
     ...story,
     asks: (port: PortName) => story.ports.asked(port).length,
     states: () => [stateOf('registration'), stateOf('nodeStatus'), stateOf('lease')],
+    /** It is registered, ready, and its status is told. */
     register: () => {
-      story.ports.answer('registerNode', { uid: 'node-1-uid' });
-      story.ports.answer('putNodeStatus', { isWritten: true });
+      story.ports.answer('registerNode', { uid: 'node-1-uid', events: [] });
       story.ports.answer('ensureCsiNode', null);
-      // Whether it is ready depends on the CSINode, too.
-      story.ports.answer('putNodeStatus', { isWritten: true });
+      story.list();
+      while (story.ports.pending().includes('putNodeStatus'))
+        story.ports.answer('putNodeStatus', { isWritten: true, events: [] });
     },
   };
 }
@@ -34,27 +37,33 @@ test('a node without a cluster has none of its actors, and asks nothing of one',
   expect(context().registration).toBeUndefined();
 });
 
-test('a node of a cluster registers and renews its lease at once, and tells its status as soon as it is registered', () => {
-  const { ports, states, asks, context } = clusterStory();
+test('a node of a cluster registers and renews its lease at once, and tells its status once it is ready', () => {
+  const { ports, states, asks, context, list } = clusterStory();
   expect(states()).toEqual(['registering', 'awaitingRegistration', 'renewing']);
   expect(PORTS.map(asks)).toEqual([1, 0, 0, 1]);
-  ports.answer('registerNode', { uid: 'node-1-uid' });
+  ports.answer('registerNode', { uid: 'node-1-uid', events: [] });
   expect(context().registration).toEqual({ uid: 'node-1-uid', isInitialized: false });
-  expect(states()).toEqual(['makingCsiNode', 'reporting', 'renewing']);
-});
-
-test('that its CSINode is there is told to the cluster at once', () => {
-  const { ports, states, asks, context } = clusterStory();
-  ports.answer('registerNode', { uid: 'node-1-uid' });
-  ports.answer('putNodeStatus', { isWritten: true });
-  expect(states()[1]).toBe('current');
+  expect(states()).toEqual(['makingCsiNode', 'settling', 'renewing']);
+  list();
+  expect(states()[1]).toBe('settling');
   ports.answer('ensureCsiNode', null);
   expect(context().registration).toEqual({ uid: 'node-1-uid', isInitialized: true });
+  expect([states()[1], asks('putNodeStatus')]).toEqual(['reporting', 1]);
+});
+
+test('a node that is not ready for a while says so, and that it is at once', () => {
+  const { ports, states, asks, list } = clusterStory();
+  list();
+  ports.answer('registerNode', { uid: 'node-1-uid', events: [] });
+  ports.advance(5_000);
+  ports.answer('putNodeStatus', { isWritten: true, events: [] });
+  expect([states()[1], asks('putNodeStatus')]).toEqual(['current', 1]);
+  ports.answer('ensureCsiNode', null);
   expect([states()[1], asks('putNodeStatus')]).toEqual(['reporting', 2]);
 });
 
 test('a change of the node or of its runtime, and that it drains, are told to the cluster at once', () => {
-  const { ports, register, list, want, drain, tell, asks } = clusterStory();
+  const { ports, register, list, want, drain, tell, send, asks } = clusterStory();
   register();
   // The node takes as long to drain as the pod does.
   ports.hold('stopContainer');
@@ -66,27 +75,32 @@ test('a change of the node or of its runtime, and that it drains, are told to th
       const health = { since: ports.now, ready: false, name: 'fake', version: '1', message: 'away' };
       tell({ type: 'runtime.healthChanged', health });
     },
+    () => {
+      const pleg = nextPleg(newPleg, { type: 'streamOpened' }, ports.now);
+      tell({ type: 'runtime.plegChanged', pleg });
+    },
+    () => send({ type: 'node.leaseRegained' }),
     () => drain(),
   ];
   const told = changes.map((change) => {
     const before = asks('putNodeStatus');
     change();
     const after = asks('putNodeStatus');
-    if (after > before) ports.answer('putNodeStatus', { isWritten: true });
+    while (ports.pending().includes('putNodeStatus')) ports.answer('putNodeStatus', { isWritten: true, events: [] });
     return after - before;
   });
   // Which pods it runs is not part of its status.
-  expect(told).toEqual([1, 0, 1, 1, 1]);
+  expect(told).toEqual([1, 0, 1, 1, 1, 1, 1]);
 });
 
 test('its lease is renewed four times while it lasts, whether or not the node could be registered', () => {
   const { ports, asks, states } = clusterStory();
   ports.fail('registerNode', 'InternalError');
-  ports.answer('renewLease', null);
+  ports.answer('renewLease', { isHeld: true, chance: 0 });
   const before = asks('renewLease');
   for (let renewals = 0; renewals < 6; renewals += 1) {
     ports.advance(MINUTE / 6);
-    ports.answer('renewLease', null);
+    ports.answer('renewLease', { isHeld: true, chance: 0 });
   }
   expect([asks('renewLease') - before, states()[2]]).toEqual([6, 'current']);
 });
@@ -102,4 +116,36 @@ test('the node knows how each watch of the cluster gets on, as it said last', ()
   tell({ type: 'cluster.watchChanged', watch: 'Service', state: failing });
   tell({ type: 'cluster.watchChanged', watch: 'Node', state: watching });
   expect(context().watches).toEqual({ Node: watching, Service: failing });
+});
+
+const seen = (node: Partial<SeenNode> = {}): SeenNode => ({
+  ...{ uid: 'node-1-uid', labels: { zone: 'a' }, taints: [], isDoubted: false, ...node },
+});
+
+test('admission goes by the labels and taints of the Node as others have changed it, and by its own where there is none', () => {
+  const { tell, admission, ports } = clusterStory();
+  const known = () => {
+    const { labels, taints } = admission()?.context.node ?? {};
+    return { labels, taints };
+  };
+  const own = known();
+  const taints = [{ key: 'dedicated', effect: 'NoExecute' as const }];
+  const see = (node: SeenNode | null) => tell({ type: 'cluster.nodeSeen', node, at: ports.now });
+  see(seen({ taints }));
+  expect(known()).toEqual({ labels: { zone: 'a' }, taints });
+  // What the host says of itself does not count any more.
+  tell({ type: 'node.factsChanged', admissionNode: { labels: { zone: 'host' } }, at: ports.now });
+  expect(known()).toEqual({ labels: { zone: 'a' }, taints });
+  see(null);
+  expect(known()).toEqual({ ...own, labels: { zone: 'host' } });
+});
+
+test('a cluster that has not heard of the node for a while is told at once, and of other changes of the Node nothing', () => {
+  const { tell, register, asks, ports } = clusterStory();
+  register();
+  const before = asks('putNodeStatus');
+  tell({ type: 'cluster.nodeSeen', node: seen({ labels: {} }), at: ports.now });
+  expect(asks('putNodeStatus')).toBe(before);
+  tell({ type: 'cluster.nodeSeen', node: seen({ isDoubted: true }), at: ports.now });
+  expect(asks('putNodeStatus')).toBe(before + 1);
 });

@@ -37,7 +37,7 @@ test('C31: static pods have their mirrors also while the API server does not ans
   want([staticPod('web')]);
   unreadable('api');
   expect(mirror('web')).toBe('awaitingNode');
-  ports.answer('registerNode', { uid: 'node-uid' });
+  ports.answer('registerNode', { uid: 'node-uid', events: [] });
   expect([mirror('web'), asks()]).toEqual(['creating', [1, 0]]);
 });
 

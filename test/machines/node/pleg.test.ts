@@ -8,9 +8,9 @@ const broke = (message: string): PlegChange => ({ type: 'streamBroke', failure: 
 const failed = (message: string): PlegChange => ({ type: 'listFailed', failure: failure(message) });
 
 /** What it comes to by these changes, one each second. */
-const after = (...changes: readonly PlegChange[]) =>
+const comeTo = (...changes: readonly PlegChange[]) =>
   changes.reduce((state, change, index) => nextPleg(state, change, (index + 1) * 1_000), newPleg);
-const shown = (...changes: readonly PlegChange[]) => plegView(after(...changes), 500);
+const shown = (...changes: readonly PlegChange[]) => plegView(comeTo(...changes), 500);
 
 describe('the PLEG as it is shown', () => {
   test('waits for the event stream at first, and lists every second until it is open', () => {
@@ -44,13 +44,23 @@ describe('the PLEG as it is shown', () => {
     expect(shown(failed('away'), open).state).toBe('failing');
   });
 
+  test('knows since when the runtime was not listed, until it is listed again', () => {
+    const stale = (staleSince?: number): PlegChange => ({ type: 'listFailed', failure: failure('away'), staleSince });
+    expect(comeTo(stale(700)).staleSince).toBe(700);
+    expect(comeTo(stale(700), { type: 'streamOpened' }, broke('reset')).staleSince).toBe(700);
+    expect(comeTo(stale(700), { type: 'listed' })).not.toHaveProperty('staleSince');
+    // It was listed, and something else has failed.
+    expect(comeTo(stale(700), stale())).toMatchObject({ listFailure: { message: 'away' } });
+    expect(comeTo(stale(700), stale())).not.toHaveProperty('staleSince');
+  });
+
   test.each<[string, PlegChange[], PlegChange]>([
     ['a list that succeeds', [{ type: 'streamOpened' }], { type: 'listed' }],
     ['a stream that cannot be opened as before', [broke('refused')], broke('refused')],
     ['a list that fails as before', [failed('away')], failed('away')],
     ['a stream that is open', [{ type: 'streamOpened' }], { type: 'streamOpened' }],
   ])('%s is no news', (_, changes, same) => {
-    const state = after(...changes);
+    const state = comeTo(...changes);
     expect(nextPleg(state, same, 99_000)).toBe(state);
   });
 });

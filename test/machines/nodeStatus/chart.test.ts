@@ -3,20 +3,30 @@ import { createActor } from 'xstate';
 import { nodeStatusMachine } from '../../../machines/nodeStatus/chart.ts';
 import { provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
+import type { EventMessage } from '../../../pod/events/recordedEvent.ts';
 import { FakePorts } from '../../fakes/ports.ts';
-import { START } from '../support/stand.ts';
+import { eventEar, START } from '../support/stand.ts';
 
 const CHECK = 10_000;
 
 /** The status of a node, whose every report the test answers. */
 function statusStory() {
   const ports = new FakePorts(START);
-  const actor = createActor(provided(nodeStatusMachine, ports), { input: { checkMs: CHECK } }).start();
+  const { inspect, told: events } = eventEar();
+  const actor = createActor(provided(nodeStatusMachine, ports), {
+    input: { nodeName: 'node', checkMs: CHECK },
+    inspect,
+  }).start();
   return {
     ports,
-    registered: () => actor.send({ type: 'node.registered' }),
-    changed: () => actor.send({ type: 'node.changed' }),
-    told: () => ports.answer('putNodeStatus', { isWritten: true }),
+    register: () => actor.send({ type: 'node.registered' }),
+    changed: (isReady = true) => actor.send({ type: 'node.changed', isReady }),
+    registered: () => {
+      actor.send({ type: 'node.registered' });
+      actor.send({ type: 'node.changed', isReady: true });
+    },
+    told: (events: readonly EventMessage[] = []) => ports.answer('putNodeStatus', { isWritten: true, events }),
+    events,
     failed: () => ports.fail('putNodeStatus', 'InternalError', 'connection refused'),
     state: () => statePath(actor.getSnapshot().value),
     failure: () => actor.getSnapshot().context.failure?.message,
@@ -41,6 +51,20 @@ test('nothing is told of a node that is not registered, whatever changes; then i
   expect([state(), asks()]).toEqual(['reporting', 1]);
   told();
   expect([state(), asks()]).toEqual(['current', 1]);
+});
+
+test('a node that has yet to look is not told to be unready: five seconds long it may find out that it is ready', () => {
+  const unready = statusStory();
+  unready.register();
+  unready.changed(false);
+  unready.ports.advance(4_999);
+  expect([unready.state(), unready.asks()]).toEqual(['settling', 0]);
+  unready.ports.advance(1);
+  expect([unready.state(), unready.asks()]).toEqual(['reporting', 1]);
+  const ready = statusStory();
+  ready.register();
+  ready.changed(true);
+  expect([ready.state(), ready.asks()]).toEqual(['reporting', 1]);
 });
 
 test('every ten seconds it is looked whether there is something to tell', () => {
@@ -127,4 +151,15 @@ test('a clock that is set back makes a wait no longer', () => {
   ports.setClock(-3_600_000);
   ports.advance(CHECK);
   expect(asks()).toBe(2);
+});
+
+test('what the node has come to is recorded when the server has heard of it', () => {
+  const { registered, changed, told, failed, events } = statusStory();
+  registered();
+  failed();
+  changed();
+  expect(events()).toEqual([]);
+  const message = 'Node node status is now: NodeReady';
+  told([{ reason: 'NodeReady', message }]);
+  expect(events()).toEqual([`Normal NodeReady: ${message}`]);
 });

@@ -3,8 +3,9 @@ import { registrationMachine } from '../../../machines/registration/chart.ts';
 import type { RegistrationReport } from '../../../machines/shared/events.ts';
 import { type PortName, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
+import type { EventMessage } from '../../../pod/events/recordedEvent.ts';
 import { FakePorts } from '../../fakes/ports.ts';
-import { childOf, ear, START } from '../support/stand.ts';
+import { childOf, ear, eventEar, START } from '../support/stand.ts';
 
 /** As a kubelet waits between its tries. */
 const WAITS = [200, 400, 800, 1_600, 3_200, 6_400, 7_000, 7_000];
@@ -13,11 +14,15 @@ const WAITS = [200, 400, 800, 1_600, 3_200, 6_400, 7_000, 7_000];
 function registrationStory() {
   const ports = new FakePorts(START);
   const { ref, heard } = ear<RegistrationReport>();
-  const actor = childOf(ref, provided(registrationMachine, ports), { id: 'registration' }).start();
+  const { inspect, told: events } = eventEar();
+  const actor = childOf(ref, provided(registrationMachine, ports), {
+    ...{ id: 'registration', input: { nodeName: 'node' }, inspect },
+  }).start();
   return {
     ports,
     heard,
-    registered: (uid = 'node-1-uid') => ports.answer('registerNode', { uid }),
+    events,
+    registered: (events: readonly EventMessage[] = []) => ports.answer('registerNode', { uid: 'node-1-uid', events }),
     made: () => ports.answer('ensureCsiNode', null),
     failed: (port: PortName) => ports.fail(port, 'InternalError', 'connection refused'),
     state: () => statePath(actor.getSnapshot().value),
@@ -87,4 +92,13 @@ test('a clock that is set back makes a wait no longer', () => {
   ports.setClock(-3_600_000);
   ports.advance(200);
   expect(asks('registerNode')).toBe(2);
+});
+
+test('what was found of the node is recorded once it is registered', () => {
+  const { ports, registered, failed, events } = registrationStory();
+  failed('registerNode');
+  ports.advance(200);
+  expect(events()).toEqual([]);
+  registered([{ reason: 'NodeHasSufficientPID', message: 'enough' }]);
+  expect(events()).toEqual(['Normal NodeHasSufficientPID: enough']);
 });

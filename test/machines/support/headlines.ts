@@ -198,6 +198,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   },
   nodeStatus: {
     awaitingRegistration: 'waiting for the node to be registered',
+    settling: 'waiting for the node to be ready, before its status is reported until',
     reporting: 'waiting for the node status to be acknowledged',
     current: 'waiting for the next check of the node status until',
     awaitingRetry: 'waiting for another attempt to report the node status until',
@@ -213,6 +214,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   lease: {
     renewing: 'waiting for the lease to be renewed',
     current: 'waiting for the next renewal of the lease until',
+    awaitingNode: 'waiting for a Node object, without which there is no lease, looked for again until',
     awaitingRetry: 'waiting for another attempt to renew the lease until',
   },
 };

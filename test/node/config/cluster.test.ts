@@ -14,7 +14,7 @@ test('without a kubeconfig a node belongs to no cluster', () => {
 test("what nobody says is as a kubelet's", () => {
   expect(clusterOf(flags(), undefined)).toEqual({
     ...{ kubeconfig: '/etc/node.conf', registersNode: true, providerId: '', leaseSeconds: 40 },
-    ...{ statusCheckMs: 10_000, statusReportMs: 300_000, rate: { qps: 50, burst: 100 } },
+    ...{ statusCheckMs: 10_000, statusReportMs: 300_000, statusImages: 50, rate: { qps: 50, burst: 100 } },
     eventRate: { qps: 50, burst: 100 },
   });
 });
@@ -28,12 +28,13 @@ test('the file says it otherwise', () => {
       'eventBurst: 4',
       'nodeStatusUpdateFrequency: 4s',
       'nodeStatusReportFrequency: 1m',
+      'nodeStatusMaxImages: -1',
     ],
   ];
   expect(clusterOf(flags(), file(said.join('\n')))).toMatchObject({
     ...{ registersNode: false, providerId: 'cloud://a', leaseSeconds: 20 },
     ...{ rate: { qps: 7, burst: 9 }, eventRate: { qps: 3, burst: 4 } },
-    ...{ statusCheckMs: 4_000, statusReportMs: 60_000 },
+    ...{ statusCheckMs: 4_000, statusReportMs: 60_000, statusImages: -1 },
   });
 });
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { NodeKnowledge } from '../../../pod/node/nodeObject.ts';
 import { nodeTable } from '../../../pod/node/nodeTable.ts';
 import { nodeUse } from '../../../pod/node/nodeUse.ts';
 import { explainNode } from '../../../pod/show/explainNode.ts';
 import { withUse } from '../../../pod/show/explainNodeUse.ts';
 import { formatNodeExplanation } from '../../../pod/show/formatExplanation.ts';
 import { aPod } from '../fixtures.ts';
-import { aNode, STARTED } from '../nodes.ts';
+import { aNode, healthy, STARTED } from '../nodes.ts';
 import { nodeView } from '../views.ts';
 
 const asking = (name: string, cpu: string, memory: string, phase = 'Running'): Pod => {
@@ -40,50 +41,71 @@ describe('the object', () => {
     });
   });
 
-  test('is ready as long as its runtime is, and says why it is not', () => {
-    const [ready] = aNode().status.conditions;
-    expect(ready).toMatchObject({ type: 'Ready', status: 'True', reason: 'KubeletReady' });
-    const runtime = { name: '', version: '', ready: false, since: STARTED + 5_000, message: 'nobody listens' };
-    const [away] = aNode({ runtime }).status.conditions;
-    expect(away).toMatchObject({
-      ...{ status: 'False', reason: 'KubeletNotReady', message: 'nobody listens' },
-      lastTransitionTime: '2026-01-01T00:00:05Z',
+  test('is ready, and says since when', () => {
+    expect(aNode().status.conditions.at(-1)).toEqual({
+      ...{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' },
+      ...{ lastHeartbeatTime: '2026-01-01T00:01:00Z', lastTransitionTime: '2026-01-01T00:00:01Z' },
     });
   });
 
-  test('has the conditions that were found beside Ready, which follows from its runtime alone', () => {
+  test('is not ready for reasons, which make one message', () => {
+    const waiting = healthy({ isInitialized: false });
+    const readyOf = (health: NodeKnowledge['health']) => aNode({ health }).status.conditions.at(-1);
+    expect(readyOf(waiting)).toMatchObject({ reason: 'KubeletNotReady', message: 'CSINode is not yet initialized' });
+    expect(readyOf({ ...waiting, drains: true })).toMatchObject({
+      ...{ status: 'False', message: '[CSINode is not yet initialized, node is shutting down]' },
+    });
+  });
+
+  test('says of each pressure that there is none, but for what was found, and of Ready only what it finds itself', () => {
     const lastTransitionTime = '2026-01-01T00:00:07Z';
     const told = { status: 'True' as const, lastHeartbeatTime: lastTransitionTime, lastTransitionTime, message: '' };
-    const pressure = { ...told, type: 'MemoryPressure', reason: 'KubeletHasInsufficientMemory' };
+    const pressure = { ...told, type: 'DiskPressure', reason: 'KubeletHasDiskPressure' };
+    const frequent = { ...told, type: 'FrequentReboots', reason: 'Elsewhere' };
     const ready = { ...told, type: 'Ready', status: 'False' as const, reason: 'Elsewhere' };
-    expect(aNode({ conditions: [pressure, ready] }).status.conditions).toEqual([
+    const { conditions } = aNode({ conditions: [frequent, pressure, ready] }).status;
+    const none = { status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    expect(conditions).toEqual([
+      expect.objectContaining({
+        ...{ ...none, type: 'MemoryPressure', reason: 'KubeletHasSufficientMemory' },
+        message: 'kubelet has sufficient memory available',
+      }),
       pressure,
+      expect.objectContaining({
+        ...{ ...none, type: 'PIDPressure', reason: 'KubeletHasSufficientPID' },
+        message: 'kubelet has sufficient PID available',
+      }),
+      frequent,
       expect.objectContaining({ type: 'Ready', status: 'True' }),
     ]);
+    expect(aNode().status.conditions[1]).toMatchObject({
+      ...{ type: 'DiskPressure', reason: 'KubeletHasNoDiskPressure', message: 'kubelet has no disk pressure' },
+    });
   });
 
-  test('is not ready before its runtime has answered, in the words of a kubelet', () => {
-    const runtime = { name: '', version: '', ready: false, message: 'not asked yet' };
-    expect(aNode({ runtime }).status.conditions).toMatchObject([
-      {
-        ...{ status: 'False', message: 'container runtime status check may not have completed yet' },
-        lastTransitionTime: '2026-01-01T00:00:00Z',
-      },
-    ]);
+  test('has the version of a runtime only while that answers, and no name before it has', () => {
+    const versionOf = (runtime: Partial<NodeKnowledge['health']['runtime']>) =>
+      aNode({ health: healthy({ runtime: { ...healthy().runtime, ...runtime } }) }).status.nodeInfo
+        .containerRuntimeVersion;
+    expect(versionOf({ isSilent: true })).toBe('containerd://Unknown');
+    expect(versionOf({ isSilent: true, name: '', version: '' })).toBe('');
   });
 
-  test('is not ready while it drains', () => {
-    expect(aNode({ drainsSince: STARTED + 30_000 }).status.conditions).toMatchObject([
-      {
-        ...{ status: 'False', reason: 'KubeletNotReady', message: 'node is shutting down' },
-        lastTransitionTime: '2026-01-01T00:00:30Z',
-      },
-    ]);
+  test('lists images, and what the runtime and the node can do, where that is known', () => {
+    expect(Object.keys(aNode().status)).not.toContain('images');
+    const features = { recursiveReadOnlyMounts: true, userNamespaces: false };
+    const runtime = { handlers: [{ name: 'runc', features }], features: { supplementalGroupsPolicy: true } };
+    const images = [{ names: ['box@sha256:1', 'box:1'], sizeBytes: 12 }];
+    const health = healthy({ runtime: { ...healthy().runtime, ...runtime } });
+    expect(aNode({ images, health }).status).toMatchObject({
+      ...{ images, runtimeHandlers: [{ name: 'runc', features }], features: runtime.features },
+      declaredFeatures: ['InPlacePodLevelResourcesVerticalScaling', 'RestartAllContainersOnContainerExits'],
+    });
   });
 });
 
 test('the table has the columns of kubectl, narrow and wide', () => {
-  const away = aNode({ name: 'away', labels: {}, runtime: { name: '', version: '', ready: false } });
+  const away = aNode({ name: 'away', labels: {}, health: healthy({ isInitialized: false }) });
   const now = STARTED + 3_600_000;
   expect(nodeTable([aNode(), away], { wide: false, now })).toEqual([
     ['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION'],

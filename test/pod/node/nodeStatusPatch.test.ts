@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { nodeStatusPatch, sameNodeStatus } from '../../../pod/node/nodeStatusPatch.ts';
-import { aNode, STARTED } from '../nodes.ts';
+import type { NodeKnowledge } from '../../../pod/node/nodeObject.ts';
+import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../../pod/node/nodeStatusPatch.ts';
+import { aNode, healthy, STARTED } from '../nodes.ts';
 
 /** What Go writes where nobody has said anything. */
 const UNSAID = { daemonEndpoints: { kubeletEndpoint: { Port: 0 } } };
@@ -12,8 +13,10 @@ function served(node = aNode(), more: object = {}): Record<string, unknown> {
 }
 
 const later = aNode({ now: STARTED + 70_000 });
-const TOLD = { '$setElementOrder/conditions': [{ type: 'Ready' }] };
-const heartbeat = { type: 'Ready', lastHeartbeatTime: '2026-01-01T00:01:10Z' };
+const TYPES = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'].map((type) => ({ type }));
+const TOLD = { '$setElementOrder/conditions': TYPES };
+const LATER = '2026-01-01T00:01:10Z';
+const heartbeats = TYPES.map((each) => ({ ...each, lastHeartbeatTime: LATER }));
 
 describe('the patch of a status', () => {
   test('is none where the server has it', () => {
@@ -21,13 +24,15 @@ describe('the patch of a status', () => {
   });
 
   test('is but the heartbeat where nothing else has happened', () => {
-    expect(nodeStatusPatch(served(), later)).toEqual({ ...TOLD, conditions: [heartbeat] });
+    expect(nodeStatusPatch(served(), later)).toEqual({ ...TOLD, conditions: heartbeats });
   });
 
   test('C34: is all of it where the server has nothing yet, with addresses that replace any others', () => {
     const { addresses, ...rest } = served();
+    const lastTransitionTime = '2026-01-01T00:01:00Z';
     expect(nodeStatusPatch({}, aNode())).toEqual({
       ...rest,
+      conditions: aNode().status.conditions.map((each) => ({ ...each, lastTransitionTime })),
       addresses: [...(Array.isArray(addresses) ? addresses : []), { $patch: 'replace' }],
     });
   });
@@ -49,12 +54,13 @@ describe('the patch of a status', () => {
       conditions: [network, ...aNode().status.conditions],
       capacity: { ...aNode().status.capacity, 'example.com/gpu': '2' },
       volumesAttached: [{ name: 'disk', devicePath: '' }],
+      volumesInUse: ['disk'],
       phase: 'Running',
     });
     expect(nodeStatusPatch(server, aNode())).toBeUndefined();
     expect(nodeStatusPatch(server, later)).toEqual({
-      '$setElementOrder/conditions': [{ type: 'Ready' }, { type: 'NetworkUnavailable' }],
-      conditions: [heartbeat],
+      '$setElementOrder/conditions': [...TYPES, { type: 'NetworkUnavailable' }],
+      conditions: heartbeats,
     });
   });
 
@@ -64,24 +70,46 @@ describe('the patch of a status', () => {
   });
 
   test('takes away what the node has said and says no more', () => {
-    const pressure = { type: 'MemoryPressure', status: 'False' as const, reason: 'x', message: 'x' };
-    const times = { lastHeartbeatTime: '2026-01-01T00:00:00Z', lastTransitionTime: '2026-01-01T00:00:00Z' };
-    const server = served(aNode({ conditions: [{ ...pressure, ...times }] }), { images: [{ names: ['box:1'] }] });
+    const server = served(aNode(), { images: [{ names: ['box:1'] }] });
     expect(nodeStatusPatch(server, aNode())).toEqual({ images: null });
+  });
+
+  test('keeps since when a condition is as it is, however often the node began anew, and what has changed did so now', () => {
+    const before = aNode({ health: healthy({ drains: true }), readySince: STARTED - 60_000 });
+    const again = aNode({ health: healthy({ drains: true }), readySince: STARTED, startedAt: STARTED + 5_000 });
+    expect(nodeStatusPatch(served(before), again)).toBeUndefined();
+    expect(nodeStatusChange(served(before), later)).toEqual({
+      ...TOLD,
+      conditions: [
+        {
+          ...{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' },
+          lastTransitionTime: LATER,
+        },
+      ],
+    });
   });
 });
 
-describe('two statuses', () => {
-  test('are the same if only their heartbeats differ', () => {
-    expect(sameNodeStatus(aNode(), later)).toBe(true);
+describe('what the server has to know at once', () => {
+  test('is nothing if only the time has passed', () => {
+    expect(nodeStatusChange(served(), later)).toBeUndefined();
   });
 
-  test('differ by a condition, an address or a resource', () => {
-    const others = [
-      aNode({ drainsSince: STARTED }),
-      aNode({ addresses: ['192.0.2.9'] }),
-      aNode({ allocatable: { cpuMillis: 1, memoryBytes: 1, pods: 1 } }),
-    ];
-    expect(others.map((other) => sameNodeStatus(aNode(), other))).toEqual([false, false, false]);
+  test.each<[string, Partial<NodeKnowledge>]>([
+    ['a condition', { health: healthy({ drains: true }) }],
+    ['an address', { addresses: ['192.0.2.9'] }],
+    ['a resource', { allocatable: { cpuMillis: 1, memoryBytes: 1, pods: 1 } }],
+    ['an image', { images: [{ names: ['box:1'], sizeBytes: 1 }] }],
+  ])('is %s', (_what, known) => {
+    expect(nodeStatusChange(served(), aNode({ now: STARTED + 70_000, ...known }))).toBeDefined();
   });
+});
+
+test('the conditions that become another are told, also those that a controller has doubted', () => {
+  const { conditions } = aNode().status;
+  const typesOf = (server: Record<string, unknown>) => changedConditions(server, aNode()).map(({ type }) => type);
+  expect(typesOf({})).toEqual(['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready']);
+  expect(typesOf(served())).toEqual([]);
+  const doubted = conditions.map((each) => (each.type === 'Ready' ? { ...each, status: 'Unknown' } : each));
+  expect(typesOf(served(aNode(), { conditions: doubted }))).toEqual(['Ready']);
 });

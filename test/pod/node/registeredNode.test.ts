@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { registeredNode, wantedOfRegistered } from '../../../pod/node/registeredNode.ts';
+import { registeredNode, wantedOfRegistered, wrongLabels } from '../../../pod/node/registeredNode.ts';
 import { aNode } from '../nodes.ts';
 
 const MARK = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' };
@@ -15,26 +15,47 @@ test('a node is registered without a UID and a time, which are the server’s to
 
 test('of a Node that is as it should be nothing is wanted, whatever labels others have added', () => {
   const found = { labels: { ...OWN, 'example.com/rack': '7' }, annotations: { ...MARK, 'example.com/note': 'x' } };
-  expect(wantedOfRegistered(aNode(), found)).toBeUndefined();
+  expect(wantedOfRegistered(aNode(), served(found))).toBeUndefined();
 });
 
 test('of one that says something wrong only that is wanted otherwise', () => {
   const labels = { ...OWN, 'kubernetes.io/arch': 'arm64' };
-  expect(wantedOfRegistered(aNode(), { labels, annotations: MARK })).toEqual({
-    labels: { 'kubernetes.io/arch': 'amd64' },
+  expect(wantedOfRegistered(aNode(), served({ labels, annotations: MARK }))).toEqual({
+    metadata: { labels: { 'kubernetes.io/arch': 'amd64' } },
   });
-  expect(wantedOfRegistered(aNode(), { labels: OWN, annotations: { ...MARK, ...falsely(MARK) } })).toEqual({
-    annotations: MARK,
+  expect(wantedOfRegistered(aNode(), served({ labels: OWN, annotations: falsely(MARK) }))).toEqual({
+    metadata: { annotations: MARK },
   });
 });
 
 test('of one that says nothing all is wanted that is for the node to say, but not the labels that are for its maker', () => {
-  expect(wantedOfRegistered(aNode(), {})).toEqual({ labels: OWN, annotations: MARK });
+  expect(wantedOfRegistered(aNode(), served({}))).toEqual({ metadata: { labels: OWN, annotations: MARK } });
 });
 
 test('a label that the node does not have is not wanted', () => {
   const found = { labels: { 'kubernetes.io/hostname': 'else' }, annotations: MARK };
-  expect(wantedOfRegistered(aNode({ labels: {} }), found)).toBeUndefined();
+  expect(wantedOfRegistered(aNode({ labels: {} }), served(found))).toBeUndefined();
+});
+
+test('huge pages of a size that the host has no more go, and devices of which nobody has told are none', () => {
+  const gone = { 'hugepages-1Gi': '0', 'example.com/gpu': '2', 'example.com/old': '0', 'kubernetes.io/batch': '3' };
+  const { capacity, allocatable } = aNode().status;
+  const status = { capacity: { ...capacity, ...gone }, allocatable: { ...allocatable, 'example.com/gpu': '2' } };
+  expect(wantedOfRegistered(aNode(), { metadata: { labels: OWN, annotations: MARK }, status })).toEqual({
+    status: { capacity: { 'hugepages-1Gi': null, 'example.com/gpu': '0' }, allocatable: { 'example.com/gpu': '0' } },
+  });
+});
+
+test('whenever it looks, a node sets its system and architecture right, and no other label', () => {
+  expect(wrongLabels(aNode(), { ...OWN, 'kubernetes.io/hostname': 'else' })).toEqual({});
+  expect(wrongLabels(aNode(), { 'kubernetes.io/os': 'windows' })).toEqual(OWN);
+  expect(wrongLabels(aNode())).toEqual(OWN);
+});
+
+/** A Node with this metadata, and what a node has of itself. */
+const served = (metadata: Parameters<typeof wantedOfRegistered>[1]['metadata']) => ({
+  metadata,
+  status: JSON.parse(JSON.stringify(aNode().status)),
 });
 
 const falsely = (texts: object) => Object.fromEntries(Object.keys(texts).map((name) => [name, 'false']));

@@ -29,9 +29,12 @@ CreationTimestamp:  THEN
 Taints:             dedicated=db:NoSchedule
 Unschedulable:      false
 Conditions:
-  Type    Status  LastHeartbeatTime                LastTransitionTime               Reason        Message
-  ----    ------  -----------------                ------------------               ------        -------
-  Ready   True    THEN  THEN  KubeletReady  kubelet is posting ready status
+  Type             Status  LastHeartbeatTime                LastTransitionTime               Reason                      Message
+  ----             ------  -----------------                ------------------               ------                      -------
+  MemoryPressure   False   THEN  THEN  KubeletHasSufficientMemory  kubelet has sufficient memory available
+  DiskPressure     False   THEN  THEN  KubeletHasNoDiskPressure    kubelet has no disk pressure
+  PIDPressure      False   THEN  THEN  KubeletHasSufficientPID     kubelet has sufficient PID available
+  Ready            True    THEN  THEN  KubeletReady                kubelet is posting ready status
 Addresses:
   InternalIP:  192.0.2.1
   InternalIP:  2001:db8::1

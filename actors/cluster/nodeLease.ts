@@ -1,0 +1,96 @@
+/** The lease of a node at the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
+import type { CallOptions, KubeClient } from '../../kube/client.ts';
+import { isConflict } from '../../kube/kubeError.ts';
+import { LEASES, leasePath, nodePath } from '../../kube/paths.ts';
+import type { Clock } from '../clock.ts';
+import { type FoundLease, orNone, ownerNode, readLease, readNode } from './nodeObjects.ts';
+
+export interface NodeLeaseParts {
+  /** Its own, so that no other traffic holds the lease up. */
+  readonly client: KubeClient;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  /** How long it lasts, in seconds. */
+  readonly seconds: number;
+}
+
+/** So often it is renewed in one go, without asking how it is, before it is read again. */
+const TRIES = 5;
+
+export class NodeLease {
+  readonly #parts: NodeLeaseParts;
+  #known: FoundLease | undefined;
+
+  constructor(parts: NodeLeaseParts) {
+    this.#parts = parts;
+  }
+
+  /** False where there is none, and no Node either for which to make it. */
+  async renew(options: CallOptions): Promise<boolean> {
+    if (this.#known !== undefined && (await this.#tryUpdating(this.#known, options))) return true;
+    this.#known = undefined;
+    const found = await this.#find(options);
+    if (found === undefined) return await this.#create(options);
+    await this.#update(found, options);
+    return true;
+  }
+
+  /** Whether it could be renewed as it was known. */
+  async #tryUpdating(known: FoundLease, options: CallOptions): Promise<boolean> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      try {
+        await this.#update(known, options);
+        return true;
+      } catch (error) {
+        if (options.signal.aborted) throw error;
+        // Somebody else has written it, or it is gone: it has to be read.
+        if (isConflict(error)) return false;
+      }
+    }
+    return false;
+  }
+
+  async #find(options: CallOptions): Promise<FoundLease | undefined> {
+    const { client, nodeName } = this.#parts;
+    return orNone(async () => readLease(await client.get(leasePath(nodeName), options)));
+  }
+
+  async #update(known: FoundLease, options: CallOptions): Promise<void> {
+    const { client, nodeName } = this.#parts;
+    const isOwned = (known.metadata.ownerReferences ?? []).length > 0;
+    // It is renewed even if its owner cannot be had: nothing else shows that the node is alive.
+    const owners = isOwned ? [] : await this.#owners(options).catch(() => []);
+    this.#known = readLease(await client.update(leasePath(nodeName), this.#after(known, owners), options));
+  }
+
+  async #create(options: CallOptions): Promise<boolean> {
+    const owners = await this.#owners(options);
+    if (owners.length === 0) return false;
+    this.#known = readLease(await this.#parts.client.create(LEASES, this.#after(undefined, owners), options));
+    return true;
+  }
+
+  /** The Node as its owner; nothing where there is none. */
+  async #owners(options: CallOptions) {
+    const { client, nodeName } = this.#parts;
+    const node = await orNone(async () => readNode(await client.get(nodePath(nodeName), options)));
+    return node === undefined ? [] : [ownerNode(nodeName, node.metadata.uid)];
+  }
+
+  #after(known: FoundLease | undefined, owners: readonly object[]) {
+    const { nodeName, clock, seconds } = this.#parts;
+    const { metadata = {}, spec = {} } = known ?? {};
+    return {
+      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+      metadata: {
+        ...metadata,
+        ...{ name: nodeName, namespace: 'kube-node-lease' },
+        ...(owners.length > 0 ? { ownerReferences: owners } : {}),
+      },
+      spec: { holderIdentity: nodeName, ...spec, leaseDurationSeconds: seconds, renewTime: microTime(clock.now()) },
+    };
+  }
+}
+
+/** With microseconds, as the API has it. */
+const microTime = (at: number): string => new Date(at).toISOString().replace('Z', '000Z');

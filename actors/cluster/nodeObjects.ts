@@ -1,0 +1,52 @@
+/** The objects of a node at the API server, as far as it reads them. */
+import * as z from 'zod/mini';
+import { isNotFound } from '../../kube/kubeError.ts';
+
+const texts = z.optional(z.record(z.string(), z.string()));
+const taintSchema = z.looseObject({
+  key: z.string(),
+  value: z.optional(z.string()),
+  effect: z.string(),
+});
+
+const nodeSchema = z.looseObject({
+  metadata: z.looseObject({
+    uid: z.string(),
+    resourceVersion: z.optional(z.string()),
+    ...{ labels: texts, annotations: texts },
+  }),
+  spec: z._default(
+    z.looseObject({ unschedulable: z.optional(z.boolean()), taints: z.optional(z.array(taintSchema)) }),
+    {},
+  ),
+  status: z._default(z.record(z.string(), z.unknown()), {}),
+});
+const leaseSchema = z.looseObject({
+  metadata: z.looseObject({ ownerReferences: z.optional(z.array(z.unknown())) }),
+  spec: z._default(z.looseObject({}), {}),
+});
+const csiNodeSchema = z.looseObject({
+  metadata: z.looseObject({
+    uid: z.string(),
+    ownerReferences: z.optional(z.array(z.looseObject({ uid: z.string() }))),
+  }),
+});
+
+export type FoundNode = z.infer<typeof nodeSchema>;
+export type FoundLease = z.infer<typeof leaseSchema>;
+
+export const readNode = (object: unknown): FoundNode => z.parse(nodeSchema, object);
+export const readLease = (object: unknown): FoundLease => z.parse(leaseSchema, object);
+export const readCsiNode = (object: unknown) => z.parse(csiNodeSchema, object);
+
+/** How the objects of a node refer to its Node. */
+export const ownerNode = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });
+
+export async function orNone<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,138 @@
+/** The status of a Node at the API server, kept as its node says it is (`tryUpdateNodeStatus` of `pkg/kubelet/kubelet_node_status.go`). */
+import type { CallOptions, KubeClient } from '../../kube/client.ts';
+import { KubeError } from '../../kube/kubeError.ts';
+import { nodePath } from '../../kube/paths.ts';
+import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import type { JsonFields } from '../../pod/mergePatch.ts';
+import { conditionEvents, nodeEvent } from '../../pod/node/nodeConditions.ts';
+import type { NodeObject } from '../../pod/node/nodeObject.ts';
+import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../pod/node/nodeStatusPatch.ts';
+import { wrongLabels } from '../../pod/node/registeredNode.ts';
+import { sameValue } from '../../pod/sameValue.ts';
+import type { Clock } from '../clock.ts';
+import { type FoundNode, readNode } from './nodeObjects.ts';
+import type { OwnNode } from './ownNode.ts';
+
+export interface NodeStatusParts {
+  readonly client: KubeClient;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly jitter: () => number;
+  /** What the server has, as far as the node has heard. */
+  readonly ownNode: Pick<OwnNode, 'current'>;
+  /** The node as it is. */
+  readonly describe: (options: CallOptions) => Promise<NodeObject>;
+  /** The status is written again after so long, whatever it is, in milliseconds. */
+  readonly reportMs: number;
+}
+
+export interface PutStatus {
+  readonly isWritten: boolean;
+  /** What the node has come to since the server heard of it last. */
+  readonly events: readonly EventMessage[];
+}
+
+/** So often it is tried in one go: at first over the Node that is known, then over what the server says. */
+const TRIES = 5;
+
+export class NodeStatus {
+  readonly #parts: NodeStatusParts;
+  /** When the server has heard all of it last, in milliseconds since the epoch. */
+  #toldAt: number | undefined;
+  /** What it answered to that: for a moment newer than what is heard of it. */
+  #answer: FoundNode | undefined;
+  /** Added to the time until it is written again: not all nodes write when all their servers come back. */
+  #delayMs = 0;
+  /** What a server of an earlier version did not keep of what it was told. */
+  #unkept: JsonFields | undefined;
+  #isUnschedulable = false;
+  #hasToldReboot = false;
+
+  constructor(parts: NodeStatusParts) {
+    this.#parts = parts;
+  }
+
+  async put(options: CallOptions): Promise<PutStatus> {
+    const node = await this.#parts.describe(options);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#tryOn(await this.#found(tries, options), node, options);
+      } catch (error) {
+        if (options.signal.aborted || tries === TRIES || this.#isAway(error)) throw error;
+      }
+    }
+  }
+
+  /** Nobody follows the Node, and nobody answers either: there is no server to try it with. */
+  #isAway(error: unknown): boolean {
+    return this.#parts.ownNode.current === undefined && !(error instanceof KubeError);
+  }
+
+  async #found(tries: number, options: CallOptions): Promise<FoundNode> {
+    const { client, nodeName, ownNode } = this.#parts;
+    const heard = tries === 1 ? ownNode.current : undefined;
+    if (heard === null) throw new NodeFailure('NotFound', `the API server has no Node ${nodeName}`);
+    if (heard === undefined) return readNode(await client.get(nodePath(nodeName), options));
+    const known = readNode(heard);
+    return this.#answer !== undefined && isNewer(this.#answer, known) ? this.#answer : known;
+  }
+
+  async #tryOn(found: FoundNode, node: NodeObject, options: CallOptions): Promise<PutStatus> {
+    const { clock, jitter, reportMs } = this.#parts;
+    const labels = wrongLabels(node, found.metadata.labels);
+    const change = nodeStatusChange(found.status, node);
+    const isChanged = Object.keys(labels).length > 0 || (change !== undefined && !sameValue(change, this.#unkept));
+    const isFirst = this.#toldAt === undefined;
+    const isDue = clock.now() - (this.#toldAt ?? 0) >= reportMs + this.#delayMs;
+    const patch = nodeStatusPatch(found.status, node);
+    const mustWrite = isChanged || ((isDue || isFirst) && patch !== undefined);
+    if (mustWrite) await this.#write({ labels, status: patch ?? {} }, node, options);
+    if (isChanged || isFirst) this.#delayMs = reportMs * (jitter() - 0.5);
+    else if (mustWrite) this.#delayMs = 0;
+    if (mustWrite || isFirst) this.#toldAt = clock.now();
+    return { isWritten: mustWrite, events: this.#eventsOf(found, node) };
+  }
+
+  async #write(
+    { labels, status }: { readonly labels: object; readonly status: JsonFields },
+    node: NodeObject,
+    options: CallOptions,
+  ): Promise<void> {
+    const { client, nodeName } = this.#parts;
+    const metadata = Object.keys(labels).length > 0 ? { metadata: { labels } } : {};
+    const answer = readNode(await client.patch(`${nodePath(nodeName)}/status`, { ...metadata, status }, options));
+    this.#answer = answer;
+    this.#unkept = nodeStatusChange(answer.status, node);
+  }
+
+  /** In the order of a kubelet. */
+  #eventsOf({ spec: { unschedulable = false }, status }: FoundNode, node: NodeObject): EventMessage[] {
+    const { nodeName } = this.#parts;
+    const events = [
+      ...this.#rebootOf(status, node),
+      ...changedConditions(status, node).flatMap((condition) => conditionEvents(nodeName, condition)),
+    ];
+    if (unschedulable !== this.#isUnschedulable)
+      events.push(nodeEvent(nodeName, unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable'));
+    this.#isUnschedulable = unschedulable;
+    return events;
+  }
+
+  #rebootOf(server: JsonFields, { status: { nodeInfo } }: NodeObject): EventMessage[] {
+    const { nodeName } = this.#parts;
+    const { bootID } = nodeInfo;
+    const info = lookUp(server, 'nodeInfo');
+    const before = typeof info === 'object' && info !== null && 'bootID' in info ? info.bootID : '';
+    if (this.#hasToldReboot || before === '' || before === bootID) return [];
+    this.#hasToldReboot = true;
+    return [warning('Rebooted', `Node ${nodeName} has been rebooted, boot id: ${bootID}`)];
+  }
+}
+
+/** Versions of one kind of objects are numbers that grow. */
+function isNewer({ metadata: one }: FoundNode, { metadata: other }: FoundNode): boolean {
+  const [answered, heard] = [one, other].map(({ resourceVersion = '' }) => Number(resourceVersion));
+  return one.uid === other.uid && Number(answered) > Number(heard);
+}

@@ -1,0 +1,219 @@
+/** A node of a cluster from its start on, in an API server in memory; the order is that of a recorded kubelet. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { type Cluster, cluster } from '../../fakes/cluster.ts';
+import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
+import { IMAGE } from '../../fakes/pods.ts';
+
+const NODE = '/api/v1/nodes/node-1';
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+const LEASE = `${LEASES}/node-1`;
+const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
+const PODS = '/api/v1/namespaces/default/pods';
+const MERGE = 'application/strategic-merge-patch+json';
+
+interface Joining extends Cluster {
+  readonly node: SimulatedNode;
+  /** What the node has asked for since it was looked at last, but for its watches. */
+  asked(): string[];
+  watched(): string[];
+  events(): string[];
+  ready(): Promise<Record<string, unknown>>;
+}
+
+async function joining(isAway = false): Promise<Joining> {
+  const made: { cluster?: Cluster } = {};
+  const events: string[] = [];
+  const node = await simulatedNode({
+    fromFiles: true,
+    parts: { events: ({ reason, involved }) => void (involved.kind === 'Node' && events.push(reason)) },
+    clusterOf: (clock) => {
+      made.cluster = cluster(clock);
+      made.cluster.transport.isAway = isAway;
+      return made.cluster;
+    },
+  });
+  const { cluster: joined } = made;
+  if (joined === undefined) throw new Error('the node has no cluster');
+  const all = () => joined.transport.requests.splice(0);
+  return {
+    ...{ ...joined, node },
+    asked: () => all().flatMap(({ method, path, isWatch }) => (isWatch ? [] : [`${method} ${path}`])),
+    watched: () => all().flatMap(({ path, isWatch }) => (isWatch ? [path.split('?')[0] ?? ''] : [])),
+    events: () => events.splice(0),
+    ready: async () => conditionOf(await joined.ask('GET', NODE), 'Ready'),
+  };
+}
+
+async function joined(): Promise<Joining> {
+  const story = await joining();
+  await story.node.advance('11s');
+  story.asked();
+  story.events();
+  return story;
+}
+
+function conditionOf({ status }: Record<string, unknown>, type: string): Record<string, unknown> {
+  const { conditions } = Object(status);
+  return conditions.find((each: { readonly type: string }) => each.type === type);
+}
+
+describe('a node that joins', () => {
+  test('asks for no more than a kubelet, and tells the same in the same order', async () => {
+    const { node, asked, events, ready, ask } = await joining();
+    await node.advance('5s');
+    const requests = asked();
+    expect(requests.filter((each) => !each.startsWith('GET'))).toEqual([
+      'POST /api/v1/nodes',
+      `POST ${CSI_NODES}`,
+      `POST ${LEASES}`,
+      ...requests.filter((each) => each === `PATCH ${NODE}/status`),
+    ]);
+    expect(requests.filter((each) => each === `PATCH ${NODE}/status`).length).toBeLessThanOrEqual(2);
+    expect(events()).toEqual([
+      ...['Starting', 'NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID', 'NodeReady'],
+    ]);
+    expect(await ready()).toMatchObject({ status: 'True', reason: 'KubeletReady' });
+    expect(await ask('GET', NODE)).toMatchObject({
+      status: {
+        images: [{ names: [IMAGE] }],
+        nodeInfo: { containerRuntimeVersion: 'simulated://1.0.0' },
+        runtimeHandlers: [{ name: '' }],
+      },
+    });
+  });
+
+  test('C33: is not ready before its CSINode is there, and tries for that', async () => {
+    const { node, api, ready, events } = await joining();
+    const heal = api.faults.add({
+      fault: { kind: 'refused', code: 500 },
+      matches: (request) => 'resource' in request && request.resource === 'csinodes' && request.verb === 'create',
+    });
+    await node.advance('30s');
+    expect(await ready()).toMatchObject({ status: 'False', message: 'CSINode is not yet initialized' });
+    expect(events()).not.toContain('NodeReady');
+    heal();
+    await node.advance('8s');
+    expect(await ready()).toMatchObject({ status: 'True' });
+    expect(events()).toEqual(['NodeReady']);
+  });
+
+  test('runs its static pods while the API server is away, asks for pods once that has told the Node, and joins then', async () => {
+    const { node, transport, watched, ready } = await joining(true);
+    const containers = [{ name: 'main', image: IMAGE }];
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { containers } };
+    await writeFile(join(node.manifestDir, 'web.json'), JSON.stringify(pod));
+    await node.advance('40s');
+    expect(node.pod('web-node-1').phase).toBe('Running');
+    expect(watched()).not.toContain('/api/v1/pods');
+    transport.isAway = false;
+    await node.advance('61s');
+    expect(watched()).toContain('/api/v1/pods');
+    expect(await ready()).toMatchObject({ status: 'True' });
+  });
+});
+
+describe('a node that has joined', () => {
+  test('renews its lease, and asks for nothing else', async () => {
+    const { node, asked } = await joined();
+    await node.advance('60s');
+    expect(asked()).toEqual(Array(5).fill(`PUT ${LEASE}`));
+  });
+
+  test('C34: stays ready while its runtime is away for a moment, says so after thirty seconds, and is ready at once again', async () => {
+    const { node, ready, events, ask } = await joined();
+    const before = await ready();
+    const away = node.runtime.faults.add({
+      call: 'status',
+      times: Number.POSITIVE_INFINITY,
+      error: { message: 'gone' },
+    });
+    await node.advance('20s');
+    expect(await ready()).toMatchObject({ status: 'True', lastTransitionTime: before.lastTransitionTime });
+    expect(await ask('GET', NODE)).toMatchObject({
+      status: { nodeInfo: { containerRuntimeVersion: 'simulated://Unknown' } },
+    });
+    await node.advance('25s');
+    expect(await ready()).toMatchObject({ status: 'False', message: 'container runtime is down' });
+    expect(events()).toEqual(['NodeNotReady']);
+    away.release();
+    await node.advance('2s');
+    expect(await ready()).toMatchObject({ status: 'True' });
+    expect(events()).toEqual(['NodeReady']);
+  });
+
+  test('stays as it is over a restart of the agent, as far as anybody can tell', async () => {
+    const { node, ready, events, asked } = await joined();
+    const before = await ready();
+    await node.advance('60s');
+    await node.restartAgent();
+    asked();
+    await node.advance('5s');
+    expect(asked().filter((each) => !each.startsWith('GET'))).toEqual([
+      ...[`PUT ${LEASE}`, 'POST /api/v1/nodes', `PATCH ${NODE}/status`],
+    ]);
+    const { lastTransitionTime, status } = await ready();
+    expect({ lastTransitionTime, status }).toEqual({ lastTransitionTime: before.lastTransitionTime, status: 'True' });
+    expect(events()).toEqual([
+      ...['Starting', 'NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'],
+    ]);
+  });
+
+  test('C33: whose Node is deleted does not make it again before it is restarted, nor its lease', async () => {
+    const { node, ask, asked } = await joined();
+    await ask('DELETE', NODE);
+    await ask('DELETE', LEASE);
+    await node.advance('60s');
+    expect(new Set(asked())).toEqual(new Set([`GET ${LEASE}`, `GET ${NODE}`, `PUT ${LEASE}`]));
+    await expect(ask('GET', NODE)).rejects.toThrow('404');
+    await node.restartAgent();
+    await node.advance('5s');
+    const { metadata } = await ask('GET', NODE);
+    const { uid } = Object(metadata);
+    expect(await ask('GET', LEASE)).toMatchObject({ metadata: { ownerReferences: [{ uid }] } });
+    expect(await ask('GET', `${CSI_NODES}/node-1`)).toMatchObject({ metadata: { ownerReferences: [{ uid }] } });
+  });
+
+  test('is ready again at once when the API server is back, although that doubts it meanwhile', async () => {
+    const { node, transport, ask, ready, events } = await joined();
+    transport.isAway = true;
+    transport.cut();
+    await node.advance('5m');
+    const unknown = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' };
+    await ask('PATCH', `${NODE}/status`, { status: { conditions: [unknown] } }, MERGE);
+    transport.isAway = false;
+    await node.advance('7s');
+    expect(await ready()).toMatchObject({ status: 'True' });
+    expect(events()).toEqual(['NodeReady']);
+  });
+
+  test('C30: hears of taints and labels that others give its Node, and says when no more pods may come', async () => {
+    const { node, ask, events } = await joined();
+    await ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+    const pod = (name: string, more: object = {}) =>
+      ask('POST', PODS, {
+        metadata: { name },
+        spec: {
+          ...{ nodeName: 'node-1', automountServiceAccountToken: false, nodeSelector: { rack: '7' }, ...more },
+          containers: [{ name: 'main', image: IMAGE }],
+        },
+      });
+    const reasonOf = async (name: string) => Object((await ask('GET', `${PODS}/${name}`)).status).reason;
+    await pod('early');
+    await node.advance('2s');
+    expect(await reasonOf('early')).toBe('NodeAffinity');
+    const taints = [{ key: 'dedicated', effect: 'NoExecute' }];
+    await ask('PATCH', NODE, { metadata: { labels: { rack: '7' } }, spec: { taints, unschedulable: true } }, MERGE);
+    await node.advance('1s');
+    await pod('late');
+    await pod('welcome', { tolerations: [{ operator: 'Exists' }] });
+    await node.advance('10s');
+    expect(await reasonOf('late')).toBe('TaintToleration');
+    expect(await ask('GET', `${PODS}/welcome`)).toMatchObject({ status: { phase: 'Running' } });
+    expect(events()).toEqual(['NodeNotSchedulable']);
+    await ask('PATCH', NODE, { spec: { unschedulable: null } }, MERGE);
+    await node.advance('10s');
+    expect(events()).toEqual(['NodeSchedulable']);
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from '@jest/globals';
+import { NodeImages } from '../../../actors/cluster/nodeImages.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { Image, ListImagesResponse } from '../../../cri/generated/runtime.ts';
+
+const named = (size: number, repoTags: string[], repoDigests: string[] = []) =>
+  Image.create({ id: repoTags[0] ?? 'none', repoTags, repoDigests, size });
+
+/** The images of a runtime that has those that a test says, and how often it was asked. */
+function images(has: { now: readonly Image[] | Error }, most = 50) {
+  const clock = new SimulatedClock();
+  let asked = 0;
+  const listImages = async () => {
+    asked += 1;
+    if (has.now instanceof Error) throw has.now;
+    return ListImagesResponse.create({ images: [...has.now] });
+  };
+  const list = new NodeImages({ cri: { listImages }, clock, most });
+  return { clock, list: () => list.list(new AbortController().signal), asked: () => asked };
+}
+
+test('the largest come first, each with its digests and then its tags, five names at most', async () => {
+  const tags = ['a:1', 'a:2', 'a:3', 'a:4'];
+  const { list } = images({ now: [named(1, ['b:1']), named(3, tags, ['a@sha256:1', 'a@sha256:2']), named(2, [])] });
+  expect(await list()).toEqual([
+    { names: ['a@sha256:1', 'a@sha256:2', 'a:1', 'a:2', 'a:3'], sizeBytes: 3 },
+    { names: [], sizeBytes: 2 },
+    { names: ['b:1'], sizeBytes: 1 },
+  ]);
+});
+
+test.each([
+  [2, ['c:1', 'b:1']],
+  [0, []],
+  [-1, ['c:1', 'b:1', 'a:1']],
+])('with %i at most, these are told: %j', async (most, names) => {
+  const { list } = images({ now: [named(1, ['a:1']), named(2, ['b:1']), named(3, ['c:1'])] }, most);
+  expect((await list()).map((image) => image.names[0])).toEqual(names);
+});
+
+test('the runtime is asked again after thirty seconds, and while it is away what it had stands', async () => {
+  const has: { now: readonly Image[] | Error } = { now: [named(1, ['a:1'])] };
+  const { clock, list, asked } = images(has);
+  const first = await list();
+  await clock.advance(29_999);
+  await list();
+  expect(asked()).toBe(1);
+  has.now = new Error('away');
+  await clock.advance(1);
+  expect(await list()).toEqual(first);
+  expect(await list()).toEqual(first);
+  expect(asked()).toBe(3);
+  has.now = [];
+  expect(await list()).toEqual([]);
+});

@@ -1,0 +1,212 @@
+import { describe, expect, test } from '@jest/globals';
+import type { KubeObject } from '../../../kube/reflector.ts';
+import { healthy } from '../../pod/nodes.ts';
+import { joiningNode, NODE, NODES } from './support/joiningNode.ts';
+
+const MINUTE = 60_000;
+const MERGE = 'application/merge-patch+json';
+const PATCH = `PATCH ${NODE}/status`;
+
+/** A node that is registered, has told its status, and hears what the server has of it. */
+async function told() {
+  const node = joiningNode();
+  await node.register();
+  await node.hear();
+  await node.put();
+  node.asked();
+  const patched = () => node.transport.requests.filter(({ method }) => method === 'PATCH');
+  return { ...node, lastPatch: () => JSON.parse(String(patched().at(-1)?.body)) };
+}
+
+const reasonsOf = ({ events }: { readonly events: readonly { readonly reason: string }[] }) =>
+  events.map(({ reason }) => reason);
+
+describe('the status of a Node', () => {
+  test('is compared with what the node has heard of it, without asking', async () => {
+    const { register, hear, put, asked } = joiningNode();
+    await register();
+    await hear();
+    expect(await put()).toEqual({ isWritten: false, events: [] });
+    expect(asked()).toEqual([]);
+  });
+
+  test('is asked for as long as nothing has been heard of it, and while nobody follows it', async () => {
+    const { register, putStatus, asked } = joiningNode();
+    await register();
+    asked();
+    expect(await putStatus()).toBe(false);
+    expect(asked()).toEqual([`GET ${NODE}`]);
+  });
+
+  test('is written at once when it changes, and no more of it than that', async () => {
+    const { putStatus, changes, asked, lastPatch, ask } = await told();
+    changes.of = { addresses: ['192.0.2.2', '2001:db8::2'] };
+    expect(await putStatus()).toBe(true);
+    const addresses = [
+      { type: 'InternalIP', address: '192.0.2.2' },
+      { type: 'InternalIP', address: '2001:db8::2' },
+      { type: 'Hostname', address: 'node-1' },
+    ];
+    expect(lastPatch()).toEqual({ status: { addresses: [...addresses, { $patch: 'replace' }] } });
+    expect(asked()).toEqual([PATCH]);
+    expect(await ask('GET', NODE)).toMatchObject({ status: { addresses } });
+    expect(await putStatus()).toBe(false);
+  });
+
+  test('is compared with what the server has answered, as long as that is newer than what is heard of it', async () => {
+    const ownNode: { current: KubeObject } = { current: { metadata: { uid: '' } } };
+    const { register, put, changes, ask, asked } = joiningNode({ ownNode });
+    await register();
+    // It is an object of the API.
+    ownNode.current = (await ask('GET', NODE)) as KubeObject;
+    await put();
+    asked();
+    changes.of = { addresses: ['192.0.2.2'] };
+    for (let checks = 0; checks < 3; checks += 1) await put();
+    expect(asked()).toEqual([PATCH]);
+  });
+
+  test('is asked for once where nobody answers: there is nobody to try it with', async () => {
+    const { register, put, transport, asked } = joiningNode();
+    await register();
+    asked();
+    transport.isAway = true;
+    await expect(put()).rejects.toThrow('ECONNREFUSED');
+    expect(asked()).toEqual([`GET ${NODE}`]);
+  });
+
+  test('C34: is written every five minutes in any case, and within half of that to twice of it after a change', async () => {
+    const { putStatus, chance, changes, clock, asked, lastPatch } = await told();
+    chance.of = 0;
+    changes.of = { addresses: ['192.0.2.2'] };
+    await putStatus();
+    asked();
+    await clock.advance(2.5 * MINUTE - 1);
+    expect(await putStatus()).toBe(false);
+    await clock.advance(1);
+    expect(await putStatus()).toBe(true);
+    expect(asked()).toEqual([PATCH]);
+    await clock.advance(5 * MINUTE - 1);
+    expect(await putStatus()).toBe(false);
+    await clock.advance(1);
+    expect(await putStatus()).toBe(true);
+    const types = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'];
+    expect(lastPatch()).toEqual({
+      status: {
+        '$setElementOrder/conditions': types.map((type) => ({ type })),
+        conditions: types.map((type) => ({ type, lastHeartbeatTime: '2026-01-01T00:07:30Z' })),
+      },
+    });
+  });
+
+  test('C34: that somebody else has written is set right, with the labels that are the node’s to say', async () => {
+    const { put, ask, asked, lastPatch, clock } = await told();
+    await ask('PATCH', NODE, { metadata: { labels: { 'kubernetes.io/os': 'else', rack: '7' } } }, MERGE);
+    const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'silent' }];
+    const type = 'application/strategic-merge-patch+json';
+    await ask('PATCH', `${NODE}/status`, { status: { conditions } }, type);
+    await clock.advance(1_000);
+    const { isWritten, events } = await put();
+    expect([isWritten, reasonsOf({ events })]).toEqual([true, ['NodeReady']]);
+    expect(lastPatch()).toMatchObject({
+      metadata: { labels: { 'kubernetes.io/os': 'linux' } },
+      status: { conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True' })]) },
+    });
+    expect(asked()).toEqual([PATCH]);
+    expect(await ask('GET', NODE)).toMatchObject({ metadata: { labels: { 'kubernetes.io/os': 'linux', rack: '7' } } });
+  });
+
+  test('of a Node that is deleted is tried for with four requests, and no Node is made', async () => {
+    const { put, ask, asked, clock } = await told();
+    await ask('DELETE', NODE);
+    await clock.advance(0);
+    asked();
+    await expect(put()).rejects.toMatchObject({ code: 404 });
+    expect(asked()).toEqual(Array(4).fill(`GET ${NODE}`));
+    await expect(ask('GET', NODE)).rejects.toThrow('404');
+  });
+
+  test('that the server does not take is tried over what it says itself, five times in all', async () => {
+    const { put, putStatus, changes, troubled, asked } = await told();
+    changes.of = { health: healthy({ drains: true }) };
+    troubled('patch', { kind: 'refused', code: 500 }, 'nodes', 5);
+    await expect(put()).rejects.toMatchObject({ code: 500 });
+    expect(asked()).toEqual([PATCH, ...Array(4).fill([`GET ${NODE}`, PATCH])].flat());
+    troubled('patch', { kind: 'refused', code: 500 }, 'nodes', 1);
+    expect(await putStatus()).toBe(true);
+    expect(asked()).toEqual([PATCH, `GET ${NODE}`, PATCH]);
+  });
+
+  test('C34: is not written again and again for a server that does not keep all of it', async () => {
+    const { register, hear, putStatus, changes, clock, forgetful, asked } = joiningNode();
+    forgetful.of = 'declaredFeatures';
+    await register();
+    await hear();
+    expect(await putStatus()).toBe(true);
+    asked();
+    for (let checks = 0; checks < 3; checks += 1) {
+      await clock.advance(10_000);
+      expect(await putStatus()).toBe(false);
+    }
+    changes.of = { addresses: ['192.0.2.2'] };
+    expect(await putStatus()).toBe(true);
+    expect(asked()).toEqual([PATCH]);
+  });
+
+  test('of a Node that somebody else has made is written whole', async () => {
+    const { register, putStatus, ask } = joiningNode({ registers: false });
+    await ask('POST', NODES, { metadata: { name: 'node-1' } });
+    await register();
+    expect(await putStatus()).toBe(true);
+    expect(await ask('GET', NODE)).toMatchObject({
+      status: {
+        capacity: { cpu: '2' },
+        nodeInfo: { osImage: 'Debian' },
+        images: [{ names: ['box:1'], sizeBytes: 1 }],
+        conditions: [{ type: 'MemoryPressure' }, {}, {}, { type: 'Ready', status: 'True' }],
+      },
+    });
+  });
+});
+
+describe('what a node has come to', () => {
+  test('is told when it is no longer ready, and when it is again, each time once', async () => {
+    const { put, changes } = await told();
+    changes.of = { health: healthy({ drains: true }) };
+    expect(await put()).toEqual({
+      isWritten: true,
+      events: [{ reason: 'NodeNotReady', message: 'Node node-1 status is now: NodeNotReady' }],
+    });
+    expect(reasonsOf(await put())).toEqual([]);
+    changes.of = {};
+    expect(reasonsOf(await put())).toEqual(['NodeReady']);
+  });
+
+  test('is told when others let no more pods come, and when they do again', async () => {
+    const { put, ask, clock } = await told();
+    const cordon = async (unschedulable: boolean) => {
+      await ask('PATCH', NODE, { spec: { unschedulable } }, MERGE);
+      await clock.advance(0);
+      return put();
+    };
+    expect(await cordon(true)).toEqual({
+      isWritten: false,
+      events: [{ reason: 'NodeNotSchedulable', message: 'Node node-1 status is now: NodeNotSchedulable' }],
+    });
+    expect(reasonsOf(await put())).toEqual([]);
+    expect(reasonsOf(await cordon(false))).toEqual(['NodeSchedulable']);
+  });
+
+  test('is told once of a host that was booted anew', async () => {
+    const { put, changes, host } = await told();
+    changes.of = { host: { ...host, bootID: 'another' } };
+    expect((await put()).events).toEqual([
+      {
+        ...{ eventType: 'Warning', reason: 'Rebooted' },
+        message: 'Node node-1 has been rebooted, boot id: another',
+      },
+    ]);
+    changes.of = {};
+    expect(reasonsOf(await put())).toEqual([]);
+  });
+});

@@ -1,0 +1,95 @@
+/** A node that does not know its cluster yet, over a test API server in memory. */
+import { ClusterNode, type ClusterNodeParts } from '../../../../actors/cluster/clusterNode.ts';
+import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/ownNode.ts';
+import { follow } from '../../../../actors/cluster/watch.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import type { Fault } from '../../../../apiserver/faults.ts';
+import { KubeClient } from '../../../../kube/client.ts';
+import type { KubeRequest, KubeTransport } from '../../../../kube/transport.ts';
+import { type NodeImage, type NodeKnowledge, nodeObject } from '../../../../pod/node/nodeObject.ts';
+import { cluster } from '../../../fakes/cluster.ts';
+import { healthy } from '../../../pod/nodes.ts';
+
+export const NODES = '/api/v1/nodes';
+export const NODE = `${NODES}/node-1`;
+export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+export const LEASE = `${LEASES}/node-1`;
+export const LABELS = { 'kubernetes.io/hostname': 'node-1', 'kubernetes.io/os': 'linux' };
+
+/** Its calls are made one by one. */
+export function joiningNode(more: Partial<ClusterNodeParts> = {}) {
+  const clock = new SimulatedClock();
+  const made = cluster(clock);
+  const startedAt = clock.now();
+  const changes: { of: Partial<NodeKnowledge> } = { of: {} };
+  const amounts = { cpuMillis: 2_000, memoryBytes: 2 ** 32, pods: 110 };
+  const describe = (listed: readonly NodeImage[]) =>
+    nodeObject({
+      images: listed,
+      ...{ name: 'node-1', labels: LABELS, taints: [], capacity: amounts, allocatable: amounts, host: made.host },
+      ...{ addresses: ['192.0.2.1'], startedAt, now: clock.now() },
+      ...{ health: healthy(), readySince: startedAt },
+      ...changes.of,
+    });
+  const ownNode = new OwnNode();
+  const images = { list: async () => [{ names: ['box:1'], sizeBytes: 1 }] };
+  const chance = { of: 0.5 };
+  const forgetful = { of: 'nothing' };
+  const transport: KubeTransport = {
+    send: (request, options) => made.transport.send(without(forgetful.of, request), options),
+    close: () => made.transport.close(),
+  };
+  const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
+  const common = {
+    ...made,
+    client,
+    leaseClient: client,
+    clock,
+    jitter: () => chance.of,
+    ownNode,
+    describe,
+    images,
+    nodeName: 'node-1',
+  };
+  const node = new ClusterNode({ ...common, ...more });
+  const options = { signal: new AbortController().signal };
+  /** What the node has asked for since it was looked at last. */
+  const asked = () => made.transport.requests.splice(0).map(({ method, path }) => `${method} ${path}`);
+  const troubled = (verb: string, fault: Fault, resource?: string, times = 1) =>
+    made.api.faults.add({
+      ...{ fault, times },
+      matches: (request, user) =>
+        request.verb === verb &&
+        user !== 'admin' &&
+        (resource === undefined || ('resource' in request && request.resource === resource)),
+    });
+  return {
+    ...{ ...common, chance, changes, asked, troubled, forgetful },
+    register: () => node.ports.registerNode(null, options),
+    /** The node hears from now on what the server has of it. */
+    hear: async () => {
+      const how = {
+        client: made.client,
+        clock,
+        jitter: () => 0,
+        signal: options.signal,
+        send: () => {},
+        onError: () => {},
+      };
+      void follow(ownNodeWatch(ownNode, 'node-1', clock), how);
+      await clock.advance(0);
+      asked();
+    },
+    put: () => node.ports.putNodeStatus(null, options),
+    putStatus: async () => (await node.ports.putNodeStatus(null, options)).isWritten,
+    renew: async () => (await node.ports.renewLease(null, options)).isHeld,
+    ensureCsiNode: (uid: string) => node.ports.ensureCsiNode({ uid }, options),
+  };
+}
+
+/** What a server hears that does not know a field of a Node's status. */
+function without(field: string, request: KubeRequest): KubeRequest {
+  if (request.body === undefined) return request;
+  const body = JSON.parse(request.body, (key, value) => (key === field ? undefined : value));
+  return { ...request, body: JSON.stringify(body) };
+}
