@@ -32,6 +32,8 @@ const chartSetup = podSetup
   .extend(terminatingImplementations)
   .extend({
     guards: {
+      /** That it has ended its API server was told by the node. */
+      isOwnEnd: ({ event }) => event.type === 'pod.terminate' && event.termination.reason === 'EndedElsewhere',
       isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
     },
     actions: {

@@ -115,8 +115,6 @@ export const podSetup = setup({
     timer: timerPort(),
   },
   guards: {
-    /** That it has ended its API server was told by the node. */
-    isOwnEnd: ({ event }) => event.type === 'pod.terminate' && event.termination.reason === 'EndedElsewhere',
     mustEnd: ({ context }) => context.termination !== undefined,
     isDeadlineOver: ({ context, event }) =>
       event.type === 'pod.deadlineExceeded' && event.deadline === context.activeUntil,
