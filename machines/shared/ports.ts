@@ -52,10 +52,7 @@ export interface PortTypes {
   registerNode: { input: null; output: { uid: string; events: readonly EventMessage[] } };
   /** Makes the CSINode of the Node with this UID, in the place of one of another Node. Within a time limit. Idempotent. */
   ensureCsiNode: { input: { uid: string }; output: null };
-  /**
-   * Writes the status of the Node where it is another, or was not written for a while. Within a time limit. Idempotent.
-   * `events` are what the node has come to since the API server heard of it last.
-   */
+  /** Writes the Node's status where it is another, or was not for a while; `events` are what it came to. Idempotent. */
   putNodeStatus: { input: null; output: { isWritten: boolean; events: readonly EventMessage[] } };
   /** Makes the mirror of a static pod at the API server, owned by the Node with this UID. Within a time limit. */
   createMirror: { input: { pod: Pod; nodeUid: string }; output: null };

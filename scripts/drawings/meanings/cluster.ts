@@ -12,6 +12,8 @@ export const registration: Meanings = {
 
 export const nodeStatus: Meanings = {
   awaitingRegistration: 'There is no Node object yet whose status could be reported.',
+  settling:
+    'The node may find out that it is ready before its status is reported: a restart of the agent makes no node unready.',
   reporting: 'The status of the node is sent, if it has changed or was not sent for a while.',
   current: 'The cluster has the status. It is looked at again after ten seconds, or as soon as something changes.',
   awaitingRetry: 'The status could not be sent. It is tried again after ten seconds, or as soon as something changes.',
@@ -20,6 +22,8 @@ export const nodeStatus: Meanings = {
 export const lease: Meanings = {
   renewing: 'The API server is asked to renew the lease, or to create it.',
   current: 'The lease holds. It is renewed four times in the time that it lasts.',
+  awaitingNode:
+    'The cluster has no Node object, and so needs no lease. It is looked at again as often as a lease is renewed.',
   awaitingRetry:
     'The lease could not be renewed. It is tried again after a wait that grows up to 7 s, before the cluster takes the node for dead.',
 };
