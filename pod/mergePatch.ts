@@ -15,6 +15,10 @@ export function strategicPatch(before: JsonFields, after: JsonFields, keys: Merg
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
+/** What an object has beside these fields. */
+export const fieldsBut = (fields: JsonFields = {}, names: ReadonlySet<string>): JsonFields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)));
+
 type Change = readonly [name: string, value: unknown];
 
 function changesOf(name: string, before: unknown, after: unknown, keys: MergeKeys): Change[] {

@@ -22,7 +22,7 @@ interface ApiPodsParts {
   readonly clock: Clock;
   readonly jitter: () => number;
   /** Told what the server has. */
-  readonly cache: Pick<PodCache, 'take' | 'told'>;
+  readonly cache: Pick<PodCache, 'take' | 'told' | 'step'>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -46,7 +46,10 @@ export function apiPods({ client, nodeName, clock, jitter, cache, onError }: Api
         for (const fact of changes(set)) send(fact);
         for (const uid of cache.told.editedIn(objects)) send({ ...LATEST_STATUS, uid });
       },
-      onStep: (step: ReflectorStep) => onState(step),
+      onStep: (step: ReflectorStep) => {
+        cache.step(step);
+        onState(step);
+      },
       onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `Pod ${problem}`)),
     }).run();
   };

@@ -6,7 +6,7 @@ import { podPath } from '../../kube/paths.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { mirroredHash } from '../../pod/mirror.ts';
 import { mergedStatus } from '../../pod/status/mergedStatus.ts';
-import { statusPatch } from '../../pod/status/statusPatch.ts';
+import { type StatusJson, statusPatch } from '../../pod/status/statusPatch.ts';
 import type { StatusReport, StatusSink } from '../status/statusReports.ts';
 import type { PodCache } from './podCache.ts';
 
@@ -42,47 +42,66 @@ export class ApiStatusSink implements StatusSink {
    * as soon as it has a mirror, whose status is the static pod's.
    */
   async put(report: StatusReport, options: CallOptions): Promise<void> {
-    if (report.isStatic ? !this.#cache.isMirrored(report.uid) : this.#cache.hasLeft(report.uid)) return;
+    if (report.isStatic ? !this.#cache.isMirrored(report) : this.#cache.hasLeft(report.uid))
+      return this.#forget(report);
     if (!this.#uncertain.has(report.uid) && this.#cache.told.hasIt(report)) return;
-    const path = podPath(report);
-    const pod = this.#known(report) ?? (await this.#get(path, report.uid, options));
-    if (pod === undefined || !shows(pod, report.uid)) return;
-    this.#uncertain.add(report.uid);
-    const told = await this.#patch(path, pod, report, options);
-    this.#uncertain.delete(report.uid);
-    const isMirror = pod.metadata.uid !== report.uid;
+    const told = await this.#tell(report, options);
+    const isMirror = told?.metadata.uid !== report.uid;
     if (told !== undefined && report.ended && !isMirror && told.metadata.deletionTimestamp !== undefined)
-      await this.#delete(path, report.uid, options);
+      await this.#delete(report, options);
     if (told !== undefined) this.#cache.told.note(report, told);
+    this.#forget(report);
+  }
+
+  /** Nothing of it is uncertain any more. */
+  #forget({ uid }: StatusReport): void {
+    this.#uncertain.delete(uid);
+  }
+
+  /** The pod as the server has it then; undefined: it has none, or another of that name. */
+  async #tell(report: StatusReport, options: CallOptions): Promise<SeenPod | undefined> {
+    const known = this.#known(report);
+    const change = known && patchOf(known, report);
+    // Others may say so too how a pod has come out: that is not to be taken back.
+    if (known !== undefined && (change === undefined || !Object.hasOwn(change, 'phase')))
+      return await this.#patch(known, report, { ...options, change });
+    const pod = await this.#get(report, options);
+    if (pod === undefined || !shows(pod, report)) return undefined;
+    return await this.#patch(pod, report, { ...options, change: patchOf(pod, report) });
   }
 
   /**
-   * The pod as the server is known to have it: only the node writes what the patch is about, and the UID in that says of
-   * which pod it is. Of one that has ended, or is being deleted, only the server itself says how far that has come.
+   * The pod as the server is known to have it: while the watch is heard that is the last answer, or what came after it. Of
+   * one that has ended, or is being deleted, only the server itself says how far that has come.
    */
-  #known({ uid, ended }: StatusReport): SeenPod | undefined {
-    if (ended || this.#uncertain.has(uid)) return undefined;
-    const { data } = z.safeParse(podSchema, this.#cache.lastSeen(uid));
+  #known(report: StatusReport): SeenPod | undefined {
+    if (report.ended || this.#uncertain.has(report.uid)) return undefined;
+    const { data } = z.safeParse(podSchema, this.#cache.lastSeen(report));
     return data?.metadata.deletionTimestamp === undefined ? data : undefined;
   }
 
-  #get(path: string, uid: string, options: CallOptions): Promise<SeenPod | undefined> {
-    return this.#orGone(uid, async () => z.parse(podSchema, await this.#client.get(path, options)));
+  #get(report: StatusReport, options: CallOptions): Promise<SeenPod | undefined> {
+    return this.#orGone(report, async () => z.parse(podSchema, await this.#client.get(podPath(report), options)));
   }
 
-  /** The pod as the server has it then. */
-  async #patch(path: string, pod: SeenPod, { uid, status }: StatusReport, options: CallOptions) {
-    const patch = statusPatch(pod.status, mergedStatus(pod.status, jsonOf(status)));
-    if (patch === undefined) return pod;
-    const body = { metadata: { uid: pod.metadata.uid }, status: patch };
-    const patched = async () => z.parse(podSchema, await this.#client.patch(`${path}/status`, body, options));
-    return await this.#orGone(uid, patched);
+  async #patch(
+    pod: SeenPod,
+    report: StatusReport,
+    { change, ...options }: CallOptions & { readonly change: StatusJson | undefined },
+  ): Promise<SeenPod | undefined> {
+    if (change === undefined) return pod;
+    const body = { metadata: { uid: pod.metadata.uid }, status: change };
+    // Until there is an answer nobody knows what the server has made of it.
+    this.#uncertain.add(report.uid);
+    return await this.#orGone(report, async () =>
+      z.parse(podSchema, await this.#client.patch(`${podPath(report)}/status`, body, options)),
+    );
   }
 
-  async #delete(path: string, uid: string, options: CallOptions): Promise<void> {
-    const how = { gracePeriodSeconds: 0, preconditions: { uid } };
+  async #delete(report: StatusReport, options: CallOptions): Promise<void> {
+    const how = { gracePeriodSeconds: 0, preconditions: { uid: report.uid } };
     try {
-      await this.#orGone(uid, () => this.#client.delete(path, how, options));
+      await this.#orGone(report, () => this.#client.delete(podPath(report), how, options));
     } catch (error) {
       // Another pod has its name by now.
       if (!isConflict(error)) throw error;
@@ -90,20 +109,23 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /** Undefined: the server has it no more. */
-  async #orGone<T>(uid: string, call: () => Promise<T>): Promise<T | undefined> {
+  async #orGone<T>(report: StatusReport, call: () => Promise<T>): Promise<T | undefined> {
     try {
       return await call();
     } catch (error) {
       if (isNotFound(error)) return undefined;
       // Of a pod that is not there any more a node must not ask.
-      if (isForbidden(error) && this.#cache.isGone(uid)) return undefined;
+      if (isForbidden(error) && this.#cache.isGone(report)) return undefined;
       throw error;
     }
   }
 }
 
-/** Whether the server's pod is this one, or its mirror. */
-const shows = ({ metadata: { uid, annotations } }: SeenPod, wanted: string): boolean =>
-  uid === wanted || mirroredHash(annotations) === wanted;
+const patchOf = (pod: SeenPod, { status }: StatusReport): StatusJson | undefined =>
+  statusPatch(pod.status, mergedStatus(pod.status, jsonOf(status)));
+
+/** Whether the server's pod is this one, or its mirror: which somebody may only have marked as such. */
+const shows = ({ metadata: { uid, annotations } }: SeenPod, report: StatusReport): boolean =>
+  uid === report.uid || (report.isStatic !== false && mirroredHash(annotations) === report.uid);
 
 const jsonOf = (status: PodStatus): Record<string, unknown> => JSON.parse(JSON.stringify(status));

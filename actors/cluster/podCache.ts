@@ -1,5 +1,6 @@
 /** What the API server has of the node's pods, as far as the node has heard: what it says of them is for these. */
-import type { KubeObject } from '../../kube/reflector.ts';
+import type { KubeObject, ReflectorStep } from '../../kube/reflector.ts';
+import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 import type { SeenMirror } from '../../pod/mirror.ts';
 import { ToldStatuses } from './toldStatuses.ts';
 
@@ -10,8 +11,9 @@ export class PodCache {
   readonly told = new ToldStatuses();
   /** By UID; absent until the server has told all. */
   #objects: ReadonlyMap<string, KubeObject> | undefined;
-  /** The mirror of each static pod that has one, by the UID of the static pod. */
+  /** By namespace and name. */
   #mirrors: ReadonlyMap<string, SeenMirror> = new Map();
+  #isFollowed = false;
   /** Those that the server had, and has no more; the last stand last. */
   readonly #left = new Set<string>();
 
@@ -21,12 +23,17 @@ export class PodCache {
     for (const uid of this.#objects?.keys() ?? []) if (!now.has(uid)) this.#left.add(uid);
     for (const uid of this.#left) if (now.has(uid) || this.#left.size > REMEMBERED) this.#left.delete(uid);
     this.#objects = now;
-    this.#mirrors = new Map(mirrors.map((mirror) => [mirror.hash, mirror]));
+    this.#mirrors = new Map(mirrors.map((mirror) => [nameOf(mirror), mirror]));
+  }
+
+  /** Whether the server is heard of now. */
+  step({ state }: ReflectorStep): void {
+    this.#isFollowed = state === 'watching';
   }
 
   /** Whether the server has told all its pods, and this is none of them. */
-  isGone(uid: string): boolean {
-    return this.#objects !== undefined && !this.#objects.has(uid) && !this.#mirrors.has(uid);
+  isGone(pod: PodIdentity): boolean {
+    return this.#objects !== undefined && !this.#objects.has(pod.uid) && !this.isMirrored(pod);
   }
 
   /** Whether the server had this pod, and has it no more: no list that is late says so. */
@@ -34,14 +41,23 @@ export class PodCache {
     return this.#left.has(uid);
   }
 
-  /** Whether the server has a mirror of the static pod with this UID. */
-  isMirrored(uid: string): boolean {
-    return this.#mirrors.has(uid);
+  /** Whether the server has a mirror of this static pod. */
+  isMirrored(pod: PodIdentity): boolean {
+    return this.#mirrorOf(pod) !== undefined;
   }
 
-  /** What the server had of a pod, or of a static pod's mirror, when it was last heard of; undefined: nothing was. */
-  lastSeen(uid: string): unknown {
-    const own = this.#mirrors.get(uid)?.uid ?? uid;
-    return this.told.lastAnswer(own, this.#objects?.get(own));
+  /** What the server has of a pod, or of a static pod's mirror; undefined where that is not certain now. */
+  lastSeen(pod: PodIdentity): unknown {
+    if (!this.#isFollowed) return undefined;
+    const uid = this.#objects?.has(pod.uid) ? pod.uid : (this.#mirrorOf(pod)?.uid ?? pod.uid);
+    return this.told.lastAnswer(uid, this.#objects?.get(uid));
+  }
+
+  /** What somebody has marked as the mirror of another pod is none. */
+  #mirrorOf(pod: PodIdentity): SeenMirror | undefined {
+    const mirror = this.#mirrors.get(nameOf(pod));
+    return mirror?.hash === pod.uid ? mirror : undefined;
   }
 }
+
+const nameOf = ({ namespace, name }: Omit<PodIdentity, 'uid'>): string => `${namespace}/${name}`;

@@ -185,7 +185,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'node.factsChanged': { actions: ['recordFact', 'passOnFacts', 'tellCluster'] },
     'cluster.watchChanged': { actions: 'recordCluster' },
     'cluster.eventsChanged': { actions: 'recordCluster' },
-    'cluster.nodeSeen': { actions: 'recordCluster' },
+    'cluster.nodeSeen': { actions: ['recordCluster', 'tellMirrors'] },
     'node.registered': { actions: ['recordRegistration', 'tellMirrors'] },
     'node.csiInitialized': { actions: ['recordRegistration', 'noteReadiness', 'tellCluster'] },
     'node.leaseRegained': { actions: 'tellCluster' },

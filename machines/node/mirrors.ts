@@ -24,7 +24,7 @@ function mirrorsNow(context: NodeContext): Map<string, NamedMirror> {
   const seen = new Map(context.mirrors.seen.map((mirror) => [keyOf(mirror), mirror]));
   const ending = endingNames(context);
   const isKnown = haveSourcesSpoken(context);
-  const nodeUid = context.registration?.uid ?? '';
+  const nodeUid = nodeUidNow(context);
   const names: Named[] = [...Array.from(wanted.values(), ({ metadata }) => metadata), ...seen.values()];
   return new Map(
     names.map(({ namespace, name }) => {
@@ -35,6 +35,10 @@ function mirrorsNow(context: NodeContext): Map<string, NamedMirror> {
     }),
   );
 }
+
+/** The Node as the watch shows it owns mirrors, or the one that was registered until that has told; empty: there is none. */
+const nodeUidNow = ({ registration, ownNode }: NodeContext): string =>
+  registration === undefined ? '' : ownNode === undefined ? registration.uid : (ownNode?.uid ?? '');
 
 /** The first of a name comes last: it has the name. */
 const wantedStatic = ({ desired }: NodeContext): Pod[] =>

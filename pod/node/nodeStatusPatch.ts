@@ -1,12 +1,22 @@
 /** What a node says of itself to an API server: only what differs (`patchNodeStatus` of `pkg/kubelet`). */
 import { lookUp } from '../lookUp.ts';
-import { type JsonFields, strategicPatch } from '../mergePatch.ts';
+import { fieldsBut, type JsonFields, strategicPatch } from '../mergePatch.ts';
 import type { NodeCondition } from './nodeConditions.ts';
 import type { NodeObject } from './nodeObject.ts';
 
 const MERGED = new Map([['conditions', 'type']]);
-/** What is there and the node does not know of is not its own to take away. */
-const OF_OTHERS = ['volumesInUse', 'volumesAttached', 'phase', 'config'] as const;
+/** What is for the node to say, and to take back: all else stays, also what is not known here. */
+const OWN: ReadonlySet<string> = new Set([
+  ...['capacity', 'allocatable', 'conditions', 'addresses', 'daemonEndpoints', 'nodeInfo'],
+  ...['images', 'runtimeHandlers', 'features', 'declaredFeatures'],
+]);
+const OWN_OF_NODE_INFO: ReadonlySet<string> = new Set([
+  ...['machineID', 'systemUUID', 'bootID', 'kernelVersion', 'osImage', 'containerRuntimeVersion'],
+  ...['kubeletVersion', 'kubeProxyVersion', 'operatingSystem', 'architecture', 'swap'],
+]);
+const OWN_OF_CONDITION: ReadonlySet<string> = new Set([
+  ...['type', 'status', 'lastHeartbeatTime', 'lastTransitionTime', 'reason', 'message'],
+]);
 
 /** What a server always writes, also of what a node says nothing of. */
 const written = ({ nodeInfo, ...status }: NodeObject['status']) => ({
@@ -41,19 +51,20 @@ function patchTo(server: JsonFields, wanted: JsonFields): JsonFields | undefined
 
 function wantedOf(server: JsonFields, { status }: NodeObject): JsonFields {
   const own = jsonOf(written(status));
-  const kept = OF_OTHERS.flatMap((name) =>
-    lookUp(server, name) === undefined ? [] : [[name, lookUp(server, name)] as const],
-  );
   const [theirs, ours] = [conditionsOf(server), conditionsOf(own)];
   return {
     ...own,
-    ...Object.fromEntries(kept),
+    ...fieldsBut(server, OWN),
+    nodeInfo: { ...fieldsBut(fieldsIn(server, 'nodeInfo'), OWN_OF_NODE_INFO), ...fieldsIn(own, 'nodeInfo') },
     conditions: [
-      ...ours.map((each) => ({ ...each, lastTransitionTime: transitionOf(each, ofType(theirs, each)) })),
+      ...ours.map((each) => ({
+        ...fieldsBut(ofType(theirs, each), OWN_OF_CONDITION),
+        ...{ ...each, lastTransitionTime: transitionOf(each, ofType(theirs, each)) },
+      })),
       ...theirs.filter((each) => ofType(ours, each) === undefined),
     ],
-    capacity: { ...resourcesOf(server, 'capacity'), ...resourcesOf(own, 'capacity') },
-    allocatable: { ...resourcesOf(server, 'allocatable'), ...resourcesOf(own, 'allocatable') },
+    capacity: { ...fieldsIn(server, 'capacity'), ...fieldsIn(own, 'capacity') },
+    allocatable: { ...fieldsIn(server, 'allocatable'), ...fieldsIn(own, 'allocatable') },
   };
 }
 
@@ -75,9 +86,9 @@ const conditionsOf = (status: JsonFields): JsonFields[] => {
 const ofType = (conditions: readonly JsonFields[], { type }: JsonFields): JsonFields | undefined =>
   conditions.find((each) => each.type === type);
 
-function resourcesOf(status: JsonFields, name: string): JsonFields {
-  const resources = lookUp(status, name);
-  return typeof resources === 'object' && resources !== null ? { ...resources } : {};
+function fieldsIn(status: JsonFields, name: string): JsonFields {
+  const fields = lookUp(status, name);
+  return typeof fields === 'object' && fields !== null ? { ...fields } : {};
 }
 
 const jsonOf = (value: object): Record<string, unknown> => JSON.parse(JSON.stringify(value));

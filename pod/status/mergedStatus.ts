@@ -1,26 +1,33 @@
 /** A status of the node's with what others have said of the pod meanwhile (`mergePodStatus` of `pkg/kubelet/status`). */
 import { lookUp } from '../lookUp.ts';
+import { fieldsBut } from '../mergePatch.ts';
 import { isOwnCondition } from './conditions.ts';
 import type { StatusJson } from './statusPatch.ts';
 
-/** What the node does not say stays as the server has it. */
-const OF_OTHERS = ['qosClass', 'resourceClaimStatuses', 'extendedResourceClaimStatus', 'nominatedNodeName'] as const;
+/** What is for the node to say, and to take back; all else stays as the server has it, also what is not known here. */
+const OWN = new Set([
+  ...['phase', 'reason', 'message', 'startTime', 'observedGeneration', 'conditions'],
+  ...['hostIP', 'hostIPs', 'podIP', 'podIPs', 'allocatedResources', 'resources', 'resize'],
+  ...['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'],
+]);
+const OWN_OF_CONDITION = new Set([
+  ...['type', 'status', 'reason', 'message', 'observedGeneration', 'lastProbeTime', 'lastTransitionTime'],
+]);
 
 export function mergedStatus(server: StatusJson, own: StatusJson): StatusJson {
   const said = conditionsIn(own);
   const others = conditionsIn(server).filter(
     (each) => !isOwnCondition(typeOf(each)) && called(own, each) === undefined,
   );
-  const kept = OF_OTHERS.flatMap((name) => {
-    const value = lookUp(server, name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
   // What others have said meanwhile, or taken back, counts, not what the node has heard of it.
   const isTold = (each: StatusJson) => isOwnCondition(typeOf(each)) || isToldAtEnd(each, server, own);
   const told = said.map((each) => (isTold(each) ? each : called(server, each))).filter((each) => each !== undefined);
-  const conditions = [...told.map(withProbeTime), ...others];
+  const conditions = [
+    ...told.map((each) => ({ ...fieldsBut(called(server, each), OWN_OF_CONDITION), ...withProbeTime(each) })),
+    ...others,
+  ];
   const now = isTerminal(server) ? withEnd(server, own) : own;
-  return { ...now, ...Object.fromEntries(kept), ...(conditions.length > 0 ? { conditions } : {}) };
+  return { ...now, ...fieldsBut(server, OWN), ...(conditions.length > 0 ? { conditions } : {}) };
 }
 
 /** How a pod has ended, once the server says so, stands for ever, whoever has told it (C2). */

@@ -35,6 +35,7 @@ async function withPod() {
   const clock = new SimulatedClock();
   const made = cluster(clock);
   const { api, ask, client, pods, transport } = made;
+  pods.step({ state: 'watching' });
   await ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
   const create = async (): Promise<string> => {
     const containers = [{ name: 'main', image: IMAGE }];
@@ -166,19 +167,52 @@ describe('what the server has', () => {
     expect(await ask('GET', WEB)).toMatchObject({ status: { conditions: RUNNING.conditions } });
   });
 
+  const STARTING: PodStatus = { ...RUNNING, phase: 'Pending' };
+
   test('is what the watch has told of it, and is not asked for', async () => {
     const { put, ask, asked, pods, uid } = await withPod();
     pods.take([await seen(ask)], []);
-    await put(RUNNING);
+    await put(STARTING);
     expect(asked().map(({ method, body }) => [method, body.metadata.uid])).toEqual([['PATCH', uid]]);
-    expect(await ask('GET', WEB)).toMatchObject({ status: RUNNING });
+    expect(await ask('GET', WEB)).toMatchObject({ status: STARTING });
+  });
+
+  test('is asked for while the watch is not heard', async () => {
+    const { put, asked, pods } = await withPod();
+    await put(STARTING);
+    pods.step({ state: 'failing', failure: 'connection refused', until: 0 });
+    asked();
+    await put({ ...STARTING, podIP: '10.0.0.2', podIPs: [{ ip: '10.0.0.2' }] });
+    expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
+  });
+
+  test('C2: is asked for before a phase is told: how a pod has ended stays, whoever has said it', async () => {
+    const { put, ask, pods, asked } = await withPod();
+    pods.take([await seen(ask)], []);
+    const ended = { phase: 'Failed', reason: 'NodeLost', message: 'gone' };
+    await ask('PATCH', `${WEB}/status`, { status: ended }, STRATEGIC);
+    await put(RUNNING);
+    expect(asked()[0]?.method).toBe('GET');
+    expect(await ask('GET', WEB)).toMatchObject({ status: ended });
+  });
+
+  test('is not that of a pod which somebody has marked as its mirror', async () => {
+    const { put, ask, asked, pods, uid } = await withPod();
+    const stranger = { namespace: 'other', name: 'web', uid: 'strange', hash: uid, isDeleting: false };
+    pods.take([await seen(ask), { metadata: { uid: 'strange' } }], [stranger]);
+    await put(STARTING);
+    await put({ ...STARTING, podIP: '10.0.0.2', podIPs: [{ ip: '10.0.0.2' }] });
+    expect(asked().map(({ method, body }) => [method, body.metadata.uid])).toEqual([
+      ['PATCH', uid],
+      ['PATCH', uid],
+    ]);
   });
 
   test('is asked for where the pod is to be deleted: it may have gone by now', async () => {
     const { put, ask, asked, pods } = await withPod();
     const object = await seen(ask);
     pods.take([{ ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }], []);
-    await put(RUNNING);
+    await put(STARTING);
     expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
   });
 });

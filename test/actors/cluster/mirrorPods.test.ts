@@ -69,7 +69,12 @@ test('C31: one that is deleted is made anew, and its pod runs on', async () => {
   const again = await seen();
   expect(again.metadata.uid).not.toBe(uid);
   expect(again).toMatchObject({ status: { phase: 'Running', containerStatuses: [{ ready: true }] } });
-  expect(asked()).toEqual(['DELETE pods/web-node-1', 'POST pods', 'PATCH pods/web-node-1/status']);
+  expect(asked()).toEqual([
+    'DELETE pods/web-node-1',
+    'POST pods',
+    'GET pods/web-node-1',
+    'PATCH pods/web-node-1/status',
+  ]);
   await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
   await node.advance('1s');
   expect((await seen()).metadata.uid).not.toBe(again.metadata.uid);
@@ -176,3 +181,21 @@ test('C31: the mirror of a pod whose manifest went while the agent was away goes
   await expect(seen()).rejects.toThrow('404');
   expect(await node.leftovers()).toEqual([]);
 });
+
+test('C31: without a Node no mirror is made; another Node of the name owns the next one', async () => {
+  const { node, put, seen, ask, asked } = await withStatic();
+  await put(staticPod('1'));
+  await node.advance('25s');
+  await ask('DELETE', '/api/v1/nodes/node-1');
+  await node.advance('1s');
+  await ask('DELETE', WEB, { gracePeriodSeconds: 0 });
+  asked();
+  await node.advance('5m');
+  expect(asked().filter((each) => each.startsWith('POST'))).toEqual([]);
+  const { metadata } = await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' } });
+  await node.advance('1s');
+  expect(await seen()).toMatchObject({ metadata: { ownerReferences: [{ uid: uidIn(metadata) }] } });
+  expect(node.calls('runPodSandbox').length).toBe(1);
+});
+
+const uidIn = (metadata: unknown): unknown => (metadata as { uid: string }).uid;

@@ -56,6 +56,8 @@ describe('the patch of a status', () => {
       volumesAttached: [{ name: 'disk', devicePath: '' }],
       volumesInUse: ['disk'],
       phase: 'Running',
+      newField: { a: 1 },
+      nodeInfo: { ...(served().nodeInfo as object), newInfo: 'x' },
     });
     expect(nodeStatusPatch(server, aNode())).toBeUndefined();
     expect(nodeStatusPatch(server, later)).toEqual({

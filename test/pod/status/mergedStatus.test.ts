@@ -16,6 +16,19 @@ test('what only the server says of a pod stays, and all else is the node’s to 
   });
 });
 
+test('what a later server has and nobody knows here stays, of conditions too', () => {
+  const server = {
+    phase: 'Pending',
+    newField: { a: 1 },
+    conditions: [{ ...ready('False'), reason: 'Old', extra: 'x' }],
+  };
+  const own = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+  expect(mergedStatus(server, own)).toEqual({
+    ...{ phase: 'Running', newField: { a: 1 } },
+    conditions: [{ ...ready('True'), extra: 'x' }],
+  });
+});
+
 test('without conditions there are none', () => {
   expect(mergedStatus({ conditions: null }, { phase: 'Running' })).toEqual({ phase: 'Running' });
 });

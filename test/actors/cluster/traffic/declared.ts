@@ -99,7 +99,7 @@ export const REASONS: readonly Reason[] = [
       {
         scenarios: ['22-outage'],
         about: 'pod late-node1',
-        what: /^(3 GETs, a kubelet sends 1|2 patches of its status, a kubelet sends 1)$/,
+        what: /^(2 GETs, a kubelet sends 1|2 patches of its status, a kubelet sends 1)$/,
       },
     ],
   },
