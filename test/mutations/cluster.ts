@@ -13,14 +13,14 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C12',
     breaks: 'whoever has the name now is deleted',
     file: 'actors/cluster/apiStatusSink.ts',
-    find: 'const how = { gracePeriodSeconds: 0, preconditions: { uid } };',
+    find: 'const how = { gracePeriodSeconds: 0, preconditions: { uid: report.uid } };',
     put: 'const how = { gracePeriodSeconds: 0 };',
   },
   {
     rule: 'C14',
     breaks: 'a status is sent that the server has',
     file: 'actors/cluster/apiStatusSink.ts',
-    find: 'if (patch === undefined) return pod;',
+    find: 'if (change === undefined) return pod;',
     put: '',
   },
   {
