@@ -1,9 +1,12 @@
 /** The page about what the node sends to an API server beside what a kubelet sent, of what the tests compare. */
 import { accountOf, type Sent } from '../test/actors/cluster/traffic/account.ts';
-import { type Declared, REASONS } from '../test/actors/cluster/traffic/declared.ts';
+import { REASONS } from '../test/actors/cluster/traffic/declared.ts';
+import { type NodeSent, nodeAccount } from '../test/actors/cluster/traffic/nodeAccount.ts';
+import type { Declared } from '../test/actors/cluster/traffic/reason.ts';
 import { recordedRequests } from '../test/actors/cluster/traffic/recording.ts';
-import { isOf, type Scenario } from '../test/actors/cluster/traffic/scenario.ts';
+import { inWindows, isOf, type NodeScenario, type Scenario } from '../test/actors/cluster/traffic/scenario.ts';
 import { SCENARIOS } from '../test/actors/cluster/traffic/scenarios/all.ts';
+import { NODE_SCENARIOS } from '../test/actors/cluster/traffic/scenarios/nodes.ts';
 
 const INTRODUCTION = `# A node's requests, beside a kubelet's
 
@@ -13,6 +16,9 @@ the test API server, and compare for each pod: its statuses after each patch (ev
 the order of what is made, told and deleted, the bodies of these requests, its events with their fields, and how often
 anything was asked. The node may leave out a status that is soon over, and need not read a pod before it patches it; it
 must send no more, of no other kind, and come to the same end. UIDs, times, versions, ids and addresses are not compared, nor are tokens and watches of single objects.
+
+Of the node itself they compare its Node and its CSINode as they are made, field by field, what each patch of its status says
+and when, how its lease is written and how often, its events, and again how often anything was asked.
 
 This page is written by \`npm run docs\`. A difference that is not below fails the tests, and so does one that is below and
 does not occur.`;
@@ -44,6 +50,29 @@ const counts = (): string[] => [
   ...[...SCENARIOS].sort((one, other) => (one.name < other.name ? -1 : 1)).map(row),
 ];
 
+const nodeAmounts = (sent: NodeSent): number[] => [
+  ...[sent.nodeGets, sent.leaseGets, sent.csiNodeGets],
+  ...[sent.patches, sent.renewals, sent.events],
+];
+
+function nodeRow(scenario: NodeScenario): string {
+  const { name, title, sendsOfNode } = scenario;
+  const kubelet = nodeAccount(inWindows(scenario, recordedRequests(name))).sent;
+  const ours = nodeAmounts(sendsOfNode);
+  const cells = nodeAmounts(kubelet).map((amount, index) => `${amount} / ${ours[index]}`);
+  return `| ${name}: ${title} | ${cells.join(' | ')} |`;
+}
+
+const nodeCounts = (): string[] => [
+  '## How many requests about the node itself',
+  '',
+  'While it was recorded, without the event that tells of cgroup v1.',
+  '',
+  '| Scenario | GET of the Node | GET of the lease | GET of the CSINode | PATCH of the Node | PUT of the lease | events |',
+  '|---|---|---|---|---|---|---|',
+  ...NODE_SCENARIOS.map(nodeRow),
+];
+
 const scenariosOf = (seen: readonly Declared[]): string =>
   [...new Set(seen.flatMap(({ scenarios }) => scenarios))].join(', ');
 
@@ -55,4 +84,5 @@ const differences = (): string[] => [
   ...REASONS.map(({ kubelet, here, why, seen }) => `| ${kubelet} | ${here} | ${why} | ${scenariosOf(seen)} |`),
 ];
 
-export const trafficPage = (): string => `${[INTRODUCTION, '', ...counts(), '', ...differences()].join('\n')}\n`;
+export const trafficPage = (): string =>
+  `${[INTRODUCTION, '', ...counts(), '', ...nodeCounts(), '', ...differences()].join('\n')}\n`;

@@ -33,6 +33,12 @@ export interface ClusterNodeParts {
   readonly onNodeUid?: (uid: string) => void;
 }
 
+/** What clusters once did themselves is for storage drivers to do: controllers look here whether a node knows it. */
+const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins';
+const MIGRATED_PLUGINS: readonly string[] = [
+  ...['aws-ebs', 'azure-disk', 'azure-file', 'cinder', 'gce-pd', 'portworx-volume', 'vsphere-volume'],
+];
+
 /** What is asked of the API server about the node itself. */
 export type ClusterPort = 'registerNode' | 'ensureCsiNode' | 'putNodeStatus' | 'renewLease';
 type Ports = Pick<Services, ClusterPort>;
@@ -116,7 +122,8 @@ export class ClusterNode {
     if (found !== undefined && owners.length > 0)
       await orNone(() => client.delete(csiNodePath(nodeName), { preconditions: { uid: found.metadata.uid } }, options));
     else if (found !== undefined) return;
-    const metadata = { name: nodeName, ownerReferences: [ownerNode(nodeName, uid)] };
+    const annotations = { [MIGRATED]: MIGRATED_PLUGINS.map((name) => `kubernetes.io/${name}`).join() };
+    const metadata = { name: nodeName, annotations, ownerReferences: [ownerNode(nodeName, uid)] };
     await client.create(
       CSI_NODES,
       { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata, spec: { drivers: [] } },

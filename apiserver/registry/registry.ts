@@ -80,6 +80,7 @@ export class Registry implements Surroundings {
     const before = this.store.get(storedAs(resource), namespace, name);
     if (before === undefined) {
       if (!how.strategy.createsOnUpdate) throw notFound(resource, name);
+      checkUid(place, {}, how.uid);
       return { object: this.create(resource, change(undefined), how), isCreated: true };
     }
     checkUid(place, before, how.uid);

@@ -26,6 +26,16 @@ test('in memory an administrator asks for objects, and hears what is wrong', asy
   await expect(server.ask('GET', `${MAPS}?watch=true`)).rejects.toThrow('is a watch');
 });
 
+test('an update that means an object by its UID makes none where that is gone', async () => {
+  const server = await ApiServer.start(new SimulatedClock());
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+  const lease = (metadata: object) => ({ metadata: { name: 'one', ...metadata }, spec: { holderIdentity: 'one' } });
+  await expect(server.ask('PUT', `${leases}/one`, lease({ uid: 'a', resourceVersion: '1' }))).rejects.toThrow(
+    /^409: Operation cannot be fulfilled on leases.coordination.k8s.io "one": StorageError: invalid object, Code: 4, .*UID in precondition: a, UID in object meta: $/,
+  );
+  expect(await server.ask('PUT', `${leases}/one`, lease({}))).toMatchObject({ spec: { holderIdentity: 'one' } });
+});
+
 test('a watch tells of changes until it is stopped', async () => {
   const server = await ApiServer.start(new SimulatedClock());
   const events: WatchedEvent[] = [];

@@ -72,6 +72,14 @@ describe('the CSINode', () => {
     const { uid } = await register();
     await ensureCsiNode(uid);
     expect(await ask('GET', CSI_NODE)).toMatchObject(ownedBy(uid));
+    expect(await ask('GET', CSI_NODE)).toMatchObject({
+      metadata: {
+        annotations: {
+          'storage.alpha.kubernetes.io/migrated-plugins':
+            'kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/azure-file,kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume',
+        },
+      },
+    });
     asked();
     await ensureCsiNode(uid);
     expect(asked()).toEqual([`GET ${CSI_NODE}`]);

@@ -40,9 +40,9 @@ const POD = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)(\/status)?$/;
 const PODS = /^\/api\/v1\/namespaces\/([^/]+)\/pods$/;
 const EVENTS = /^\/api\/v1\/namespaces\/[^/]+\/events/;
 
-const isEvent = ({ path }: SentRequest): boolean => EVENTS.test(path);
+export const isEvent = ({ path }: SentRequest): boolean => EVENTS.test(path);
 /** Of those that do not reach the server a recording has no bodies. */
-const isAnswered = ({ code }: SentRequest): boolean => code !== undefined && code < 400;
+export const isAnswered = ({ code }: SentRequest): boolean => code !== undefined && code < 400;
 
 export function accountOf(requests: readonly SentRequest[]): Account {
   const ofPods = Map.groupBy(requests, podOf);
@@ -118,7 +118,7 @@ function eventOf({ type, reason, message, involvedObject }: Json): string {
 }
 
 /** What kind of request it is, whatever object it is about. */
-function kindOf({ verb, path }: SentRequest): string {
+export function kindOf({ verb, path }: SentRequest): string {
   const names = /\/(namespaces|pods|nodes|events|leases|csinodes)\/[^/]+/g;
   return `${verb} ${path.replace(names, '/$1/‹›')}`;
 }

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { accountOf } from './account.ts';
 import { differences } from './compare.ts';
-import { undeclared } from './declared.ts';
+import { POD_REASONS, undeclared } from './declared.ts';
 import { recordedRequests, type SentRequest } from './recording.ts';
 
 /** Without what only tells of a cgroup v1. */
@@ -79,7 +79,7 @@ test('what is declared must be found, and what is found declared', () => {
     about: 'pod blocks',
     what: 'its last status: - resources {}; + resources {"requests":{"cpu":"1"}}',
   };
-  expect(undeclared('15-resize', [resources])).toEqual({ undeclared: [], notFound: [] });
-  expect(undeclared('15-resize', [resources, other])).toMatchObject({ undeclared: [other] });
-  expect(undeclared('15-resize', []).notFound).toHaveLength(1);
+  expect(undeclared(POD_REASONS, '15-resize', [resources])).toEqual({ undeclared: [], notFound: [] });
+  expect(undeclared(POD_REASONS, '15-resize', [resources, other])).toMatchObject({ undeclared: [other] });
+  expect(undeclared(POD_REASONS, '15-resize', []).notFound).toHaveLength(1);
 });

@@ -36,7 +36,7 @@ function podDifferences(kubelet: PodAccount, node: PodAccount): string[] {
   ];
 }
 
-const more = (what: string, kubelet: number, node: number): string[] =>
+export const more = (what: string, kubelet: number, node: number): string[] =>
   node > kubelet ? [`${node} ${what}, a kubelet sends ${kubelet}`] : [];
 
 /** The node may leave out what is soon over, and must come to the same end. */
@@ -66,7 +66,7 @@ function linesApart(before = '', after = ''): string {
 }
 
 /** What only one of them sends, and what both send in another order. */
-function orderedDifferences(what: string, kubelet: readonly string[], node: readonly string[]): string[] {
+export function orderedDifferences(what: string, kubelet: readonly string[], node: readonly string[]): string[] {
   const missing = without(kubelet, node).map((each) => `no ${what} ${each}`);
   const added = without(node, kubelet).map((each) => `the ${what} ${each}`);
   if (missing.length + added.length > 0) return [...missing, ...added];

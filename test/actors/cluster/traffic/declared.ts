@@ -1,23 +1,10 @@
 /** How the node's requests differ from a kubelet's, and why: what docs/kubelet-traffic.md is made of. */
 import type { Difference } from './compare.ts';
+import { NODE_REASONS } from './nodeDeclared.ts';
+import type { Declared, Reason } from './reason.ts';
 
-export interface Declared {
-  /** Of the recordings: `04-crash`. */
-  readonly scenarios: readonly string[];
-  /** As the comparison has it: `pod two`, and which of its differences. */
-  readonly about: string;
-  readonly what: RegExp;
-}
-
-/** Differences that have one reason. */
-export interface Reason {
-  readonly kubelet: string;
-  readonly here: string;
-  readonly why: string;
-  readonly seen: readonly Declared[];
-}
-
-export const REASONS: readonly Reason[] = [
+/** Of what is about pods. */
+export const POD_REASONS: readonly Reason[] = [
   {
     kubelet: 'looks for the image of a container, then makes the container, then goes on to the next',
     here: 'the images of all containers are looked for at once: `Pulled` comes before `Created` of another container',
@@ -109,14 +96,16 @@ function podOf(scenario: string): string {
   return scenario === '02-static' ? 'pod web-node1' : 'pod late-node1';
 }
 
+export const REASONS: readonly Reason[] = [...POD_REASONS, ...NODE_REASONS];
+
 const isDeclared =
   (scenario: string, { about, what }: Difference) =>
   (each: Declared): boolean =>
     each.scenarios.includes(scenario) && each.about === about && each.what.test(what);
 
 /** What is found in a scenario and not declared, and what is declared and not found. */
-export function undeclared(scenario: string, found: readonly Difference[]) {
-  const all = REASONS.flatMap(({ seen }) => seen).filter(({ scenarios }) => scenarios.includes(scenario));
+export function undeclared(reasons: readonly Reason[], scenario: string, found: readonly Difference[]) {
+  const all = reasons.flatMap(({ seen }) => seen).filter(({ scenarios }) => scenarios.includes(scenario));
   return {
     undeclared: found.filter((each) => !all.some(isDeclared(scenario, each))),
     notFound: all.filter((each) => !found.some((one) => isDeclared(scenario, one)(each))),

@@ -8,7 +8,7 @@ const isFields = (value: unknown): value is Json =>
 
 export const fieldsOf = (value: unknown): Json => (isFields(value) ? value : {});
 
-const entriesOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isFields) : []);
+export const entriesOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 const ORDER = '$setElementOrder/conditions';
 
@@ -63,6 +63,7 @@ function partsOf(name: string, value: unknown): string[] {
 const VARYING: ReadonlySet<string> = new Set([
   ...['uid', 'resourceVersion', 'creationTimestamp', 'startTime', 'podIP', 'podIPs', 'imageID', 'containerID'],
   ...['startedAt', 'finishedAt', 'lastTransitionTime', 'lastProbeTime', 'deletionTimestamp', 'renewTime'],
+  ...['lastHeartbeatTime', 'sizeBytes'],
   ...['kubernetes.io/config.seen', 'kubernetes.io/config.hash', 'kubernetes.io/config.mirror'],
 ]);
 /** They say nothing, or tell of how it was recorded. */
@@ -96,6 +97,8 @@ const withoutIds = (text: string): string =>
     .replaceAll(/\b[0-9a-f]{32}\b/g, '‹uid›')
     .replaceAll(/\b10\.\d+\.\d+\.\d+\b/g, '‹ip›')
     .replaceAll(/192\.0\.2\.10?\b/g, '‹host ip›')
+    .replaceAll('simulated://1.0.0', 'containerd://1.6.20')
+    .replaceAll('simulated://Unknown', 'containerd://Unknown')
     .replaceAll('node-1', 'node1');
 
 /** The fields that a body has, by their paths. */

@@ -13,15 +13,35 @@ import type { KubeTransport } from '../../../../kube/transport.ts';
 import { type Cluster, cluster } from '../../../fakes/cluster.ts';
 import { type SimulatedNode, simulatedNode } from '../../../fakes/node.ts';
 import { type SentRequest, withoutQuery } from './recording.ts';
-import { type Hands, IMAGE, isOf, type Scenario } from './scenario.ts';
+import { type Hands, IMAGE, isOf, type Played } from './scenario.ts';
 
-/** As large as the kubelet's. */
-const CAPACITY = { cpuMillis: 2_000, memoryBytes: 24_684_092 * 1_024, pods: 110 };
+/** As large as the kubelet's, of whose memory a little is kept back. */
+const PAGES = { 'hugepages-1Gi': 0, 'hugepages-2Mi': 0 };
+const CAPACITY = {
+  ...{ cpuMillis: 2_000, memoryBytes: 24_684_092 * 1_024, pods: 110 },
+  extra: { 'ephemeral-storage': 264_212_084 * 1_024, ...PAGES },
+};
+const ALLOCATABLE = {
+  ...{ ...CAPACITY, memoryBytes: 24_683_068 * 1_024 },
+  extra: { 'ephemeral-storage': 270_282_620_830, ...PAGES },
+};
+const LABELS = {
+  ...{ 'beta.kubernetes.io/arch': 'amd64', 'beta.kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
+  ...{ 'kubernetes.io/hostname': 'node-1', 'kubernetes.io/os': 'linux' },
+};
+const HOST = {
+  machineID: '00000000000000000000000000000001',
+  systemUUID: '00000000-0000-0000-0000-000000000002',
+  bootID: '00000000-0000-0000-0000-000000000003',
+  ...{ kernelVersion: '6.1.0', osImage: 'Linux', architecture: 'amd64', kubeletVersion: 'v1.36.2+statelet.test' },
+};
+/** The runtime's own. */
+const PAUSE = 'statelet.local/pause:1';
 /** So long before the first act the node has started. */
 const SETTLED_MS = 5_000;
 
 /** Gives what the node sent. */
-export async function played(scenario: Scenario): Promise<readonly SentRequest[]> {
+export async function played(scenario: Played): Promise<readonly SentRequest[]> {
   const [first = [0]] = scenario.acts;
   let now = scenario.fromStart ? 0 : first[0] - SETTLED_MS;
   const { node, sent, hands } = await begin(scenario, now);
@@ -37,23 +57,27 @@ export async function played(scenario: Scenario): Promise<readonly SentRequest[]
   return sent.map(({ ms, ...request }) => ({ ms: ms - zero, ...request })).filter((request) => isOf(scenario, request));
 }
 
-async function begin(scenario: Scenario, firstMs: number) {
+async function begin(scenario: Played, firstMs: number) {
   const sent: SentRequest[] = [];
-  const made: { cluster?: Cluster; events?: EventSink; network?: Network } = {};
+  const made: { cluster?: Cluster; sender?: EventSender; events?: EventSink; network?: Network } = {};
   const node = await simulatedNode({
-    config: { capacity: CAPACITY, clusterDns: ['10.96.0.10'] },
-    runtime: { images: { present: [IMAGE] }, ...scenario.runtime },
+    config: {
+      ...{ capacity: CAPACITY, allocatable: ALLOCATABLE, clusterDns: ['10.96.0.10'] },
+      admissionNode: { labels: LABELS, taints: [] },
+    },
+    runtime: { images: { present: [IMAGE, PAUSE] }, ...scenario.runtime },
     fromFiles: true,
     clusterOf: (clock) => {
       const inMemory = cluster(clock);
       const transport = noting(inMemory.transport, clock, sent);
       const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
-      made.events = eventsTo(client, clock);
+      Object.assign(made, eventsTo(client, clock));
       const zero = clock.now() - firstMs;
       const serverAt = (_host: string, port: number) => scenario.serverAt?.(port, clock.now() - zero);
       made.network = new SimulatedNetwork({ clock, gate: openGate, serverAt });
-      made.cluster = { ...inMemory, client, leaseClient: client };
-      return made.cluster;
+      const onNodeUid = (uid: string) => made.sender?.learnNode(uid);
+      made.cluster = { ...inMemory, client, leaseClient: client, host: HOST };
+      return { ...made.cluster, onNodeUid };
     },
     parts: { events: (event) => made.events?.(event), network: laterNetwork(() => made.network) },
   });
@@ -65,7 +89,7 @@ async function begin(scenario: Scenario, firstMs: number) {
   }
   const { client } = made.cluster;
   const forgetEvents = () => {
-    made.events = eventsTo(client, node.clock);
+    Object.assign(made, eventsTo(client, node.clock));
   };
   return { node, sent, hands: handsOf(node, made.cluster, forgetEvents) };
 }
@@ -135,12 +159,15 @@ function noting(transport: KubeTransport, clock: SimulatedClock, sent: SentReque
 }
 
 /** The events of a node on their way to its cluster. */
-function eventsTo(client: KubeClient, clock: SimulatedClock): EventSink {
+function eventsTo(
+  client: KubeClient,
+  clock: SimulatedClock,
+): { readonly sender: EventSender; readonly events: EventSink } {
   const recorder = createEventRecorder('node-1', () => clock.now());
   const { signal } = new AbortController();
   const sender = new EventSender({ client, clock, jitter: () => 0.5, onState: () => {}, onError: () => {}, signal });
   recorder.subscribe(({ event, removed }) => {
     if (!removed) sender.take(event);
   });
-  return recorder.record;
+  return { sender, events: recorder.record };
 }

@@ -23,7 +23,8 @@ interface Line {
   readonly verb?: string;
   readonly path?: string;
   readonly request?: unknown;
-  readonly code?: number;
+  /** Null where there was no answer. */
+  readonly code?: number | null;
 }
 
 /** The kubelet's requests in a scenario: `16-evict`. */
@@ -34,7 +35,15 @@ export function recordedRequests(scenario: string): readonly SentRequest[] {
   return lines.flatMap(({ ms, verb, path, request, code }) =>
     verb === undefined || path === undefined
       ? []
-      : [{ ms, verb: verb === 'GET (watch)' ? 'WATCH' : verb, path: withoutQuery(path), body: request, code }],
+      : [
+          {
+            ms,
+            verb: verb === 'GET (watch)' ? 'WATCH' : verb,
+            path: withoutQuery(path),
+            body: request,
+            code: code ?? undefined,
+          },
+        ],
   );
 }
 

@@ -3,6 +3,7 @@ import type { SimulatedServer } from '../../../../actors/simulated/connection.ts
 import type { Cluster } from '../../../fakes/cluster.ts';
 import type { SimulatedNode, SimulatedNodeOptions } from '../../../fakes/node.ts';
 import type { Sent } from './account.ts';
+import type { NodeSent } from './nodeAccount.ts';
 import type { SentRequest } from './recording.ts';
 
 /** The image of all containers. */
@@ -11,13 +12,12 @@ export const IMAGE = 'statelet.local/busybox:1';
 /** What a user, or the world, does at a moment of the recording, in milliseconds. */
 export type Act = readonly [ms: number, act: (hands: Hands) => unknown];
 
-export interface Scenario {
+/** What is played. */
+export interface Played {
   /** That of the recording: `16-evict`. */
   readonly name: string;
   /** What happens. */
   readonly title: string;
-  /** How much the node sends. */
-  readonly sends: Sent;
   /** Those of its pods. */
   readonly namespaces: readonly string[];
   readonly runtime?: SimulatedNodeOptions['runtime'];
@@ -33,6 +33,19 @@ export interface Scenario {
   readonly fromStart?: boolean;
   /** Whether it has all that the node sends, not only what is about its namespaces. */
   readonly isWhole?: boolean;
+}
+
+/** Of which what is about pods is compared. */
+export interface Scenario extends Played {
+  /** How much the node sends. */
+  readonly sends: Sent;
+}
+
+/** Of which what is about the node itself is compared. */
+export interface NodeScenario extends Played {
+  readonly sendsOfNode: NodeSent;
+  /** When it was recorded, from and until; all the time where it does not say. */
+  readonly windows?: readonly (readonly [from: number, until: number])[];
 }
 
 export interface Hands {
@@ -55,6 +68,13 @@ export interface Hands {
 
 /** Of a recording of some namespaces only their own requests are compared. */
 export const isOf = (
-  { namespaces, untilMs, settledMs = untilMs, isWhole = false }: Scenario,
+  { namespaces, untilMs, settledMs = untilMs, isWhole = false }: Played,
   { ms, path }: SentRequest,
 ): boolean => ms <= settledMs && (isWhole || namespaces.some((name) => path.startsWith(`/api/v1/namespaces/${name}/`)));
+
+/** What of it was sent each time that it was recorded. */
+export const inWindows = (
+  { windows, untilMs }: NodeScenario,
+  requests: readonly SentRequest[],
+): readonly (readonly SentRequest[])[] =>
+  (windows ?? [[0, untilMs]]).map(([from, until]) => requests.filter(({ ms }) => ms >= from && ms <= until));

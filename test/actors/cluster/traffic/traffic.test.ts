@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { accountOf } from './account.ts';
 import { differences } from './compare.ts';
-import { undeclared } from './declared.ts';
+import { POD_REASONS, undeclared } from './declared.ts';
 import { played } from './play.ts';
 import { recordedRequests } from './recording.ts';
 import { isOf } from './scenario.ts';
@@ -14,6 +14,6 @@ describe('the node asks no more of an API server than a kubelet, and tells it th
     const kubelet = accountOf(recordedRequests(scenario.name).filter((request) => isOf(scenario, request)));
     expect(node.sent).toEqual(scenario.sends);
     const found = differences(kubelet, node);
-    expect(undeclared(scenario.name, found)).toEqual({ undeclared: [], notFound: [] });
+    expect(undeclared(POD_REASONS, scenario.name, found)).toEqual({ undeclared: [], notFound: [] });
   });
 });

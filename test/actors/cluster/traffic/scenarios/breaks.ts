@@ -17,7 +17,7 @@ const removes =
     for (const pod of pods) await remove(pod);
   };
 
-const restart: Scenario = {
+export const restart: Scenario = {
   name: '21-restart',
   title: 'the node agent dies and comes back, twice; pods end, come and go meanwhile',
   sends: { gets: 19, patches: 22, deletes: 5, events: 30, repeats: 0 },
@@ -66,7 +66,7 @@ const LATE = {
   spec: { terminationGracePeriodSeconds: 2, ...one() },
 };
 
-const outage: Scenario = {
+export const outage: Scenario = {
   name: '22-outage',
   title: 'the API server is away for a minute; pods end, fail and come meanwhile',
   sends: { gets: 24, patches: 14, deletes: 3, events: 15, repeats: 7 },

@@ -1,0 +1,118 @@
+/** How what the node tells of itself differs from what a kubelet tells, and why. */
+import type { Reason } from './reason.ts';
+
+const NEW = ['01-register', '23-nodedelete'];
+const STARTS = [...NEW, '21-restart'];
+const MADE = 'what is made';
+
+export const NODE_REASONS: readonly Reason[] = [
+  {
+    kubelet: 'makes its Node once the runtime has answered: only the CSINode keeps it from being ready',
+    here: 'makes it at once; what the runtime is comes with the first patch of its status, which says that it is ready',
+    why: 'a runtime that does not answer keeps no node from its cluster, which then can tell why it is not ready',
+    seen: [
+      { scenarios: STARTS, about: MADE, what: /^no field POST nodes status\.conditions\[3\]: / },
+      {
+        scenarios: STARTS,
+        about: MADE,
+        what: /^the field POST nodes status\.conditions\[3\]: .*"\[container runtime status check .*CSINode is not yet initialized\]","reason":"KubeletNotReady"/,
+      },
+      { scenarios: STARTS, about: MADE, what: /^no field POST nodes status\.nodeInfo\.containerRuntimeVersion: / },
+      { scenarios: NEW, about: 'the status', what: /^no patch \{"conditions":\[\{[^}]*"KubeletReady"[^}]*\}\]\}$/ },
+      {
+        scenarios: NEW,
+        about: 'the status',
+        what: /^the patch \{"conditions":\[\{[^}]*"KubeletReady"[^}]*\}\],"features":\{[^}]*\},"nodeInfo":\{"containerRuntimeVersion":"[^"]*"\},"runtimeHandlers":\[.*\]\}$/,
+      },
+    ],
+  },
+  {
+    kubelet: 'names the port that it serves its own API on',
+    here: 'no port',
+    why: 'it serves none yet',
+    seen: [
+      { scenarios: STARTS, about: MADE, what: /^no field POST nodes status\.daemonEndpoints\.kubeletEndpoint\.Port/ },
+    ],
+  },
+  {
+    kubelet: 'declares `ExtendWebSocketsToKubelet` and `InPlacePodVerticalScalingInitContainers`',
+    here: 'neither',
+    why: 'only what works is declared',
+    seen: [
+      {
+        scenarios: STARTS,
+        about: MADE,
+        what: /^no field POST nodes status\.declaredFeatures: \["ExtendWebSocketsToKubelet","InPlacePodLevelResourcesVerticalScaling","InPlacePodVerticalScalingInitContainers","RestartAllContainersOnContainerExits"\]$/,
+      },
+      {
+        scenarios: STARTS,
+        about: MADE,
+        what: /^the field POST nodes status\.declaredFeatures: \["InPlacePodLevelResourcesVerticalScaling","RestartAllContainersOnContainerExits"\]$/,
+      },
+    ],
+  },
+  {
+    kubelet: 'has a version of Kubernetes',
+    here: 'the version of Kubernetes that it behaves as, and its own',
+    why: 'whoever looks for what a node can do finds it, and whoever looks for what it is as well',
+    seen: [
+      { scenarios: STARTS, about: MADE, what: /^no field POST nodes status\.nodeInfo\.kubeletVersion: v1\.36\.2$/ },
+      {
+        scenarios: STARTS,
+        about: MADE,
+        what: /^the field POST nodes status\.nodeInfo\.kubeletVersion: v1\.36\.2\+statelet/,
+      },
+    ],
+  },
+  {
+    kubelet: 'asks for its pods once its Node and its CSINode are made, up to a second later',
+    here: 'as soon as it has heard whether it has a Node',
+    why: 'pods that are there already start without a wait',
+    seen: [
+      {
+        scenarios: STARTS,
+        about: 'the start',
+        what: /^the order of its requests: WATCH \/api\/v1\/pods, POST \/api\/v1\/nodes/,
+      },
+    ],
+  },
+  {
+    kubelet: 'makes its first lease 10 s after it has found that there is no Node yet',
+    here: 'as soon as the Node is made',
+    why: 'the cluster knows at once that the node is alive',
+    seen: [
+      { scenarios: ['01-register'], about: 'requests', what: /^6 PUTs of the lease, a kubelet sends 5$/ },
+      { scenarios: ['23-nodedelete'], about: 'requests', what: /^3 PUTs of the lease, a kubelet sends 2$/ },
+    ],
+  },
+  {
+    kubelet: 'refers in events about the node to no UID',
+    here: 'to that of the Node',
+    why: '`kubectl describe node` finds events by it',
+    seen: [
+      {
+        scenarios: [...STARTS, '17-node', '20-runtime'],
+        about: 'events',
+        what: /^the field involvedObject\.uid$/,
+      },
+    ],
+  },
+  {
+    kubelet: 'tells that the limit of all pods is enforced',
+    here: 'the same, on a host whose cgroups it may set; the simulated one has none',
+    why: 'the limit is not there',
+    seen: [{ scenarios: STARTS, about: 'events', what: /^no event Updated Node Allocatable limit across pods$/ }],
+  },
+  {
+    kubelet: 'tells by `ContainerGCFailed` that the runtime does not answer, when it looks for garbage meanwhile',
+    here: 'only what could not be removed',
+    why: 'that the runtime is away is told by the condition Ready',
+    seen: [{ scenarios: ['20-runtime'], about: 'events', what: /^no event rpc error: code = Unavailable/ }],
+  },
+  {
+    kubelet: 'does not ask for its Node while the API server is away; it is ready again 33 s after its return',
+    here: 'asks for it at each look at the status, and when its lease is held again, until it is followed again',
+    why: 'it is ready again at once',
+    seen: [{ scenarios: ['22-outage'], about: 'requests', what: /^9 GETs of the Node, a kubelet sends 0$/ }],
+  },
+];
