@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { lookUp } from '../pod/lookUp.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
 
 type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
@@ -46,6 +47,19 @@ export function followedAddresses(
     known = look() ?? known;
     return known;
   };
+}
+
+/**
+ * The addresses by which the node is known: those that it was told, or else the host's as they are. A cluster knows a node by
+ * one of these alone, IPv4 where there is one, as from a kubelet that was not told two (`pkg/kubelet/nodestatus/setters.go`).
+ */
+export function nodeAddresses(
+  { nodeIps, followsHostAddresses, cluster }: Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses' | 'cluster'>,
+  follow: typeof followedAddresses = followedAddresses,
+): readonly string[] | (() => readonly string[]) {
+  if (!followsHostAddresses) return nodeIps;
+  const addresses = follow(nodeIps);
+  return cluster === undefined ? addresses : () => addresses().slice(0, 1);
 }
 
 /** The addresses by the interface that leads out, undefined where none does. The kernel answers both at once. */

@@ -13,7 +13,7 @@ import type { Capacity } from '../pod/resources/requests.ts';
 import { admissionFacts, extraCapacity, throttlePaths } from './admission.ts';
 import { capacityOf, cgroupFacts, mayPodsSwap } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
-import { followedAddresses } from './hostAddresses.ts';
+import { nodeAddresses } from './hostAddresses.ts';
 
 /** The first wait of the crash-loop back-off (C7). */
 const CRASH_BASE_MS = 10_000;
@@ -82,7 +82,7 @@ async function hostFacts(
     podLogsDir: config.podLogsDirectory,
     runtimeEndpoint: simulated ? SIMULATED : config.containerRuntimeEndpoint,
     cgroupRoot: config.cgroupRoot ?? '',
-    hostIps: config.followsHostAddresses ? followedAddresses(config.nodeIps) : config.nodeIps,
+    hostIps: nodeAddresses(config),
     resolvConf: localResolver,
     ...(resolvConf === '' ? {} : { readResolvConf: () => readResolvConf(resolvConf) }),
     userNamespaces: { pods: config.maxPods, idsPerPod: config.idsPerPod },

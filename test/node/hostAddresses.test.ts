@@ -1,6 +1,7 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { expect, test } from '@jest/globals';
-import { addressesByUplink, followedAddresses, hostAddresses } from '../../node/hostAddresses.ts';
+import type { NodeConfig } from '../../node/config/nodeConfig.ts';
+import { addressesByUplink, followedAddresses, hostAddresses, nodeAddresses } from '../../node/hostAddresses.ts';
 
 const info = (address: string, internal = false): NetworkInterfaceInfo => {
   const common = { address, netmask: '', mac: '', internal, cidr: null };
@@ -39,4 +40,18 @@ test('a bridge of pods is never the way out: without a default route nothing is 
   expect(addressesByUplink({ ...interfaces, eth1: [info('fe80::5')] }, routes)).toBeUndefined();
   expect(addressesByUplink({ ...interfaces, eth1: [info('192.168.0.7')] }, routes)).toEqual(['192.168.0.7']);
   expect(hostAddresses({ ...interfaces, eth0: [info('192.168.0.7')] }, '')).toEqual(['192.168.0.7']);
+});
+
+test('C27: a cluster knows a node by one address, unless it was told two', () => {
+  const both = ['192.168.0.7', 'fd00::1'];
+  const follow = () => () => both;
+  // It is asked for nothing of that.
+  const cluster = {} as NonNullable<NodeConfig['cluster']>;
+  const addressesOf = (config: Parameters<typeof nodeAddresses>[0]) => {
+    const addresses = nodeAddresses(config, follow);
+    return typeof addresses === 'function' ? addresses() : addresses;
+  };
+  expect(addressesOf({ nodeIps: both, followsHostAddresses: true, cluster })).toEqual(['192.168.0.7']);
+  expect(addressesOf({ nodeIps: both, followsHostAddresses: false, cluster })).toEqual(both);
+  expect(addressesOf({ nodeIps: both, followsHostAddresses: true, cluster: undefined })).toEqual(both);
 });
