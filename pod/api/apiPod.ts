@@ -1,10 +1,10 @@
 /** A pod as an API server has it, as the node takes it. */
+import { readStatus } from './apiStatus.ts';
 import { withDefaults } from './defaults.ts';
 import { readManifest } from './manifest.ts';
 import type { Problem } from './problem.ts';
 import { isoTime } from './rfc3339.ts';
 import type { Pod } from './schema/pod.ts';
-import type { PodStatus } from './schema/status.ts';
 import { validatePod } from './validate.ts';
 
 export type ApiPod = { readonly pod: Pod } | { readonly problems: readonly Problem[] };
@@ -22,11 +22,11 @@ export function readApiPod(object: unknown, seenAt: number): ApiPod {
   const { metadata, spec, apiVersion, kind, status } = read.pod;
   const { namespace = '', uid = '', annotations } = metadata;
   const own = { 'kubernetes.io/config.seen': isoTime(seenAt), 'kubernetes.io/config.source': 'api' };
+  const said = readStatus(status);
   const pod: Pod = withDefaults({
     ...{ apiVersion, kind, spec },
     metadata: { ...metadata, namespace, uid, annotations: { ...annotations, ...own } },
-    // It is the node's own word, and that of others, as the server has kept it.
-    ...(isObject(status) ? { status: status as PodStatus } : {}),
+    ...(said === undefined ? {} : { status: said }),
   });
   const problems = validatePod(pod);
   return problems.length > 0 ? { problems } : { pod };

@@ -53,5 +53,5 @@ test('C27: a cluster knows a node by one address, unless it was told two', () =>
   };
   expect(addressesOf({ nodeIps: both, followsHostAddresses: true, cluster })).toEqual(['192.168.0.7']);
   expect(addressesOf({ nodeIps: both, followsHostAddresses: false, cluster })).toEqual(both);
-  expect(addressesOf({ nodeIps: both, followsHostAddresses: true, cluster: undefined })).toEqual(both);
+  expect(addressesOf({ nodeIps: both, followsHostAddresses: true })).toEqual(both);
 });
