@@ -133,11 +133,13 @@ test('C2: that the API says of a pod that it has ended, as it was told, does not
 test('C32: a status that makes no sense holds up neither its pod nor another', async () => {
   const { node, api, ask } = await joined();
   const status = { containerStatuses: [null, 5], podIPs: [true], startTime: 'x', conditions: [[]] };
+  node.killAgent();
   for (const name of ['web', 'db']) await ask('POST', PODS, manifest(name));
   const [, pod = {}] = api.registry.store.list('/pods').find(([key]) => key.endsWith('web')) ?? [];
   // No request can do that.
   api.registry.store.put('/pods', { ...pod, status });
-  await node.advance('3s');
+  await node.restartAgent();
+  await node.advance('10s');
   // What it is told of the pod this server cannot make sense of either.
   expect(node.errors.filter((error) => !error.startsWith('putStatus'))).toEqual([]);
   expect(node.calls('startContainer').length).toBe(2);
