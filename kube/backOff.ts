@@ -18,12 +18,12 @@ export class BackOff {
   constructor(clock: Clock, jitter: () => number) {
     this.#clock = clock;
     this.#jitter = jitter;
-    this.#begunAt = clock.now();
+    this.#begunAt = clock.monotonic();
   }
 
   /** In milliseconds. */
   next(): number {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (now - this.#begunAt > RESET_MS) {
       this.#next = FIRST_MS;
       this.#begunAt = now;

@@ -21,14 +21,14 @@ export class RateLimit {
     this.#rate = rate;
     this.#clock = clock;
     this.#tokens = rate.burst;
-    this.#at = clock.now();
+    this.#at = clock.monotonic();
   }
 
   /** How long the next request has to wait, in milliseconds; it counts from now on. */
   take(): number {
     const { qps, burst } = this.#rate;
-    const now = this.#clock.now();
-    this.#tokens = Math.min(burst, this.#tokens + (Math.max(now - this.#at, 0) * qps) / SECOND_MS) - 1;
+    const now = this.#clock.monotonic();
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#at) * qps) / SECOND_MS) - 1;
     this.#at = now;
     return this.#tokens >= 0 ? 0 : Math.ceil((-this.#tokens * SECOND_MS) / qps);
   }

@@ -134,8 +134,8 @@ export class Reflector<Kept = KubeObject> {
       const within = { signal: AbortSignal.any([signal, limit.signal]) };
       const events = await client.watch(`${path}?${queryOf(asked)}`, within);
       if (!this.#mustRead) onStep({ state: 'watching' });
-      const [since, told] = [clock.now(), await this.#follow(events)];
-      if (told === 0 && clock.now() - since < SHORT_MS) throw new EndedAtOnce('the watch has ended at once');
+      const [since, told] = [clock.monotonic(), await this.#follow(events)];
+      if (told === 0 && clock.monotonic() - since < SHORT_MS) throw new EndedAtOnce('the watch has ended at once');
     } finally {
       clock.clearTimeout(timer);
     }

@@ -24,7 +24,7 @@ export async function joinCluster(config: ClusterConfig, host: HostIdentity): Pr
   const { rate, eventRate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs, statusImages } =
     config;
   const kubeconfig = await readKubeconfig(config.kubeconfig);
-  const endpoint = kubeEndpoint(kubeconfig, systemClock.now);
+  const endpoint = kubeEndpoint(kubeconfig, systemClock.monotonic);
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
   const { promise: nodeUid, resolve: onNodeUid } = Promise.withResolvers<string>();
   const [transport, leaseTransport] = [

@@ -39,7 +39,7 @@ const TRIES = 5;
 
 export class NodeStatus {
   readonly #parts: NodeStatusParts;
-  /** When the server has heard all of it last, in milliseconds since the epoch. */
+  /** When the server has heard all of it last, by the clock's `monotonic`: setting a clock back delays nothing. */
   #toldAt: number | undefined;
   /** What it answered to that: for a moment newer than what is heard of it. */
   #answer: FoundNode | undefined;
@@ -85,13 +85,13 @@ export class NodeStatus {
     const change = nodeStatusChange(found.status, node);
     const isChanged = Object.keys(labels).length > 0 || (change !== undefined && !sameValue(change, this.#unkept));
     const isFirst = this.#toldAt === undefined;
-    const isDue = clock.now() - (this.#toldAt ?? 0) >= reportMs + this.#delayMs;
+    const isDue = clock.monotonic() - (this.#toldAt ?? 0) >= reportMs + this.#delayMs;
     const patch = nodeStatusPatch(found.status, node);
     const mustWrite = isChanged || ((isDue || isFirst) && patch !== undefined);
     if (mustWrite) await this.#write({ labels, status: patch ?? {} }, node, options);
     if (isChanged || isFirst) this.#delayMs = reportMs * (jitter() - 0.5);
     else if (mustWrite) this.#delayMs = 0;
-    if (mustWrite || isFirst) this.#toldAt = clock.now();
+    if (mustWrite || isFirst) this.#toldAt = clock.monotonic();
     return { isWritten: mustWrite, events: this.#eventsOf(found, node) };
   }
 

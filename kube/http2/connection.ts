@@ -27,6 +27,7 @@ export class Connection {
   readonly #session: ClientHttp2Session;
   readonly #clock: Clock;
   #streams = 0;
+  /** By its `monotonic`, as all that is compared here: a clock that is set back would keep a dead connection alive. */
   #heardAt: number;
   #quiet: unknown;
   /** Why it has ended. */
@@ -34,7 +35,7 @@ export class Connection {
 
   constructor({ origin, tls, clock, onLeave }: ConnectionOptions) {
     this.#clock = clock;
-    this.#heardAt = clock.now();
+    this.#heardAt = clock.monotonic();
     this.#session = connect(origin, tls);
     this.#session.on('error', (error) => {
       this.#failure ??= error;
@@ -109,16 +110,16 @@ export class Connection {
   }
 
   #hear(): void {
-    this.#heardAt = this.#clock.now();
+    this.#heardAt = this.#clock.monotonic();
   }
 
   #awaitQuiet(): void {
-    const left = this.#heardAt + QUIET_MS - this.#clock.now();
+    const left = this.#heardAt + QUIET_MS - this.#clock.monotonic();
     this.#quiet = this.#clock.setTimeout(() => this.#checkQuiet(), Math.max(left, 0));
   }
 
   #checkQuiet(): void {
-    if (this.#clock.now() - this.#heardAt < QUIET_MS) this.#awaitQuiet();
+    if (this.#clock.monotonic() - this.#heardAt < QUIET_MS) this.#awaitQuiet();
     else if (this.#session.connecting) this.close(new Error(`no connection within ${QUIET_MS / 1000}s`));
     else this.#askForLife();
   }

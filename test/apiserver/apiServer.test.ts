@@ -81,7 +81,7 @@ test('it is served to whom its kubeconfigs name, and serves again what it has af
   const asked = async (kubeconfig: string, path: string) => {
     const file = join(directory, 'kubeconfig');
     await writeFile(file, kubeconfig);
-    const transport = new Http2Transport(kubeEndpoint(await readKubeconfig(file), systemClock.now), systemClock);
+    const transport = new Http2Transport(kubeEndpoint(await readKubeconfig(file), systemClock.monotonic), systemClock);
     try {
       return await new KubeClient({ transport, clock: systemClock, userAgent: 'test' }).get(path, { signal });
     } finally {

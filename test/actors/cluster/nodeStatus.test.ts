@@ -99,6 +99,15 @@ describe('the status of a Node', () => {
     });
   });
 
+  test('is written when that is due by the time that has passed, whatever the clock is set to', async () => {
+    const { putStatus, clock } = await told();
+    await clock.advance(7.5 * MINUTE);
+    clock.set(-60 * MINUTE);
+    expect(await putStatus()).toBe(true);
+    clock.set(60 * MINUTE);
+    expect(await putStatus()).toBe(false);
+  });
+
   test('C34: that somebody else has written is set right, with the labels that are the node’s to say', async () => {
     const { put, ask, asked, lastPatch, clock } = await told();
     await ask('PATCH', NODE, { metadata: { labels: { 'kubernetes.io/os': 'else', rack: '7' } } }, MERGE);

@@ -12,6 +12,7 @@ import type { Clock } from '../../../kube/clock.ts';
 import type { KubeEndpoint } from '../../../kube/endpoint.ts';
 import { Http2Transport } from '../../../kube/http2/http2Transport.ts';
 import { Authority } from '../../apiserver/serving/certificates.ts';
+import { SettableClock } from '../../fakes/settableClock.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 /** A server that allows so many leaves two of them to watches. */
@@ -146,6 +147,16 @@ describe('a server that does not', () => {
     await connected();
     await clock.advance(30_000);
     await clock.advance(15_000);
+    await failed;
+  });
+
+  test('is given up so, too, where the clock is set back meanwhile', async () => {
+    const clock = new SettableClock();
+    const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, { signal, timeoutMs: 600_000 });
+    const failed = expect(asked).rejects.toThrow('no answer to a ping within 15s');
+    await connected();
+    clock.set(-3_600_000);
+    await clock.advance(45_000);
     await failed;
   });
 

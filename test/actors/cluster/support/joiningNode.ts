@@ -2,12 +2,12 @@
 import { ClusterNode, type ClusterNodeParts } from '../../../../actors/cluster/clusterNode.ts';
 import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/ownNode.ts';
 import { follow } from '../../../../actors/cluster/watch.ts';
-import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import type { Fault } from '../../../../apiserver/faults.ts';
 import { KubeClient } from '../../../../kube/client.ts';
 import type { KubeRequest, KubeTransport } from '../../../../kube/transport.ts';
 import { type NodeImage, type NodeKnowledge, nodeObject } from '../../../../pod/node/nodeObject.ts';
 import { cluster } from '../../../fakes/cluster.ts';
+import { SettableClock } from '../../../fakes/settableClock.ts';
 import { healthy } from '../../../pod/nodes.ts';
 
 export const NODES = '/api/v1/nodes';
@@ -18,7 +18,7 @@ export const LABELS = { 'kubernetes.io/hostname': 'node-1', 'kubernetes.io/os': 
 
 /** Its calls are made one by one. */
 export function joiningNode(more: Partial<ClusterNodeParts> = {}) {
-  const clock = new SimulatedClock();
+  const clock = new SettableClock();
   const made = cluster(clock);
   const startedAt = clock.now();
   const changes: { of: Partial<NodeKnowledge> } = { of: {} };

@@ -1,0 +1,46 @@
+/** What compares moments with each other goes by a clock that nobody sets. */
+import { expect, test } from '@jest/globals';
+import { BackOff } from '../../kube/backOff.ts';
+import { KubeClient } from '../../kube/client.ts';
+import { RateLimit } from '../../kube/rateLimit.ts';
+import { Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import { watchOf } from '../fakes/followed.ts';
+import { SettableClock } from '../fakes/settableClock.ts';
+import { ToldTransport, ToldWatch } from '../fakes/toldTransport.ts';
+
+const HOUR = 3_600_000;
+
+test('a watch that told nothing while the clock was set back has not ended at once', async () => {
+  const clock = new SettableClock();
+  const [first, quiet] = [watchOf(8), new ToldWatch()];
+  const transport = new ToldTransport(first.opened, quiet.opened, new ToldWatch().opened);
+  const steps: ReflectorStep[] = [];
+  void new Reflector({
+    ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), path: '/api/v1/pods', clock },
+    ...{ jitter: () => 0, signal: new AbortController().signal, onSet: () => {}, onStep: (step) => steps.push(step) },
+  }).run();
+  await clock.advance(0);
+  first.end();
+  await clock.advance(60_000);
+  clock.set(-HOUR);
+  quiet.end();
+  await clock.advance(0);
+  expect(transport.requests).toHaveLength(3);
+  expect(steps.filter(({ state }) => state === 'failing')).toEqual([]);
+});
+
+test('the wait before another try begins anew two minutes on, whatever the clock is set to', () => {
+  const clock = new SettableClock();
+  const backOff = new BackOff(clock, () => 0);
+  expect([backOff.next(), backOff.next()]).toEqual([800, 1_600]);
+  clock.set(HOUR);
+  expect(backOff.next()).toBe(3_200);
+});
+
+test('a client earns no requests by a clock that is set', () => {
+  const clock = new SettableClock();
+  const limit = new RateLimit({ qps: 1, burst: 1 }, clock);
+  expect([limit.take(), limit.take()]).toEqual([0, 1_000]);
+  clock.set(HOUR);
+  expect(limit.take()).toBe(2_000);
+});
