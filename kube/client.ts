@@ -1,4 +1,5 @@
 /** Speaks with an API server: objects as JSON, and watches as lines. */
+import { linesOf, startOf, textOf } from './body.ts';
 import type { Clock } from './clock.ts';
 import { KubeError, kubeErrorOf } from './kubeError.ts';
 import { type Rate, RateLimit } from './rateLimit.ts';
@@ -24,6 +25,8 @@ export type PatchType = 'strategic-merge-patch' | 'merge-patch';
 const REQUEST_MS = 10_000;
 /** A server that says when to come again is asked so often (`rest/request.go` of client-go). */
 const MOST_TRIES = 10;
+/** So long a call waits by itself for such a server, as far as its own time allows. */
+const LONGEST_WAIT_MS = 10_000;
 const TOO_MANY = 429;
 
 export class KubeClient {
@@ -71,14 +74,20 @@ export class KubeClient {
   }
 
   async #json(request: Asked, options: CallOptions): Promise<unknown> {
+    const { signal, timeoutMs = REQUEST_MS } = options;
+    let left = timeoutMs;
     for (let tries = 1; ; tries += 1) {
-      await this.#turn(options.signal);
+      await this.#turn(signal);
+      const begunAt = this.#options.clock.monotonic();
       try {
         return await this.#once(request, options);
       } catch (error) {
+        left -= this.#options.clock.monotonic() - begunAt;
         const wait = tries < MOST_TRIES ? waitAfter(error) : undefined;
-        if (wait === undefined) throw error;
-        await this.#pause(wait, options.signal);
+        // Whoever has to wait longer than a call may take does so where that can be seen.
+        if (wait === undefined || wait > LONGEST_WAIT_MS || wait >= left) throw error;
+        left -= wait;
+        await this.#pause(wait, signal);
       }
     }
   }
@@ -92,7 +101,7 @@ export class KubeClient {
   #once(request: Asked, options: CallOptions): Promise<unknown> {
     return this.#within(options, async (signal) => {
       const response = await this.#options.transport.send(this.#request(request), { signal });
-      if (response.code >= 400) throw await refusalOf(response);
+      if (response.code < 200 || response.code >= 300) throw await refusalOf(response);
       const text = await textOf(response.body);
       return text === '' ? undefined : JSON.parse(text);
     });
@@ -146,25 +155,10 @@ const bodyOf = (object: object, contentType = 'application/json') => ({
 });
 
 const refusalOf = async ({ code, headers, body }: KubeResponse): Promise<KubeError> =>
-  kubeErrorOf(code, await textOf(body), headers.get('retry-after'));
-
-async function textOf(body: AsyncIterable<string>): Promise<string> {
-  let text = '';
-  for await (const piece of body) text += piece;
-  return text;
-}
+  kubeErrorOf(code, await startOf(body), headers.get('retry-after'));
 
 /** How long to wait before the same request once more; undefined: that is for the caller to decide. */
 function waitAfter(error: unknown): number | undefined {
   if (!(error instanceof KubeError) || (error.code !== TOO_MANY && error.code < 500)) return undefined;
   return error.retryAfterMs;
-}
-
-async function* linesOf(body: AsyncIterable<string>): AsyncGenerator<unknown> {
-  let rest = '';
-  for await (const piece of body) {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim() !== '') yield JSON.parse(line);
-  }
 }

@@ -1,5 +1,6 @@
 /** An API server's refusal. */
 import * as z from 'zod/mini';
+import { printableLine } from '../pod/show/printable.ts';
 
 const statusSchema = z.looseObject({
   code: z.optional(z.number()),
@@ -41,25 +42,48 @@ export class KubeError extends Error {
 }
 
 const SECOND_MS = 1000;
+/** A number of them that a clock can count. */
+const SECONDS = /^\d{1,9}$/;
+/** In characters. */
+const LONGEST_TEXT = 1024;
 
 /** Of an answer: its code, its body, and its header `retry-after`. */
 export function kubeErrorOf(code: number, text: string, retryAfter: string | undefined): KubeError {
   const status = statusIn(text);
-  const message = status.message ?? (text.trim() || `the server answered with code ${code}`);
-  return new KubeError(code, message, reasonsIn(status, retryAfter));
+  return new KubeError(
+    code,
+    status.message ? short(status.message) : wordsOf(code, text),
+    reasonsIn(status, retryAfter),
+  );
 }
 
 /** Of a Status that is told in the middle of something; `message` is for one without its own. */
 export function kubeErrorFrom(object: object, message: string): KubeError {
   const status = statusOf(object);
-  return new KubeError(status.code ?? 0, status.message ?? message, reasonsIn(status));
+  return new KubeError(status.code ?? 0, status.message ? short(status.message) : message, reasonsIn(status));
+}
+
+/** What answers instead of an API server: a page of a proxy says in its first line what there is to say. */
+function wordsOf(code: number, text: string): string {
+  const [line = ''] = text.trimStart().split(/[\r\n]/, 1);
+  const answer = `the server answered with code ${code}`;
+  if (line.trim() === '') return answer;
+  return code < 400 ? `${answer}: ${short(line.trim())}` : short(line.trim());
+}
+
+/** What is kept, logged and shown of a text from outside. */
+function short(text: string): string {
+  const shown = printableLine(text.slice(0, LONGEST_TEXT));
+  return text.length > LONGEST_TEXT || shown.length > LONGEST_TEXT
+    ? `${shown.slice(0, LONGEST_TEXT - 1).toWellFormed()}…`
+    : shown;
 }
 
 function reasonsIn({ reason = '', details }: Status, retryAfter?: string): Reasons {
-  const seconds = Number(retryAfter ?? details?.retryAfterSeconds);
+  const seconds = [retryAfter, String(details?.retryAfterSeconds)].find((each) => each && SECONDS.test(each));
   return {
-    reason,
-    retryAfterMs: seconds >= 0 ? seconds * SECOND_MS : undefined,
+    reason: short(reason),
+    retryAfterMs: seconds === undefined ? undefined : Number(seconds) * SECOND_MS,
     causes: (details?.causes ?? []).flatMap((cause) => cause.reason ?? []),
   };
 }

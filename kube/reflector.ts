@@ -4,6 +4,7 @@
  */
 import { messageOf } from '../pod/failure.ts';
 import { BackOff } from './backOff.ts';
+import { TooLong } from './body.ts';
 import type { KubeClient } from './client.ts';
 import type { Clock } from './clock.ts';
 import { isVersionUnknown, KubeError } from './kubeError.ts';
@@ -238,12 +239,12 @@ export class Reflector<Kept = KubeObject> {
   }
 }
 
-/** A stream that breaks off has ended, as far as its events go; what is no JSON is another matter. */
+/** A stream that breaks off has ended, as far as its events go; what cannot be read is another matter. */
 async function* untilBroken(events: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<unknown> {
   try {
     yield* events;
   } catch (error) {
-    if (signal.aborted || error instanceof SyntaxError) throw error;
+    if (signal.aborted || error instanceof SyntaxError || error instanceof TooLong) throw error;
   }
 }
 

@@ -107,6 +107,38 @@ describe('a refusal', () => {
     expect(transport.requests).toHaveLength(10);
   });
 
+  test.each([
+    ['3600', undefined],
+    ['11', 60_000],
+    ['5', 5_000],
+  ])('of a server that says %s s holds no call that has less time (%s ms)', async (after, timeoutMs) => {
+    const away = refused(503, 'Away', { 'retry-after': after });
+    const { kube, transport, clock, signal } = client([away, answered(200, {})]);
+    const within = timeoutMs === undefined ? {} : { timeoutMs };
+    await expect(kube.get(POD, { signal, ...within })).rejects.toMatchObject({
+      code: 503,
+      retryAfterMs: +after * 1_000,
+    });
+    expect(transport.requests).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('is told once all its waits together take longer than the call may', async () => {
+    const busy = refused(503, 'Away', { 'retry-after': '4' });
+    const { kube, transport, clock, signal } = client(new Array(5).fill(busy));
+    const answer = outcomeOf(kube.get(POD, { signal }));
+    await clock.advance(8_000);
+    expect(await answer).toMatchObject({ code: 503 });
+    expect(transport.requests).toHaveLength(3);
+  });
+
+  test.each([302, 304, 199])('is also what is neither an error nor an answer: %i', async (code) => {
+    const { kube, signal } = client([answered(code, '')]);
+    await expect(kube.get(POD, { signal })).rejects.toMatchObject({
+      ...{ name: 'KubeError', code, message: `the server answered with code ${code}` },
+    });
+  });
+
   test('without a time to come again is for the caller to decide', async () => {
     const { kube, transport, signal } = client([refused(500, ''), answered(200, {})]);
     await expect(kube.get(POD, { signal })).rejects.toMatchObject({ code: 500, message: ' it is' });
@@ -137,7 +169,7 @@ describe('a call', () => {
   });
 
   test('that is given up while it waits for a busy server ends at once', async () => {
-    const { kube, clock, controller, signal } = client([refused(429, 'Busy', { 'retry-after': '60' })]);
+    const { kube, clock, controller, signal } = client([refused(429, 'Busy', { 'retry-after': '6' })]);
     const answer = outcomeOf(kube.get(POD, { signal }));
     await clock.advance(1);
     controller.abort(new Error('enough'));

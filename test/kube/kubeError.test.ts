@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isConflict, isForbidden, isNotFound, KubeError, kubeErrorOf } from '../../kube/kubeError.ts';
+import { isConflict, isForbidden, isNotFound, KubeError, kubeErrorFrom, kubeErrorOf } from '../../kube/kubeError.ts';
 
 test('a refusal tells what its Status says: the message, the reason and when to come again', () => {
   const status = { kind: 'Status', message: 'pods "web" not found', reason: 'NotFound', code: 404 };
@@ -15,7 +15,10 @@ test('a wait that is no number of seconds is none', () => {
   const after = (text: string) => kubeErrorOf(503, '', text).retryAfterMs;
   expect(after('Wed, 21 Oct 2026 07:28:00 GMT')).toBeUndefined();
   expect(after('-1')).toBeUndefined();
+  for (const text of ['Infinity', '', '1e3', ' 5', '1.5', '9'.repeat(400)]) expect(after(text)).toBeUndefined();
   expect(after('0')).toBe(0);
+  const odd = JSON.stringify({ details: { retryAfterSeconds: -1 } });
+  expect(kubeErrorOf(503, odd, undefined).retryAfterMs).toBeUndefined();
 });
 
 test('whatever else answers, as a proxy, is told in its own words, or by its code', () => {
@@ -23,6 +26,17 @@ test('whatever else answers, as a proxy, is told in its own words, or by its cod
   expect(kubeErrorOf(502, ' \n', undefined).message).toBe('the server answered with code 502');
   const odd = '{"message": 5}';
   expect(kubeErrorOf(500, odd, undefined)).toMatchObject({ message: odd, reason: '' });
+});
+
+test('of a page no more is kept than its first line, and nothing that a terminal would obey', () => {
+  const page = `<html>\x1b[31m\r\n${'x'.repeat(2 ** 20)}`;
+  expect(kubeErrorOf(502, page, undefined).message).toBe('<html>^[[31m');
+  expect(kubeErrorOf(301, '<a>Moved</a>\n', undefined).message).toBe('the server answered with code 301: <a>Moved</a>');
+  expect(kubeErrorOf(502, '\x1b'.repeat(5_000), undefined).message).toBe(`${'^['.repeat(511)}^…`);
+  const told = { message: `no\x07\n${'é'.repeat(5_000)}`, reason: 'R\x1b' };
+  const { message, reason } = kubeErrorOf(500, JSON.stringify(told), undefined);
+  expect([message.slice(0, 8), message.length, reason]).toEqual(['no\\x07\\n', 1_024, 'R^[']);
+  expect(kubeErrorFrom(told, 'else').message).toBe(message);
 });
 
 test('an error is of a kind by its code, and only if a server has answered it', () => {

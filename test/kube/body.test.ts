@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { linesOf, startOf, TooLong, textOf } from '../../kube/body.ts';
+import { follow } from '../fakes/followed.ts';
+import { answered } from '../fakes/toldTransport.ts';
+
+const MIB = 2 ** 20;
+
+/** A body in pieces, which says how many were read. */
+function body(...pieces: readonly string[]) {
+  const read = { pieces: 0 };
+  async function* each() {
+    for (const piece of pieces) {
+      read.pieces += 1;
+      yield piece;
+    }
+  }
+  return { read, of: each() };
+}
+const mebibytes = (count: number) => new Array<string>(count).fill('x'.repeat(MIB));
+
+async function all(lines: AsyncIterable<unknown>): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const line of lines) found.push(line);
+  return found;
+}
+
+test('a body of 64 MiB is read, and of a longer one no more than that', async () => {
+  expect(await textOf(body(...mebibytes(64)).of)).toHaveLength(64 * MIB);
+  const { read, of } = body(...mebibytes(70));
+  await expect(textOf(of)).rejects.toThrow(new TooLong('the answer is longer than 64 MiB'));
+  expect(read.pieces).toBe(65);
+});
+
+test('of a refusal no more is read than is of use', async () => {
+  expect(await startOf(body('Bad', ' Gateway').of)).toBe('Bad Gateway');
+  const { read, of } = body('a', ...mebibytes(5));
+  expect(await startOf(of)).toBe(`a${'x'.repeat(MIB - 1)}`);
+  expect(read.pieces).toBe(2);
+});
+
+test('lines are told as they become whole, in whatever pieces they come; one of more than 8 MiB is none', async () => {
+  expect(await all(linesOf(body('{"a":', '1', '}\n{"b":2}\n\n{"c"', ':3}\n', '{"d"').of))).toEqual([
+    ...[{ a: 1 }, { b: 2 }, { c: 3 }],
+  ]);
+  const long = linesOf(body('{"a":1}\n"', ...mebibytes(8), '"\n{"b":2}\n').of);
+  expect(await long.next()).toEqual({ value: { a: 1 }, done: false });
+  await expect(long.next()).rejects.toThrow(new TooLong('a line of the watch is longer than 8 MiB'));
+});
+
+test('a watch with such a line has failed, and says of what', async () => {
+  const { steps } = await follow(answered(200, 'x'.repeat(9 * MIB)));
+  expect(steps.at(-1)).toMatchObject({ state: 'failing', failure: 'a line of the watch is longer than 8 MiB' });
+});
