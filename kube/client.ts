@@ -73,6 +73,11 @@ export class KubeClient {
     return linesOf(response.body);
   }
 
+  /** Gives up the connections, which may be dead: what is asked next is asked over a new one. */
+  reconnect(): void {
+    this.#options.transport.reset();
+  }
+
   async #json(request: Asked, options: CallOptions): Promise<unknown> {
     const { signal, timeoutMs = REQUEST_MS } = options;
     let left = timeoutMs;

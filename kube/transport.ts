@@ -21,5 +21,7 @@ export interface KubeResponse {
 export interface KubeTransport {
   /** Rejects where there is no answer, and once the signal aborts. */
   send(request: KubeRequest, options: { readonly signal: AbortSignal }): Promise<KubeResponse>;
+  /** Gives up the connections there are, with all that goes over them: the next request goes over a new one. */
+  reset(): void;
   close(): void;
 }

@@ -7,6 +7,7 @@ import type { NodeImage, NodeObject } from '../../pod/node/nodeObject.ts';
 import { registeredNode, wantedOfRegistered } from '../../pod/node/registeredNode.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import { heartbeatClient } from './heartbeat.ts';
 import type { MirrorPort } from './mirrorPods.ts';
 import { NodeLease } from './nodeLease.ts';
 import { type FoundNode, orNone, ownerNode, readCsiNode, readNode } from './nodeObjects.ts';
@@ -23,6 +24,8 @@ export interface ClusterNodeParts {
   readonly ownNode: Pick<OwnNode, 'current'>;
   readonly describe: (images: readonly NodeImage[]) => NodeObject;
   readonly images: { list(signal: AbortSignal): Promise<readonly NodeImage[]> };
+  /** How often the status is looked at, in milliseconds: no try of a heartbeat takes longer. */
+  readonly statusCheckMs: number;
   /** How long the lease lasts, in seconds. */
   readonly leaseSeconds: number;
   /** The status is written again after so long, whatever it is, in milliseconds. */
@@ -43,17 +46,21 @@ const MIGRATED_PLUGINS: readonly string[] = [
 export type ClusterPort = 'registerNode' | 'ensureCsiNode' | 'putNodeStatus' | 'renewLease';
 type Ports = Pick<Services, ClusterPort>;
 
+/** A try of a heartbeat takes no longer, in milliseconds: that several fit in a lease. */
+const LONGEST_TRY_MS = 10_000;
+
 export class ClusterNode {
   readonly #parts: ClusterNodeParts;
   readonly #lease: NodeLease;
   readonly #status: NodeStatus;
 
   constructor(parts: ClusterNodeParts) {
-    const { leaseClient, leaseSeconds, statusReportMs } = parts;
+    const { client, leaseClient, leaseSeconds, statusCheckMs, statusReportMs } = parts;
+    const tryMs = Math.min(statusCheckMs, leaseSeconds * 1_000, LONGEST_TRY_MS);
     this.#parts = parts;
-    this.#lease = new NodeLease({ ...parts, client: leaseClient, seconds: leaseSeconds });
+    this.#lease = new NodeLease({ ...parts, client: heartbeatClient(leaseClient, tryMs), seconds: leaseSeconds });
     this.#status = new NodeStatus({
-      ...{ ...parts, reportMs: statusReportMs },
+      ...{ ...parts, client: heartbeatClient(client, tryMs), reportMs: statusReportMs },
       describe: (options) => this.#describe(options),
     });
   }

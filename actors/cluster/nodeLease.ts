@@ -1,13 +1,14 @@
 /** The lease of a node at the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
-import type { CallOptions, KubeClient } from '../../kube/client.ts';
+import type { CallOptions } from '../../kube/client.ts';
 import { isConflict } from '../../kube/kubeError.ts';
 import { LEASES, leasePath, nodePath } from '../../kube/paths.ts';
 import type { Clock } from '../clock.ts';
+import type { HeartbeatClient } from './heartbeat.ts';
 import { type FoundLease, orNone, ownerNode, readLease, readNode } from './nodeObjects.ts';
 
 export interface NodeLeaseParts {
   /** Its own, so that no other traffic holds the lease up. */
-  readonly client: KubeClient;
+  readonly client: HeartbeatClient;
   readonly nodeName: string;
   readonly clock: Clock;
   /** How long it lasts, in seconds. */

@@ -1,5 +1,5 @@
 /** The status of a Node at the API server, kept as its node says it is (`tryUpdateNodeStatus` of `pkg/kubelet/kubelet_node_status.go`). */
-import type { CallOptions, KubeClient } from '../../kube/client.ts';
+import type { CallOptions } from '../../kube/client.ts';
 import { KubeError } from '../../kube/kubeError.ts';
 import { nodePath } from '../../kube/paths.ts';
 import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
@@ -12,11 +12,12 @@ import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../pod/
 import { wrongLabels } from '../../pod/node/registeredNode.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import type { Clock } from '../clock.ts';
+import type { HeartbeatClient } from './heartbeat.ts';
 import { type FoundNode, readNode } from './nodeObjects.ts';
 import type { OwnNode } from './ownNode.ts';
 
 export interface NodeStatusParts {
-  readonly client: KubeClient;
+  readonly client: HeartbeatClient;
   readonly nodeName: string;
   readonly clock: Clock;
   readonly jitter: () => number;

@@ -29,6 +29,11 @@ export class Http2Transport implements KubeTransport {
     return connection.send({ ...request, path, headers: { ...request.headers, ...authorization } }, signal);
   }
 
+  reset(): void {
+    const why = new Error('the connection was given up, for nothing was heard over it');
+    for (const connection of [...this.#connections]) connection.close(why);
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const connection of [...this.#connections]) connection.close();

@@ -17,6 +17,8 @@ class MemoryTransport implements KubeTransport {
   readonly requests: KubeRequest[] = [];
   /** While it is away no request reaches the server, and no watch goes on. */
   isAway = false;
+  /** How often its connections were given up. */
+  resets = 0;
   readonly #api: Api;
   readonly #user: User;
   readonly #cuts = new Set<() => void>();
@@ -33,6 +35,11 @@ class MemoryTransport implements KubeTransport {
     const asked = { method, url, headers: new Map(Object.entries(headers)), body, user: this.#user };
     const answer = await unlessAborted(this.#api.answer(asked), signal);
     return { code: answer.code, headers: answer.headers, body: this.#bodyOf(answer, signal) };
+  }
+
+  reset(): void {
+    this.resets += 1;
+    this.cut();
   }
 
   close(): void {

@@ -21,6 +21,8 @@ export class ToldTransport implements KubeTransport {
     return await reply(signal);
   }
 
+  reset(): void {}
+
   close(): void {}
 }
 

@@ -169,6 +169,18 @@ describe('a server that does not', () => {
     await failed;
   });
 
+  test('is asked over a new connection once the old ones are given up, with all that went over them', async () => {
+    const transport = new Http2Transport(endpoint(serving.port), systemClock);
+    cleanUps.push(() => transport.close());
+    const kube = new KubeClient({ transport, clock: systemClock, userAgent: 'statelet/test' });
+    const watch = await kube.watch(`${CONFIG_MAPS}?watch=true`, { signal });
+    const heard = watch[Symbol.asyncIterator]().next();
+    const broken = expect(heard).rejects.toThrow('the connection was given up, for nothing was heard over it');
+    kube.reconnect();
+    expect(await kube.get(CONFIG_MAPS, { signal })).toMatchObject({ kind: 'ConfigMapList' });
+    await broken;
+  });
+
   test('is not asked once the transport is closed', async () => {
     const transport = new Http2Transport(endpoint(serving.port), systemClock);
     const kube = new KubeClient({ transport, clock: systemClock, userAgent: 'statelet/test' });

@@ -37,6 +37,7 @@ export function joiningNode(more: Partial<ClusterNodeParts> = {}) {
   const forgetful = { of: 'nothing' };
   const transport: KubeTransport = {
     send: (request, options) => made.transport.send(without(forgetful.of, request), options),
+    reset: () => made.transport.reset(),
     close: () => made.transport.close(),
   };
   const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });

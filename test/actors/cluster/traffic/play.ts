@@ -146,6 +146,7 @@ function handsOf(node: SimulatedNode, inMemory: Cluster, forgetEvents: () => voi
 function noting(transport: KubeTransport, clock: SimulatedClock, sent: SentRequest[]): KubeTransport {
   return {
     close: () => transport.close(),
+    reset: () => transport.reset(),
     send: async (request, options) => {
       const { method, path, body, isWatch = false } = request;
       const read = body === undefined || body === '' ? undefined : JSON.parse(body);

@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import { heartbeatClient } from '../../../actors/cluster/heartbeat.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { KubeClient } from '../../../kube/client.ts';
+import { answered, brokenOff, type Reply, refused, silent, ToldTransport } from '../../fakes/toldTransport.ts';
+import { joiningNode, LEASE } from './support/joiningNode.ts';
+
+class CountingTransport extends ToldTransport {
+  resets = 0;
+
+  override reset(): void {
+    this.resets += 1;
+  }
+}
+
+function heartbeats(...replies: readonly Reply[]) {
+  const clock = new SimulatedClock();
+  const transport = new CountingTransport(...replies);
+  const client = heartbeatClient(new KubeClient({ transport, clock, userAgent: 'statelet/test' }), 4_000);
+  const ending = new AbortController();
+  /** How often the connections were given up by the end of each of so many tries. */
+  const resetsAfter = async (tries: number) => {
+    const resets: number[] = [];
+    for (let done = 0; done < tries; done += 1) {
+      await clock.drive(client.get('/x', { signal: ending.signal }).catch(() => {}));
+      resets.push(transport.resets);
+    }
+    return resets;
+  };
+  return { clock, transport, client, ending, resetsAfter };
+}
+
+test('from the second try on that nobody answers the connections are given up, until somebody does', async () => {
+  const { resetsAfter } = heartbeats(silent(), brokenOff(), silent(), answered(200, {}), silent(), silent());
+  expect(await resetsAfter(6)).toEqual([0, 1, 2, 2, 2, 3]);
+});
+
+test('a refusal is an answer, whatever it says', async () => {
+  const { resetsAfter } = heartbeats(refused(500, 'A'), refused(500, 'A'), silent(), answered(200, '<'), silent());
+  expect(await resetsAfter(5)).toEqual([0, 0, 0, 0, 0]);
+});
+
+test('a try ends when its time is over, or sooner where its caller says so', async () => {
+  const { clock, client, ending } = heartbeats(silent(), silent());
+  const { signal } = ending;
+  const [own, shorter] = [client.update('/x', {}, { signal }), client.create('/x', {}, { signal, timeoutMs: 500 })];
+  const failed = [expect(own).rejects.toThrow('within 4s'), expect(shorter).rejects.toThrow('within 0.5s')];
+  await clock.advance(4_000);
+  await Promise.all(failed);
+});
+
+test('what is given up says nothing of the connection', async () => {
+  const { client, ending, transport } = heartbeats(silent(), silent(), silent());
+  ending.abort(new Error('enough'));
+  for (let tries = 0; tries < 3; tries += 1)
+    await expect(client.patch('/x', {}, { signal: ending.signal, type: 'merge-patch' })).rejects.toThrow('enough');
+  expect(transport.resets).toBe(0);
+});
+
+test.each([
+  ['as often as the status is looked at', { statusCheckMs: 3_000 }, 3_000],
+  ['as long as the lease lasts', { leaseSeconds: 2 }, 2_000],
+  ['ten seconds', { statusCheckMs: 60_000 }, 10_000],
+])('a dead connection costs the lease two tries, each of %s', async (_, parts, tryMs) => {
+  const { renew, troubled, transport, clock, register, asked } = joiningNode(parts);
+  await register();
+  await renew();
+  asked();
+  troubled('update', { kind: 'hung' }, 'leases', 2);
+  const renewed = renew();
+  await clock.advance(2 * tryMs - 1);
+  expect(transport.resets).toBe(0);
+  await clock.advance(1);
+  expect(await renewed).toBe(true);
+  expect(transport.resets).toBe(1);
+  expect(asked()).toEqual(new Array(3).fill(`PUT ${LEASE}`));
+});
+
+test('and the status of the Node as many', async () => {
+  const { hear, put, troubled, transport, clock, register, changes } = joiningNode({ statusCheckMs: 3_000 });
+  await register();
+  await hear();
+  changes.of = { addresses: ['192.0.2.2'] };
+  troubled('patch', { kind: 'hung' }, 'nodes');
+  troubled('get', { kind: 'hung' }, 'nodes');
+  const written = put();
+  await clock.advance(6_000);
+  expect(transport.resets).toBe(1);
+  expect(await written).toMatchObject({ isWritten: true });
+});
