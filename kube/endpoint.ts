@@ -21,4 +21,6 @@ export interface KubeEndpoint {
   pems(): Promise<KubeCredentials>;
   /** What each request bears; undefined: nothing. */
   token(): Promise<string | undefined>;
+  /** Whoever bore the last token was not known by it: the next one is read anew. */
+  refused(): void;
 }

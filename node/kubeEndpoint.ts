@@ -9,13 +9,12 @@ const TOKEN_MS = 60_000;
 export function kubeEndpoint({ cluster, user }: Pick<Kubeconfig, 'cluster' | 'user'>, now: () => number): KubeEndpoint {
   const { origin, pathname } = new URL(cluster.server);
   const serverName = cluster['tls-server-name'];
-  const token = tokenOf(user, now);
   return {
     origin,
     basePath: pathname.replace(/\/+$/, ''),
     ...(serverName ? { serverName } : {}),
     isInsecure: cluster['insecure-skip-tls-verify'] ?? false,
-    token,
+    ...tokenOf(user, now),
     pems: async () => {
       const [ca, cert, key] = await Promise.all([
         textOf(cluster['certificate-authority-data'], cluster['certificate-authority']),
@@ -35,13 +34,29 @@ function withoutAbsent({ ca, cert, key }: { [Name in keyof KubeCredentials]: str
   return { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
 }
 
-/** A token in a file is another now and then. */
-function tokenOf({ token, tokenFile }: Kubeconfig['user'], now: () => number): () => Promise<string | undefined> {
-  if (!tokenFile) return async () => token || undefined;
-  let known = { token, readAt: Number.NEGATIVE_INFINITY };
-  return async () => {
-    if (now() - known.readAt < TOKEN_MS) return known.token;
-    known = { token: (await readFile(tokenFile, 'utf8')).trim(), readAt: now() };
-    return known.token;
+/** A token in a file is another now and then. Its clock is one that nobody sets. */
+function tokenOf({ token, tokenFile }: Kubeconfig['user'], now: () => number): Pick<KubeEndpoint, 'token' | 'refused'> {
+  if (!tokenFile) return { token: async () => token || undefined, refused: () => {} };
+  let known: { readonly token: string; readonly readAt: number } | undefined;
+  return {
+    token: async () => {
+      if (known !== undefined && now() - known.readAt < TOKEN_MS) return known.token;
+      try {
+        known = { token: await tokenIn(tokenFile), readAt: now() };
+      } catch (error) {
+        // The one that is known may be good for longer than its file cannot be read.
+        if (known === undefined) throw error;
+      }
+      return known.token;
+    },
+    refused: () => {
+      known = undefined;
+    },
   };
+}
+
+async function tokenIn(file: string): Promise<string> {
+  const token = (await readFile(file, 'utf8')).trim();
+  if (token === '') throw new Error(`the token file ${file} is empty`);
+  return token;
 }

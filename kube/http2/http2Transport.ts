@@ -6,6 +6,7 @@ import { Connection } from './connection.ts';
 
 /** Watches leave so many streams of a connection to what is urgent. */
 const KEPT_FROM_WATCHES = 10;
+const UNAUTHORIZED = 401;
 
 export class Http2Transport implements KubeTransport {
   readonly #endpoint: KubeEndpoint;
@@ -26,7 +27,10 @@ export class Http2Transport implements KubeTransport {
     const path = this.#endpoint.basePath + request.path;
     const connection = await this.#connectionFor(request.isWatch ? KEPT_FROM_WATCHES : 0);
     signal.throwIfAborted();
-    return connection.send({ ...request, path, headers: { ...request.headers, ...authorization } }, signal);
+    const headers = { ...request.headers, ...authorization };
+    const response = await connection.send({ ...request, path, headers }, signal);
+    if (response.code === UNAUTHORIZED) this.#endpoint.refused();
+    return response;
   }
 
   reset(): void {

@@ -10,7 +10,9 @@ import { boolean, list, text, textLike } from './fields.ts';
 
 const server = textLike('an address such as "https://192.0.2.1:6443"', (address) => {
   const url = URL.parse(address);
-  return url?.protocol === 'https:' && url.hostname !== '' && url.search === '' && url.username === '';
+  if (url?.protocol !== 'https:' || url.hostname === '' || /[?#]/.test(address)) return false;
+  // A secret in an address would be shown with it.
+  return url.username === '' && url.password === '';
 });
 const pem = z.pipe(
   textLike('a PEM block in base64', (data) => data === '' || decoded(data).includes('-----BEGIN ')),
@@ -19,25 +21,53 @@ const pem = z.pipe(
 const unsupported = (instead: string) =>
   z.optional(z.custom<never>(() => false, { error: `not supported by a node; use ${instead}` }));
 
-const cluster = z.looseObject({
-  server,
-  'certificate-authority': z.optional(text),
-  'certificate-authority-data': z.optional(pem),
-  'tls-server-name': z.optional(text),
-  'insecure-skip-tls-verify': z.optional(boolean),
-  'proxy-url': unsupported('the address of the server itself'),
-});
-const user = z.looseObject({
-  'client-certificate': z.optional(text),
-  'client-certificate-data': z.optional(pem),
-  'client-key': z.optional(text),
-  'client-key-data': z.optional(pem),
-  token: z.optional(text),
-  tokenFile: z.optional(text),
-  exec: unsupported('a client certificate or a token'),
-  'auth-provider': unsupported('a client certificate or a token'),
-  username: unsupported('a client certificate or a token'),
-});
+/** May stand there as long as it says nothing. */
+const impersonation = z.optional(
+  z.custom<unknown>((value) => saysNothing(value), {
+    error: 'impersonation is not supported yet; use credentials of the node itself',
+  }),
+);
+const fields = { error: 'expected a map of fields' };
+
+const clusterFields = z.looseObject(
+  {
+    server,
+    'certificate-authority': z.optional(text),
+    'certificate-authority-data': z.optional(pem),
+    'tls-server-name': z.optional(text),
+    'insecure-skip-tls-verify': z.optional(boolean),
+    'proxy-url': unsupported('the address of the server itself'),
+  },
+  fields,
+);
+const cluster = clusterFields.check(
+  z.refine((each) => !(each['insecure-skip-tls-verify'] && has(each, 'certificate-authority')), {
+    error: 'insecure-skip-tls-verify: not with a certificate-authority, which would not be looked at',
+  }),
+);
+const userFields = z.looseObject(
+  {
+    'client-certificate': z.optional(text),
+    'client-certificate-data': z.optional(pem),
+    'client-key': z.optional(text),
+    'client-key-data': z.optional(pem),
+    token: z.optional(text),
+    tokenFile: z.optional(text),
+    exec: unsupported('a client certificate or a token'),
+    'auth-provider': unsupported('a client certificate or a token'),
+    username: unsupported('a client certificate or a token'),
+    ...{ as: impersonation, 'as-groups': impersonation, 'as-uid': impersonation, 'as-user-extra': impersonation },
+  },
+  fields,
+);
+const user = userFields.check(
+  z.refine((each) => has(each, 'client-key') || !has(each, 'client-certificate'), {
+    error: 'client-key: there is none for the client-certificate',
+  }),
+  z.refine((each) => has(each, 'client-certificate') || !has(each, 'client-key'), {
+    error: 'client-certificate: there is none for the client-key',
+  }),
+);
 /** A list of which none are given may be missing, or null. */
 function listOf<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.nullish(list(z.looseObject(shape)));
@@ -120,6 +150,19 @@ function withPaths<T extends Partial<Record<(typeof PATHS)[number], unknown>>>(s
     return typeof given === 'string' && given !== '' ? [[name, resolve(dirname(path), given)]] : [];
   });
   return { ...section, ...Object.fromEntries(resolved) };
+}
+
+const saysNothing = (value: unknown): boolean =>
+  !value || (typeof value === 'object' && Object.keys(value).length === 0);
+
+type PemName = 'certificate-authority' | 'client-certificate' | 'client-key';
+
+/** Whether a section has it, as a file or as it is. */
+function has<Name extends PemName>(
+  section: { readonly [Each in Name | `${Name}-data`]?: string | undefined },
+  name: Name,
+): boolean {
+  return Boolean(section[name] || section[`${name}-data`]);
 }
 
 function decoded(data: string): string {

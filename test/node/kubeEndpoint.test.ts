@@ -57,3 +57,35 @@ test('a token in a file wins, and is read again after a minute', async () => {
   now = 60_000;
   expect(await token()).toBe('second');
 });
+
+test('a token that is known is borne for as long as its file cannot be read, or is empty', async () => {
+  await writeFile(file('kept'), 'good');
+  let now = 0;
+  const { token } = endpoint({ tokenFile: file('kept') }, {}, () => now);
+  expect(await token()).toBe('good');
+  now = 60_000;
+  await rm(file('kept'));
+  expect(await token()).toBe('good');
+  await writeFile(file('kept'), ' \n');
+  expect(await token()).toBe('good');
+  await writeFile(file('kept'), 'next');
+  expect(await token()).toBe('next');
+});
+
+test('an empty token file is told: nobody asks with a token of nothing', async () => {
+  await writeFile(file('empty'), '\n');
+  await expect(endpoint({ tokenFile: file('empty') }).token()).rejects.toThrow(
+    `the token file ${file('empty')} is empty`,
+  );
+  await expect(endpoint({ tokenFile: file('none') }).token()).rejects.toThrow('no such file');
+});
+
+test('a token that is refused is read again at once', async () => {
+  await writeFile(file('refused'), 'first');
+  const { token, refused } = endpoint({ tokenFile: file('refused') });
+  expect(await token()).toBe('first');
+  await writeFile(file('refused'), 'second');
+  expect(await token()).toBe('first');
+  refused();
+  expect(await token()).toBe('second');
+});

@@ -50,6 +50,7 @@ const endpoint = (port: number, more: Partial<KubeEndpoint> = {}): KubeEndpoint 
   isInsecure: false,
   pems: async () => ({ ca: authority.cert }),
   token: async () => 'secret',
+  refused: () => {},
   ...more,
 });
 
@@ -91,6 +92,16 @@ describe('a server that answers', () => {
     ).rejects.toMatchObject({
       code: 401,
     });
+  });
+
+  test('is told another token once it does not know the one that it was told', async () => {
+    let token = 'old';
+    const refused = () => {
+      token = 'secret';
+    };
+    const kube = client(serving.port, { token: async () => token, refused });
+    await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toMatchObject({ code: 401 });
+    expect(await kube.get(CONFIG_MAPS, { signal })).toMatchObject({ kind: 'ConfigMapList' });
   });
 
   test('is asked at once however many watches go on, for they take connections of their own', async () => {

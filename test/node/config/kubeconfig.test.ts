@@ -56,6 +56,14 @@ describe('a kubeconfig', () => {
     expect(parse({ clusters: twice }).cluster).toMatchObject(SERVER);
   });
 
+  test('may say of nobody that they are another, and mix files with data', () => {
+    const nobody = { as: '', 'as-groups': null, 'as-user-extra': {} };
+    const mixed = { 'client-certificate-data': base64(PEM), 'client-key': '/k', ...nobody };
+    expect(parse(user(mixed)).user).toMatchObject({ 'client-certificate-data': PEM, 'client-key': '/k' });
+    const insecure = { ...SERVER, 'insecure-skip-tls-verify': true, 'certificate-authority-data': '' };
+    expect(parse(cluster(insecure)).cluster).toMatchObject({ 'insecure-skip-tls-verify': true });
+  });
+
   test('may be YAML', () => {
     const text = [
       ...['current-context: constructor', 'contexts: [{name: constructor, context: {cluster: __proto__}}]'],
@@ -83,6 +91,29 @@ describe('a kubeconfig', () => {
     [
       cluster({ ...SERVER, 'proxy-url': 'http://proxy' }),
       'clusters: "near": proxy-url: not supported by a node; use the address of the server itself',
+    ],
+    ...['https://:SECRET@192.0.2.1', 'https://SECRET@192.0.2.1', 'https://192.0.2.1#SECRET', 'https://192.0.2.1?'].map(
+      (server): [object, string] => [
+        cluster({ server }),
+        'clusters: "near": server: expected an address such as "https://192.0.2.1:6443"',
+      ],
+    ),
+    [
+      cluster({ ...SERVER, 'certificate-authority': '/ca.crt', 'insecure-skip-tls-verify': true }),
+      'clusters: "near": insecure-skip-tls-verify: not with a certificate-authority, which would not be looked at',
+    ],
+    [cluster([]), 'clusters: "near": expected a map of fields'],
+    [{ users: [{ name: 'node', user: 'SECRET' }] }, 'users: "node": expected a map of fields'],
+    ...[{ as: 'root' }, { 'as-groups': ['a'] }, { 'as-uid': '7' }, { 'as-user-extra': { a: ['b'] } }].map(
+      (fields): [object, string] => [
+        user({ token: 't', ...fields }),
+        `users: "node": ${Object.keys(fields)}: impersonation is not supported yet; use credentials of the node itself`,
+      ],
+    ),
+    [user({ 'client-certificate': 'a.crt' }), 'users: "node": client-key: there is none for the client-certificate'],
+    [
+      user({ 'client-key-data': base64(PEM), 'client-certificate': '' }),
+      'users: "node": client-certificate: there is none for the client-key',
     ],
     [user({ token: 7 }), 'users: "node": token: expected a string'],
     [
