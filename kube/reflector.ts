@@ -48,6 +48,9 @@ const SECOND_MS = 1_000;
 const NO_WATCH_LIST: readonly number[] = [400, 404, 405, 422];
 const TOO_MANY = 429;
 
+/** However late a server wants to be asked again. */
+const LONGEST_WAIT_MS = 60_000;
+
 class EndedAtOnce extends Error {}
 
 export class Reflector<Kept = KubeObject> {
@@ -66,6 +69,8 @@ export class Reflector<Kept = KubeObject> {
   /** Whether all there is has to be read before it can be watched on. */
   #mustRead = true;
   #hasWatchList = true;
+  /** Whether the last watch ended soon. */
+  #wasShort = false;
 
   constructor(options: ReflectorOptions<Kept>) {
     this.#options = options;
@@ -136,7 +141,9 @@ export class Reflector<Kept = KubeObject> {
       const events = await client.watch(`${path}?${queryOf(asked)}`, within);
       if (!this.#mustRead) onStep({ state: 'watching' });
       const [since, told] = [clock.monotonic(), await this.#follow(events)];
-      if (told === 0 && clock.monotonic() - since < SHORT_MS) throw new EndedAtOnce('the watch has ended at once');
+      const [isShort, wasShort] = [clock.monotonic() - since < SHORT_MS, this.#wasShort];
+      this.#wasShort = isShort;
+      if (isShort && (told === 0 || wasShort)) throw new EndedAtOnce('the watch has ended at once');
     } finally {
       clock.clearTimeout(timer);
     }
@@ -157,7 +164,7 @@ export class Reflector<Kept = KubeObject> {
     const objects = this.#gathered ?? this.#objects;
     switch (event.type) {
       case 'bookmark':
-        if (this.#gathered === undefined) this.#version = event.version;
+        if (this.#gathered === undefined) this.#goOn(event.version);
         else if (event.endsInitial) this.#takeAll(this.#gathered, event.version);
         return;
       case 'unreadable':
@@ -177,7 +184,12 @@ export class Reflector<Kept = KubeObject> {
 
   /** What was told is not told again. */
   #goOn(version: string | undefined): void {
-    if (version && this.#gathered === undefined) this.#version = version;
+    if (!version || this.#gathered !== undefined) return;
+    if (Number(version) < Number(this.#version)) {
+      this.#isForgotten = true;
+      throw new Error(`the server was at ${this.#version} and is at ${version}: it may have been restored`);
+    }
+    this.#version = version;
   }
 
   #change(objects: Map<string, Kept>, object: KubeObject): void {
@@ -224,7 +236,7 @@ export class Reflector<Kept = KubeObject> {
 
   async #pause(error: unknown): Promise<void> {
     const { clock, signal, onStep } = this.#options;
-    const least = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
+    const least = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, LONGEST_WAIT_MS) : 0;
     const wait = Math.max(this.#backOff.next(), least);
     onStep({ state: 'failing', failure: messageOf(error), until: clock.now() + wait });
     await new Promise<void>((done) => {

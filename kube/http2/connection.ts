@@ -1,5 +1,6 @@
 /** One connection of HTTP/2 to an API server: requests beside each other, and a ping while nothing is heard. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import type { KubeRequest, KubeResponse } from '../transport.ts';
@@ -20,6 +21,8 @@ export interface ConnectionOptions {
 /** As client-go: so long nothing is heard before a ping asks, and so long its answer may take. */
 const QUIET_MS = 30_000;
 const PING_MS = 15_000;
+/** A server that has sent its clients away closes what nobody uses any more, within so long or not at all. */
+const LEAVE_MS = 5_000;
 /** As many streams as a kube-apiserver allows, until it says how many. */
 const STREAMS = 100;
 
@@ -30,6 +33,9 @@ export class Connection {
   /** By its `monotonic`, as all that is compared here: a clock that is set back would keep a dead connection alive. */
   #heardAt: number;
   #quiet: unknown;
+  #leave: unknown;
+  #isLeaving = false;
+  #socket: Pick<Socket, 'destroy'> | undefined;
   /** Why it has ended. */
   #failure: Error | undefined;
 
@@ -40,12 +46,18 @@ export class Connection {
     this.#session.on('error', (error) => {
       this.#failure ??= error;
     });
+    // A session that is closed does not give it any more.
+    this.#session.on('connect', (_session, socket) => {
+      this.#socket = socket;
+    });
     this.#session.on('goaway', () => {
       onLeave();
+      this.#isLeaving = true;
       this.#session.close();
+      this.#leaveWhenIdle();
     });
     this.#session.on('close', () => {
-      clock.clearTimeout(this.#quiet);
+      for (const timer of [this.#quiet, this.#leave]) clock.clearTimeout(timer);
       onLeave();
     });
     this.#awaitQuiet();
@@ -84,6 +96,7 @@ export class Connection {
       stream.on('error', () => {});
       stream.once('close', () => {
         this.#streams -= 1;
+        this.#leaveWhenIdle();
         signal.removeEventListener('abort', onAbort);
         fail(this.#whyClosed(stream, signal));
       });
@@ -109,6 +122,13 @@ export class Connection {
     return this.#failure ?? withoutStream(cause) ?? new Error('the server closed the connection');
   }
 
+  /** The session ends with its socket, of which the other side may keep its half for ever. */
+  #leaveWhenIdle(): void {
+    if (!this.#isLeaving || !this.isIdle) return;
+    this.#clock.clearTimeout(this.#leave);
+    this.#leave = this.#clock.setTimeout(() => this.#socket?.destroy(), LEAVE_MS);
+  }
+
   #hear(): void {
     this.#heardAt = this.#clock.monotonic();
   }
@@ -119,6 +139,8 @@ export class Connection {
   }
 
   #checkQuiet(): void {
+    // One that waits for its socket alone to close takes no ping.
+    if (this.#session.destroyed) return;
     if (this.#clock.monotonic() - this.#heardAt < QUIET_MS) this.#awaitQuiet();
     else if (this.#session.connecting) this.close(new Error(`no connection within ${QUIET_MS / 1000}s`));
     else this.#askForLife();
@@ -129,7 +151,7 @@ export class Connection {
     const limit = this.#clock.setTimeout(() => this.close(late), PING_MS);
     this.#session.ping((error) => {
       this.#clock.clearTimeout(limit);
-      if (error !== null) return;
+      if (error !== null || this.#session.destroyed) return;
       this.#hear();
       this.#awaitQuiet();
     });

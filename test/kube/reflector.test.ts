@@ -79,11 +79,13 @@ describe('a watch that ends', () => {
     const [first, second, third] = [watchOf(8, object('web', 5)), new ToldWatch(), new ToldWatch()];
     const { clock, sets, steps, queries } = await follow(first.opened, second.opened, third.opened);
     first.tell('MODIFIED', object('web', 9));
+    await clock.advance(1_000);
     first.end();
     await clock.advance(0);
     expect(queries()[1]).toMatchObject({ resourceVersion: '9', watch: 'true', allowWatchBookmarks: 'true' });
     expect(queries()[1]).not.toHaveProperty('sendInitialEvents');
     second.tell('BOOKMARK', bookmark(20));
+    await clock.advance(1_000);
     second.end();
     await clock.advance(0);
     expect(queries()[2]).toMatchObject({ resourceVersion: '20' });
@@ -105,6 +107,17 @@ describe('a watch that ends', () => {
     await clock.advance(1);
     expect(queries()[2]).toMatchObject({ sendInitialEvents: 'true', resourceVersion: '8' });
     expect(steps.at(-1)).toEqual({ state: 'watching' });
+  });
+
+  test('soon, again and again, is asked for after a wait, whatever it tells', async () => {
+    const watches = [8, 9, 10, 11].map((version) => watchOf(version));
+    for (const each of watches) each.end();
+    const { clock, queries, steps } = await follow(...watches.map(({ opened }) => opened), watchOf(12).opened);
+    await clock.advance(500);
+    expect(queries().length).toBeLessThan(3);
+    expect(steps.at(-1)).toMatchObject({ state: 'failing', failure: 'the watch has ended at once' });
+    await clock.advance(30_000);
+    expect(queries()).toHaveLength(5);
   });
 
   test('because it broke off goes on from there', async () => {

@@ -243,3 +243,26 @@ test('what only the server needs to know of its objects is not kept', async () =
   await clock.advance(0);
   expect(sets).toEqual([[{ ...object('web', 5), spec: {} }]]);
 });
+
+test('a server that is at an earlier state than before is read whole: it may have been restored', async () => {
+  const [first, second] = [watchOf(80, object('web', 50)), watchOf(9, object('db', 5))];
+  const { clock, sets, steps, queries } = await follow(first.opened, second.opened);
+  first.tell('ADDED', object('db', 5));
+  await clock.advance(0);
+  expect(steps.at(-1)).toMatchObject({ failure: 'the server was at 80 and is at 5: it may have been restored' });
+  await clock.advance(2_000);
+  expect(queries()[1]).toMatchObject({ sendInitialEvents: 'true' });
+  expect(queries()[1]).not.toHaveProperty('resourceVersion');
+  expect(sets.at(-1)).toEqual(['db@5']);
+});
+
+test('a server that wants to be asked again in a day is asked again in a minute', async () => {
+  const { clock, queries } = await follow(
+    refused(429, 'TooManyRequests', { 'retry-after': '86400' }),
+    watchOf(9).opened,
+  );
+  await clock.advance(59_999);
+  expect(queries()).toHaveLength(1);
+  await clock.advance(1);
+  expect(queries()).toHaveLength(2);
+});
