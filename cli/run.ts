@@ -31,8 +31,8 @@ async function reportOnce(agent: AgentPort, write: Write, asked: AbortSignal): P
 }
 
 /** Tells which pods are taken over, or why none is: before anything is changed. */
-async function tellTakeOver(config: NodeConfig, logger: Logger): Promise<void> {
-  const plan = await planTakeOver(config);
+async function tellTakeOver(config: NodeConfig, logger: Logger, asked: AbortSignal): Promise<void> {
+  const plan = await planTakeOver(config, asked);
   refuseTakeOver(plan);
   if (plan.pods.length === 0) logger.info(`no pods to take over below ${config.rootDirectory}`);
   for (const pod of plan.pods) {
@@ -69,7 +69,7 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
     for (const warning of warnings) logger.warn(warning);
     if (!hasManifests(config) && config.cluster === undefined)
       logger.warn('no pods to run: neither --kubeconfig nor --pod-manifest-path nor --manifest-url is set');
-    if (how === 'now') await tellTakeOver(config, logger);
+    if (how === 'now') await tellTakeOver(config, logger, signals.asked);
     const node = await startNode({ config, simulated: false, ...log, takesOver: how === 'now' });
     await runNode(node, { config, logger, write, asked: signals.asked });
   } finally {

@@ -49,8 +49,8 @@ interface Bound {
 
 const ANSWER_MS = 10_000;
 
-/** Looks at what a take-over would be about, and changes nothing. */
-export async function planTakeOver(config: NodeConfig): Promise<TakeOver> {
+/** Looks at what a take-over would be about, and changes nothing; it asks no cluster any longer once it is asked to stop. */
+export async function planTakeOver(config: NodeConfig, asked = new AbortController().signal): Promise<TakeOver> {
   const { rootDirectory, podLogsDirectory, nodeName, containerRuntimeEndpoint } = config;
   const place = {
     rootDir: rootDirectory,
@@ -64,7 +64,7 @@ export async function planTakeOver(config: NodeConfig): Promise<TakeOver> {
     listRuntime(config),
     kubeletsOver(rootDirectory),
     readdir(podLogsDirectory).catch(() => []),
-    askCluster(config),
+    askCluster(config, asked),
   ]);
   const describe = describer({ config, layout: createLayout(place), runtime: runtime.pods, processes, logs, bound });
   const owner = ownerMark(makerOf(place).root, nodeName);
@@ -79,12 +79,12 @@ export async function planTakeOver(config: NodeConfig): Promise<TakeOver> {
 }
 
 /** Which pods the API server has for the node, if there is one and it answers: without that nothing of them is ended. */
-async function askCluster({ cluster, nodeName }: NodeConfig): Promise<Bound> {
+async function askCluster({ cluster, nodeName }: NodeConfig, signal: AbortSignal): Promise<Bound> {
   if (cluster === undefined) return {};
   try {
     // Most nodes belong to no cluster: what speaks with an API server is loaded for those that do.
     const { boundPods } = await import('../node/boundPods.ts');
-    return { uids: await boundPods(cluster, nodeName) };
+    return { uids: await boundPods(cluster, nodeName, { signal }) };
   } catch (error) {
     return { unknown: messageOf(error) };
   }

@@ -122,7 +122,6 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'machines/shared': 'failure failureEvents lastCount latestViews views waitingReason',
   },
   'test/actors/cluster/mirrorPods.test.ts': { 'machines/mirror': 'known' },
-  'test/cli/takeOver.test.ts': { node: 'boundPods' },
   'test/machines/node/chart.test.ts': {
     'machines/node': 'context endings setup view',
   },

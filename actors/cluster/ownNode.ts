@@ -8,6 +8,12 @@ import type { Clock } from '../clock.ts';
 import { readNode } from './nodeObjects.ts';
 import type { Watch } from './watch.ts';
 
+/** The Node, and what of it concerns the node. */
+interface Kept {
+  readonly object: KubeObject;
+  readonly seen: SeenNode;
+}
+
 export class OwnNode {
   #object: KubeObject | null = null;
   #isFollowed = false;
@@ -37,16 +43,17 @@ export class OwnNode {
 }
 
 /** Follows it, and tells what of it concerns the node when that has changed. */
-export function ownNodeWatch(ownNode: OwnNode, nodeName: string, clock: Pick<Clock, 'now'>): Watch {
+export function ownNodeWatch(ownNode: OwnNode, nodeName: string, clock: Pick<Clock, 'now'>): Watch<Kept> {
   let told: SeenNode | null | undefined;
   return {
     ...{ name: 'Node', place: `the Node ${nodeName}` },
     ...{ path: NODES, query: { fieldSelector: `metadata.name=${nodeName}` } },
     onStep: (step) => ownNode.step(step),
-    onSet: (objects, send: (fact: NodeFact) => void) => {
-      ownNode.take(objects);
-      const [object] = objects;
-      const node = object === undefined ? null : seenNode(object);
+    // One that cannot be read is told as a problem, and ends no watch.
+    keep: (object) => ({ object, seen: seenNode(object) }),
+    onSet: (kept, send: (fact: NodeFact) => void) => {
+      ownNode.take(kept.map(({ object }) => object));
+      const node = kept[0]?.seen ?? null;
       if (told !== undefined && sameValue(told, node)) return;
       told = node;
       send({ type: 'cluster.nodeSeen', node, at: clock.now() });

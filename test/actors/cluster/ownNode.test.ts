@@ -1,5 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { OwnNode, ownNodeWatch } from '../../../actors/cluster/ownNode.ts';
+import { follow } from '../../../actors/cluster/watch.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { KubeClient } from '../../../kube/client.ts';
+import type { NodeFact } from '../../../machines/shared/events.ts';
+import { object, watchOf } from '../../fakes/followed.ts';
+import { ToldTransport } from '../../fakes/toldTransport.ts';
 import { watching } from '../../fakes/watching.ts';
 
 const NODES = '/api/v1/nodes';
@@ -54,16 +60,42 @@ test('of the Node is told what concerns the node, and only when that has changed
 });
 
 test('a taint whose effect is unknown here is not for the node to act on', () => {
-  const told: unknown[] = [];
-  const { onSet } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
+  const { keep } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
   const taints = [
     { key: 'a', effect: 'NoNetwork' },
     { key: 'b', effect: 'NoExecute' },
   ];
-  onSet([{ metadata: { uid: 'u' }, spec: { taints } }], (fact) => told.push(fact));
-  const node = { uid: 'u', labels: {}, taints: [{ key: 'b', effect: 'NoExecute' }], isDoubted: false };
-  expect(told).toEqual([{ type: 'cluster.nodeSeen', node, at: 7 }]);
+  const seen = { uid: 'u', labels: {}, taints: [{ key: 'b', effect: 'NoExecute' }], isDoubted: false };
+  expect(keep?.({ metadata: { uid: 'u' }, spec: { taints } })).toMatchObject({ seen });
 });
+
+test.each([
+  ['labels', { metadata: { ...object('node-1', 6).metadata, labels: null } }],
+  ['conditions', { ...object('node-1', 6), status: { conditions: [null] } }],
+])(
+  'a Node whose %s cannot be read is told, and neither ends the watch nor takes the place of what was read',
+  async (_, odd) => {
+    const [clock, ownNode, watch] = [new SimulatedClock(), new OwnNode(), watchOf(5, object('node-1', 4))];
+    const transport = new ToldTransport(watch.opened);
+    const [facts, errors, ending]: [NodeFact[], string[], AbortController] = [[], [], new AbortController()];
+    void follow(ownNodeWatch(ownNode, 'node-1', clock), {
+      ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), clock, jitter: () => 0 },
+      ...{ signal: ending.signal, send: (fact) => facts.push(fact) },
+      onError: (_source, error) => errors.push(String(error)),
+    });
+    await clock.advance(0);
+    watch.tell('MODIFIED', odd);
+    await clock.advance(0);
+    expect(errors).toEqual([expect.stringContaining('Node node-1 cannot be read')]);
+    expect(ownNode.current).toMatchObject({ metadata: { resourceVersion: '4' } });
+    watch.tell('MODIFIED', object('node-1', 7));
+    await clock.advance(60_000);
+    expect(ownNode.current).toMatchObject({ metadata: { resourceVersion: '7' } });
+    expect(transport.requests).toHaveLength(1);
+    expect(facts.filter(({ type }) => type === 'cluster.nodeSeen')).toHaveLength(1);
+    ending.abort();
+  },
+);
 
 test('who waits for the Node waits no longer once the node is to stop', async () => {
   const ending = new AbortController();
