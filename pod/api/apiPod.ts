@@ -19,10 +19,10 @@ const UNREAD = new Set(['managedFields']);
 export function readApiPod(object: unknown, seenAt: number): ApiPod {
   const read = readManifest(withoutUnread(object));
   if ('problems' in read) return { problems: read.problems };
-  const { metadata, spec, apiVersion, kind, status } = read.pod;
+  const { metadata, spec, apiVersion, kind } = read.pod;
   const { namespace = '', uid = '', annotations } = metadata;
   const own = { 'kubernetes.io/config.seen': isoTime(seenAt), 'kubernetes.io/config.source': 'api' };
-  const said = readStatus(status);
+  const said = readStatus(statusOf(object));
   const pod: Pod = withDefaults({
     ...{ apiVersion, kind, spec },
     metadata: { ...metadata, namespace, uid, annotations: { ...annotations, ...own } },
@@ -31,6 +31,9 @@ export function readApiPod(object: unknown, seenAt: number): ApiPod {
   const problems = validatePod(pod);
   return problems.length > 0 ? { problems } : { pod };
 }
+
+/** As the server has it, with the nulls that a manifest is read without: a status without them would be told anew. */
+const statusOf = (object: unknown): unknown => (isObject(object) && 'status' in object ? object.status : undefined);
 
 function withoutUnread(object: unknown): unknown {
   if (!isObject(object) || !('metadata' in object) || !isObject(object.metadata)) return object;

@@ -44,7 +44,8 @@ describe('a pod of an API server', () => {
   });
 
   test('keeps the status that the server has of it, and has none of its own', () => {
-    const status = { phase: 'Running', conditions: [{ type: 'example.com/gate', status: 'True' }] };
+    const gate = { type: 'example.com/gate', status: 'True', lastProbeTime: null };
+    const status = { phase: 'Running', conditions: [gate] };
     expect(podOf({ ...object, status }).status).toEqual(status);
     expect(podOf(object)).not.toHaveProperty('status');
   });
