@@ -104,6 +104,8 @@ function statusOf(object: unknown): Status {
 /** Whether the object is not there, or nobody may know that it is. */
 export const isNotFound = (error: unknown): boolean => error instanceof KubeError && error.code === 404;
 export const isForbidden = (error: unknown): boolean => error instanceof KubeError && error.code === 403;
+/** Whether the object may not be so, or may not become so. */
+export const isInvalid = (error: unknown): boolean => error instanceof KubeError && error.code === 422;
 export const isConflict = (error: unknown): boolean => error instanceof KubeError && error.code === 409;
 
 const EXPIRED: readonly string[] = ['Expired', 'Gone'];

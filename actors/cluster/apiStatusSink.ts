@@ -1,7 +1,7 @@
 /** The API server as a sink of statuses: a pod's status is patched, and what has ended on its account is deleted (C12). */
 import * as z from 'zod/mini';
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
-import { isConflict, isForbidden, isNotFound } from '../../kube/kubeError.ts';
+import { isConflict, isForbidden, isInvalid, isNotFound } from '../../kube/kubeError.ts';
 import { podPath } from '../../kube/paths.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { mirroredHash } from '../../pod/mirror.ts';
@@ -21,6 +21,11 @@ const podSchema = z.looseObject({
 });
 
 type SeenPod = z.infer<typeof podSchema>;
+
+interface Patching extends CallOptions {
+  /** Undefined: it has all of it. */
+  readonly change: StatusJson | undefined;
+}
 
 export class ApiStatusSink implements StatusSink {
   readonly name = 'api';
@@ -48,7 +53,7 @@ export class ApiStatusSink implements StatusSink {
     const told = await this.#tell(report, options);
     const isMirror = told?.metadata.uid !== report.uid;
     if (told !== undefined && report.ended && !isMirror && told.metadata.deletionTimestamp !== undefined)
-      await this.#delete(report, options);
+      await this.#delete(report, report.uid, options);
     if (told !== undefined) this.#cache.told.note(report, told);
     this.#forget(report);
   }
@@ -64,10 +69,10 @@ export class ApiStatusSink implements StatusSink {
     const change = known && patchOf(known, report);
     // Others may say so too how a pod has come out: that is not to be taken back.
     if (known !== undefined && (change === undefined || !Object.hasOwn(change, 'phase')))
-      return await this.#patch(known, report, { ...options, change });
+      return await this.#write(known, report, { ...options, change });
     const pod = await this.#get(report, options);
     if (pod === undefined || !shows(pod, report)) return undefined;
-    return await this.#patch(pod, report, { ...options, change: patchOf(pod, report) });
+    return await this.#write(pod, report, { ...options, change: patchOf(pod, report) });
   }
 
   /**
@@ -84,11 +89,24 @@ export class ApiStatusSink implements StatusSink {
     return this.#orGone(report, async () => z.parse(podSchema, await this.#client.get(podPath(report), options)));
   }
 
-  async #patch(
-    pod: SeenPod,
-    report: StatusReport,
-    { change, ...options }: CallOptions & { readonly change: StatusJson | undefined },
-  ): Promise<SeenPod | undefined> {
+  /**
+   * A static pod may begin anew under its UID, which no pod of a server can: its mirror still says how it has ended, and goes.
+   * The next one says how it is.
+   */
+  async #write(pod: SeenPod, report: StatusReport, how: Patching): Promise<SeenPod | undefined> {
+    const { uid } = pod.metadata;
+    if (uid === report.uid) return await this.#patch(pod, report, how);
+    try {
+      const beginsAnew = isTerminal(pod.status.phase) && !isTerminal(report.status.phase);
+      if (!beginsAnew) return await this.#patch(pod, report, how);
+    } catch (error) {
+      if (!isInvalid(error)) throw error;
+    }
+    await this.#delete(report, uid, how);
+    return undefined;
+  }
+
+  async #patch(pod: SeenPod, report: StatusReport, { change, ...options }: Patching): Promise<SeenPod | undefined> {
     if (change === undefined) return pod;
     const body = { metadata: { uid: pod.metadata.uid }, status: change };
     // Until there is an answer nobody knows what the server has made of it.
@@ -98,8 +116,8 @@ export class ApiStatusSink implements StatusSink {
     );
   }
 
-  async #delete(report: StatusReport, options: CallOptions): Promise<void> {
-    const how = { gracePeriodSeconds: 0, preconditions: { uid: report.uid } };
+  async #delete(report: StatusReport, uid: string, options: CallOptions): Promise<void> {
+    const how = { gracePeriodSeconds: 0, preconditions: { uid } };
     try {
       await this.#orGone(report, () => this.#client.delete(podPath(report), how, options));
     } catch (error) {
@@ -120,6 +138,8 @@ export class ApiStatusSink implements StatusSink {
     }
   }
 }
+
+const isTerminal = (phase: unknown): boolean => phase === 'Succeeded' || phase === 'Failed';
 
 const patchOf = (pod: SeenPod, { status }: StatusReport): StatusJson | undefined =>
   statusPatch(pod.status, mergedStatus(pod.status, jsonOf(status)));

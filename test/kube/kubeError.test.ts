@@ -1,5 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { isConflict, isForbidden, isNotFound, KubeError, kubeErrorFrom, kubeErrorOf } from '../../kube/kubeError.ts';
+import {
+  isConflict,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  KubeError,
+  kubeErrorFrom,
+  kubeErrorOf,
+} from '../../kube/kubeError.ts';
 
 test('a refusal tells what its Status says: the message, the reason and when to come again', () => {
   const status = { kind: 'Status', message: 'pods "web" not found', reason: 'NotFound', code: 404 };
@@ -40,9 +48,8 @@ test('of a page no more is kept than its first line, and nothing that a terminal
 });
 
 test('an error is of a kind by its code, and only if a server has answered it', () => {
-  const codes = [403, 404, 409, 500].map((code) => new KubeError(code, 'no'));
-  expect(codes.map(isForbidden)).toEqual([true, false, false, false]);
-  expect(codes.map(isNotFound)).toEqual([false, true, false, false]);
-  expect(codes.map(isConflict)).toEqual([false, false, true, false]);
-  expect([isForbidden, isNotFound, isConflict].some((is) => is({ code: 404 }) || is(new Error('404')))).toBe(false);
+  const codes = [403, 404, 409, 422, 500].map((code) => new KubeError(code, 'no'));
+  const kinds = [isForbidden, isNotFound, isConflict, isInvalid];
+  for (const [index, is] of kinds.entries()) expect(codes.map(is)).toEqual(codes.map((_, other) => other === index));
+  expect(kinds.some((is) => is({ code: 404 }) || is(new Error('404')))).toBe(false);
 });

@@ -182,6 +182,38 @@ test('C31: the mirror of a pod whose manifest went while the agent was away goes
   expect(await node.leftovers()).toEqual([]);
 });
 
+/** How a pod may end for good. */
+const ENDS = {
+  'by itself': { restartPolicy: 'Never' },
+  'of a deadline, though its containers may run again': { activeDeadlineSeconds: 2 },
+};
+
+test.each(Object.entries(ENDS))(
+  'C31: a static pod that begins anew under its UID, having ended %s before, has a new mirror',
+  async (_, spec) => {
+    const { node, put, seen, transport } = await withStatic();
+    await put({ ...staticPod('1'), spec: { ...staticPod('1').spec, ...spec } });
+    await node.advance('21s');
+    const { uid } = (await seen()).metadata;
+    if ('restartPolicy' in spec) node.runtime.exitContainer(node.containerId('web-node-1'), 1);
+    await node.advance('40s');
+    expect(await seen()).toMatchObject({ status: { phase: 'Failed' } });
+    // As the node stops it ends its pods: without its API server it cannot tell that the mirror has had its day.
+    Object.assign(transport, { isAway: true });
+    transport.cut();
+    const drained = node.agent.drain();
+    await node.advance('20s');
+    await drained;
+    await node.restartAgent();
+    await node.advance('1s');
+    Object.assign(transport, { isAway: false });
+    await node.advance('2m');
+    expect((await seen()).metadata.uid).not.toBe(uid);
+    const { phase } = node.pod('web-node-1');
+    expect(await seen()).toMatchObject({ status: { phase } });
+  },
+);
+
 test('C31: without a Node no mirror is made; another Node of the name owns the next one', async () => {
   const { node, put, seen, ask, asked } = await withStatic();
   await put(staticPod('1'));
