@@ -2,7 +2,7 @@
 import type { KubeClient } from '../../kube/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kube/kubeError.ts';
 import { eventPath, eventsPath } from '../../kube/paths.ts';
-import { type EventQueueState, nextQueue, quietQueue } from '../../machines/node/eventQueue.ts';
+import { type EventQueueState, nextQueue, quietQueue, whileTrying } from '../../machines/node/eventQueue.ts';
 import type { CoreEvent } from '../../pod/events/event.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { type Alarm, createAlarm } from '../alarm.ts';
@@ -89,7 +89,7 @@ export class EventSender {
     this.#isSending = true;
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       await this.#send(next);
-      if (this.#told.until !== undefined) this.#tell({ waiting: this.#queue.size });
+      if (this.#told.failure !== undefined) this.#tell({ waiting: this.#queue.size });
     }
     this.#isSending = false;
     if (this.#told.waiting > 0) this.#tell({ waiting: 0 });
@@ -148,10 +148,10 @@ export class EventSender {
     onState(this.#told);
   }
 
-  #pause(ms: number, cause: unknown): Promise<void> {
-    const { clock, signal } = this.#parts;
+  async #pause(ms: number, cause: unknown): Promise<void> {
+    const { clock, signal, onState } = this.#parts;
     this.#tell({ waiting: this.#queue.size + 1, until: clock.now() + ms, failure: messageOf(cause) });
-    return new Promise((done) => {
+    await new Promise<void>((done) => {
       const end = () => {
         clock.clearTimeout(timer);
         signal.removeEventListener('abort', end);
@@ -160,6 +160,9 @@ export class EventSender {
       const timer = clock.setTimeout(end, ms);
       signal.addEventListener('abort', end, { once: true });
     });
+    if (signal.aborted) return;
+    this.#told = whileTrying(this.#told);
+    onState(this.#told);
   }
 }
 

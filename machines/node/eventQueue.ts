@@ -9,8 +9,9 @@ export interface EventQueueState {
   readonly waiting: number;
   /** How many were dropped, as the queue was full or nobody took them. */
   readonly dropped: number;
-  /** When the first of them is tried again, in milliseconds since the epoch; absent while they go out. */
+  /** When the first of them is tried again, in milliseconds since the epoch; absent while it is. */
   readonly until?: number;
+  /** Why the first of them was not taken; absent while they go out. */
   readonly failure?: Failure;
 }
 
@@ -22,10 +23,13 @@ export function nextQueue(
   { now, ...change }: Omit<EventQueueState, 'since' | 'failure'> & { readonly now: number; readonly failure?: string },
 ): EventQueueState {
   const { failure: message, ...counts } = change;
-  const since = (before.until === undefined) === (counts.until === undefined) ? before.since : now;
+  const since = (before.failure === undefined) === (message === undefined) ? before.since : now;
   const failure = message === undefined ? {} : { failure: { reason: 'EventNotSent', message, at: now } as const };
   return { since, ...counts, ...failure };
 }
+
+/** The state of one whose wait is over, until the event is taken or not: nobody can tell how long that takes. */
+export const whileTrying = ({ until: _, ...state }: EventQueueState): EventQueueState => state;
 
 /** The queue as it is shown. */
 export function eventQueueView({ since, waiting, dropped, until, failure }: EventQueueState): FeedView {
@@ -34,10 +38,10 @@ export function eventQueueView({ since, waiting, dropped, until, failure }: Even
     ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? 'event' : 'events'} to send`] : []),
     ...(dropped > 0 ? [`${dropped} dropped`] : []),
   ];
-  if (until === undefined) return { ...own, state: waiting > 0 ? 'sending' : 'idle', tags: ['steady'], facts };
-  const waitingFor = 'another attempt to send events';
+  if (failure === undefined) return { ...own, state: waiting > 0 ? 'sending' : 'idle', tags: ['steady'], facts };
+  const waitingFor = until === undefined ? 'an event to be taken' : 'another attempt to send events';
   return {
-    ...{ ...own, state: 'failing', tags: ['retrying'], waitingFor, until, facts },
-    ...(failure ? { lastFailure: failure } : {}),
+    ...{ ...own, state: 'failing', tags: ['retrying'], waitingFor, facts, lastFailure: failure },
+    ...(until === undefined ? {} : { until }),
   };
 }

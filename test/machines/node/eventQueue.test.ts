@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { eventQueueView, nextQueue, quietQueue } from '../../../machines/node/eventQueue.ts';
+import { eventQueueView, nextQueue, quietQueue, whileTrying } from '../../../machines/node/eventQueue.ts';
 
 const waiting = nextQueue(quietQueue(500), {
   ...{ now: 1_000, waiting: 3, dropped: 0, until: 6_000, failure: 'ECONNREFUSED' },
@@ -25,6 +25,17 @@ test('one whose server does not answer says how many events wait, until when and
     waitingFor: 'another attempt to send events',
     lastFailure: { reason: 'EventNotSent', message: 'ECONNREFUSED', at: 1_000 },
   });
+});
+
+test('one whose wait is over fails on until the event is taken', () => {
+  const view = eventQueueView(whileTrying(waiting));
+  expect(view).toMatchObject({
+    state: 'failing',
+    tags: ['retrying'],
+    since: 1_000,
+    waitingFor: 'an event to be taken',
+  });
+  expect(view).not.toHaveProperty('until');
 });
 
 test('it waits since it first had to, and sends since it could again; what was dropped is not forgotten', () => {
