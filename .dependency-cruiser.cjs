@@ -72,7 +72,7 @@ module.exports = {
       },
     },
     ...only('apiserver', { folders: ['pod'] }),
-    ...only('simulation', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors'] }),
+    ...only('simulation', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'apiserver'] }),
     {
       name: 'nobody-imports-tests',
       severity: 'error',

@@ -32,6 +32,8 @@ export {
 /** Requests in memory, and what they are answered. */
 export type { Answer, ApiRequest, User } from './apiserver/request.ts';
 export type { ServeApiOptions, ServedApi } from './apiserver/serving/servedApi.ts';
+/** The cluster that a simulated node may belong to, over the same API server in memory. */
+export { type MakeCluster, simulatedCluster } from './simulation/cluster/simulatedCluster.ts';
 /** All that has to hold of a node, after every step. */
 export { invariants } from './simulation/invariants/all.ts';
 export { type Invariant, InvariantViolated, type Violation } from './simulation/invariants/invariant.ts';
@@ -40,6 +42,7 @@ export type { Fate, FaultPlan, OutsideCall } from './simulation/outside.ts';
 /** What `createReplay` of the package plays. */
 export type { Recording } from './simulation/recording.ts';
 /** What happens to a node, as data: drawn from a seed, told, and made as short as what it breaks allows. */
+export { clusterStory } from './simulation/stories/clusterStory.ts';
 export { drawnStory } from './simulation/stories/drawnStory.ts';
 export { type Found, foundText, whatItBreaks } from './simulation/stories/found.ts';
 export type { Manifest } from './simulation/stories/manifests.ts';

@@ -15,7 +15,7 @@ import { type Handler, handlerOf } from './handlers/handlers.ts';
 import { type Representation, representationOf } from './negotiation.ts';
 import { openApi } from './openapi/documents.ts';
 import { json, type PlainAnswer, pageNotFound, plainAnswer } from './plainPaths.ts';
-import { randomIds } from './registry/ids.ts';
+import { type Ids, randomIds } from './registry/ids.ts';
 import { Registry } from './registry/registry.ts';
 import { strategyOf } from './registry/strategies/strategies.ts';
 import type { Answer, ApiRequest, User } from './request.ts';
@@ -30,6 +30,8 @@ export interface ApiOptions {
   readonly tokens: ReadonlyMap<string, User>;
   /** As clients reach it: `host:port`. */
   readonly address: string;
+  /** What it makes up; absent: at random. */
+  readonly ids?: Ids;
 }
 
 /** A request whose client is known. */
@@ -51,7 +53,7 @@ export class Api {
 
   constructor(options: ApiOptions) {
     this.#options = options;
-    this.registry = new Registry(options.clock, randomIds);
+    this.registry = new Registry(options.clock, options.ids ?? randomIds);
     this.faults = new Faults(options.clock);
     firstObjects(this.registry);
   }

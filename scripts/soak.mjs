@@ -1,5 +1,6 @@
 /**
- * Tells simulated nodes stories that are drawn: `npm run soak -- --minutes 10 [--seed 7]`. With `--each` it tells the
+ * Tells simulated nodes stories that are drawn: `npm run soak -- --minutes 10 [--seed 7]`; with `--cluster` those of nodes
+ * of a cluster. With `--each` it tells the
  * short stories with every fault at each of their calls and every deed at each moment of these, with `--pairs` with a
  * fault at each of every pair of calls, until all are told; `--part 0/2` tells the first half. With `--faulty [NAME …]` it
  * puts the faults of test/mutations/simulated.ts into copies of the package instead, and looks whether a simulation of
@@ -45,9 +46,10 @@ async function done() {
 
 /** Whether all invariants held. */
 async function tellStories() {
-  const { minutes, seed, part, of, each, pairs } = values;
+  const { minutes, seed, part, of, cluster, each, pairs } = values;
   const known = { ...(seed === undefined ? {} : { seed }), signal: asked.signal };
-  if (!each && !pairs) return (await import('../simulation/soak.ts')).soak({ ...known, minutes });
+  const drawn = { ...known, minutes, inCluster: cluster };
+  if (!each && !pairs) return (await import('../simulation/soak.ts')).soak(drawn);
   const { soakFaults } = await import('../simulation/soakFaults.ts');
   return soakFaults({ ...known, faults: each ? 'each' : 'pairs', part, of });
 }

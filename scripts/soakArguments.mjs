@@ -4,6 +4,8 @@ import { parseArgs } from 'node:util';
 const USAGE = `Tells simulated nodes stories, and looks whether what has to hold of a node does.
 
 usage: npm run soak -- [--minutes 1] [--seed N]      drawn stories, from this seed on
+       npm run soak -- --cluster [--minutes 1] [--seed N]
+                                                     drawn stories of nodes of a cluster, and of its API server
        npm run soak -- --each [--part 0/2]           the short stories with every fault and deed, or a part of them
        npm run soak -- --pairs [--part 0/2] [--seed N]
                                                      the short stories with faults at two of their calls
@@ -18,6 +20,7 @@ const DEFAULTS = { minutes: '1', part: '0/1', stories: '300' };
 /** What else can be asked for, by what is to be done; `drawn`: nothing else. */
 const FITTING = {
   drawn: ['minutes', 'seed'],
+  cluster: ['minutes', 'seed'],
   each: ['part'],
   pairs: ['part', 'seed'],
   faulty: [],
@@ -33,7 +36,7 @@ export function readArguments(faults) {
       allowPositionals: true,
       options: {
         ...{ minutes: value, seed: value, part: value, stories: value },
-        ...{ each: flag, pairs: flag, faulty: flag, coverage: flag, help: { ...flag, short: 'h' } },
+        ...{ cluster: flag, each: flag, pairs: flag, faulty: flag, coverage: flag, help: { ...flag, short: 'h' } },
       },
     });
     if (!values.help) return checked(values, positionals, faults);
@@ -72,7 +75,7 @@ function checkMode(given, modes) {
   if (strange === undefined) return;
   const fitting = Object.keys(FITTING).filter((each) => FITTING[each].includes(strange));
   const named = fitting.map((each) => (each === 'drawn' ? 'drawn stories' : `--${each}`));
-  throw new Error(`--${strange} is for ${named.join(' and ')}`);
+  throw new Error(`--${strange} is for ${new Intl.ListFormat('en-GB').format(named)}`);
 }
 
 const definedOf = (given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

@@ -27,7 +27,7 @@ const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
   invariants: z.optional(z.array(z.looseObject({ number: z.int(), says: z.string(), follow: aFunction }))),
   config: z.optional(z.looseObject({})),
   ...{ records: yesOrNo, replays: yesOrNo, traces: yesOrNo, overtakes: yesOrNo },
-  inspect: z.optional(aFunction),
+  ...{ inspect: z.optional(aFunction), cluster: z.optional(aFunction) },
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
 };
 

@@ -21,8 +21,11 @@ export class Deeds {
   /** The manifests that each pod has had so far under its UID, also while nobody wanted it: no agent need have seen that. */
   readonly #versions = new Map<string, readonly Manifest[]>();
   readonly #touched = new Touches();
+  #touchedAt = 0;
   readonly #touchedContainers = new Touches();
   readonly #reborn = new Map<string, number>();
+  /** The UIDs of the pods that have ended with their node, or that the API server was told to have ended. */
+  readonly #ended = new Set<string>();
 
   /** The full names of the pods whose manifests are there. */
   get wanted(): ReadonlyMap<string, unknown> {
@@ -80,9 +83,24 @@ export class Deeds {
     return (this.#reborn.get(pod) ?? at - 1) >= at;
   }
 
+  /** Notes that somebody ends these pods of an API server for good, whatever their containers say. */
+  end(uids: readonly string[]): void {
+    for (const uid of uids) this.#ended.add(uid);
+  }
+
+  isEnded(uid: string): boolean {
+    return this.#ended.has(uid);
+  }
+
   /** Notes that somebody else than the agent did something to a pod, at a time or until then, which no jump changes. */
   touch(pod: string, at: number): void {
+    this.#touchedAt = Math.max(this.#touchedAt, at);
     this.#touched.add(pod, at);
+  }
+
+  /** When that was last. */
+  get touchedAt(): number {
+    return this.#touchedAt;
   }
 
   /** The same of one of its containers, by its name. */

@@ -4,6 +4,7 @@ import { networkError } from '../actors/simulated/connection.ts';
 import { CallError, type CodeName } from '../cri/simulated/callError.ts';
 import { type FileErrorCode, fileError } from '../host/simulated/fileErrors.ts';
 import { lookUp } from '../pod/lookUp.ts';
+import { ApiRefusal } from './cluster/apiRefusal.ts';
 import type { OutsideCall, Room } from './outside.ts';
 
 /** The errors that a disk may give at any time; the rest follow from what was asked for. */
@@ -28,6 +29,10 @@ const ANSWERED: Readonly<Record<string, readonly CodeName[]>> = {
   removePodSandbox: ['FAILED_PRECONDITION'],
   ...{ containerStats: ['NOT_FOUND', 'UNIMPLEMENTED'], runtimeConfig: ['UNIMPLEMENTED'] },
 };
+/** An API server that is not reached, is broken, has too much to do, or whose authorizer has yet to hear of something. */
+const API_REFUSALS = ['500', '503', '429', '403'] as const;
+/** What an API server answers before it has done anything. */
+export const isRefusal = (code: string): boolean => ['503', '429', '403'].includes(code);
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EMFILE', 'ENFILE'] as const;
 
 const CODES: Readonly<Record<Room, (call: OutsideCall) => readonly string[]>> = {
@@ -37,10 +42,11 @@ const CODES: Readonly<Record<Room, (call: OutsideCall) => readonly string[]>> = 
   cgroups: ({ name, writes }) => lookUp(KERNEL, name) ?? (writes ? ['ENOSPC', 'EIO'] : ['EIO']),
   network: () => NETWORK,
   sink: () => ['UNAVAILABLE'],
+  api: () => ['ECONNREFUSED', 'ECONNRESET', ...API_REFUSALS],
 };
 
-/** Every code that some room knows. */
-export const ALL_CODES: readonly string[] = [
+/** Every code that some room of a node without a cluster knows. */
+export const HOST_CODES: readonly string[] = [
   ...new Set([
     ...DISK_WRITES,
     ...[KERNEL, ANSWERED].flatMap((codes) => Object.values(codes).flat()),
@@ -48,6 +54,9 @@ export const ALL_CODES: readonly string[] = [
     ...NETWORK,
   ]),
 ];
+
+/** Every code that some room knows. */
+export const ALL_CODES: readonly string[] = [...HOST_CODES, ...API_REFUSALS];
 
 /** The ways in which a call may fail. */
 export const codesOf = (call: OutsideCall): readonly string[] => CODES[call.room](call);
@@ -91,6 +100,9 @@ function runtimeError(name: string, code: CodeName): CallError {
 export const isAnswer = (error: Error): boolean =>
   error instanceof CallError && lookUp(ON_ITS_WAY, status[error.code]) === undefined;
 
+/** Where the API server is. */
+const API_SERVER = 'kubernetes.default.svc:443';
+
 const DIALS = { ECONNREFUSED: 'refused', ECONNRESET: 'reset', EHOSTUNREACH: 'unreachable' } as const;
 type Dial = keyof typeof DIALS;
 const isDial = (code: string): code is Dial => Object.hasOwn(DIALS, code);
@@ -110,6 +122,7 @@ export function failureOf(call: OutsideCall, code: string | undefined): Error {
   // The codes of this room are those of gRPC.
   if (call.room === 'runtime') return runtimeError(call.name, own as CodeName);
   if (call.room === 'sink') return new Error('the API server is not available');
+  if (call.room === 'api') return own.startsWith('E') ? dialError(API_SERVER, own) : new ApiRefusal(Number(own));
   if (call.room === 'network') return dialError(call.about, own);
   // The codes of these rooms are those of files.
   return fileError(own as FileErrorCode, call.name, call.about);

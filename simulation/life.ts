@@ -12,21 +12,23 @@ import { readRuntimeClasses } from '../actors/services/runtimeClasses.ts';
 import { SimulatedNetwork } from '../actors/simulated/network.ts';
 import { readInPlace } from '../actors/simulated/readInPlace.ts';
 import type { PodChange } from '../actors/status/statusBoard.ts';
-import type { StatusReport, StatusSink } from '../actors/status/statusReports.ts';
+import type { StatusReport } from '../actors/status/statusReports.ts';
 import { podsOfAgent } from '../actors/store/leftOnDisk.ts';
-import type { CgroupFacts } from '../cri/nodeDescription.ts';
 import { inProcessCri } from '../cri/simulated/inProcess.ts';
 import type { Cgroups } from '../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import { simulatedCgroups } from '../host/simulated/cgroups.ts';
-import type { Gate as RoomGate } from '../host/simulated/gate.ts';
+import type { KubeClient } from '../kube/client.ts';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import { SimulatedMounter } from '../volume/simulated/mounter.ts';
+import { NodeEvents } from './cluster/nodeEvents.ts';
+import type { SimulatedCluster } from './cluster/simulatedCluster.ts';
 import { failureOf } from './failures.ts';
 import { gatedFiles } from './gatedFiles.ts';
+import { apiServer, gatedRoom } from './gatedRooms.ts';
 import { gatedRuntime } from './gatedRuntime.ts';
-import { NODE_NAME, PLACES, type SimulatedHost } from './host.ts';
-import type { Watched } from './invariants/invariant.ts';
+import { PLACES, type SimulatedHost } from './host.ts';
+import { CGROUPS, NODE, PLACE } from './nodeConfig.ts';
 import type { SimulationOptions } from './options.ts';
 import { Gate, type GateParts } from './outside.ts';
 import type { Random } from './random.ts';
@@ -50,27 +52,6 @@ interface LifeListener {
   failed(error: unknown): void;
 }
 
-const CGROUPS: CgroupFacts = {
-  ...{ perQos: true, version: 'v2', countsSwap: false, killsWhole: true },
-  ...{ cfsQuota: true, cfsPeriod: 100_000, podPids: -1, pageSizes: [] },
-};
-const PLACE = {
-  ...{ rootDir: PLACES.root, podLogsDir: PLACES.logs, nodeName: NODE_NAME, runtimeEndpoint: 'simulated' },
-  ...{ staticPodPath: PLACES.manifests, cgroups: CGROUPS },
-};
-const NODE = {
-  fileCheckMs: 20_000,
-  capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
-};
-
-/** What a node has for its pods, and how long it lets one wait at most that has crashed, unless it is told otherwise. */
-export const limitsOf = ({
-  config = {},
-}: Pick<SimulationOptions, 'config'>): Pick<Watched, 'capacity' | 'longestBackOffMs'> => ({
-  capacity: config.capacity ?? NODE.capacity,
-  longestBackOffMs: config.crashLoop?.maxMs ?? 300_000,
-});
-
 const HOMES = { workingDir: '/', homeDir: '/root' };
 const RESTART = { room: 'runtime', name: 'restartRuntime', about: '', writes: true } as const;
 
@@ -89,6 +70,8 @@ type Outside = Required<Omit<NodeParts, Onlooker | Made>>;
 export interface LifeParts extends Omit<GateParts, 'clock' | 'onDeath'> {
   readonly host: SimulatedHost;
   readonly random: Random;
+  /** Absent: the node belongs to none. */
+  readonly cluster: SimulatedCluster | undefined;
   readonly config: SimulationOptions['config'];
   /** Whether all that enters its actors is kept; secrets are then kept out of what leaves it. */
   readonly records: boolean;
@@ -105,6 +88,9 @@ export class Life {
   readonly #gate: Gate;
   readonly #entries: Entry[] = [];
   readonly #redaction: Redaction;
+  readonly #cluster: ReturnType<SimulatedCluster['partsFor']> | undefined;
+  /** Absent: nobody but the simulation hears of them. */
+  readonly #events: NodeEvents | undefined;
   #agent: NodeAgent | undefined;
   #root: AnyActorRef | undefined;
 
@@ -118,6 +104,17 @@ export class Life {
       onCall: (call, fate) => {
         this.#mayGoOn(() => `${call.name} (${call.room})`);
         parts.onCall(call, fate);
+      },
+    });
+    this.#cluster = parts.cluster?.partsFor(this.#gate, this.#clock, (uid) => this.#events?.learnNode(uid));
+    this.#events = this.#cluster && this.#eventsTo(this.#cluster.eventClient);
+  }
+
+  #eventsTo(client: KubeClient): NodeEvents {
+    return new NodeEvents({
+      ...{ client, clock: this.#clock, jitter: this.#parts.random.fraction },
+      onState: (state) => {
+        if (!this.#gate.isClosed && !this.hasStopped) this.#agent?.tell({ type: 'cluster.eventsChanged', state });
       },
     });
   }
@@ -224,8 +221,9 @@ export class Life {
     return {
       cri: inProcessCri(gatedRuntime(host.runtime, this.#gate, clock)),
       ...{ clock, files, jitter: random.fraction, redaction: this.#redaction },
-      sinks: [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
-      cluster: undefined,
+      // A cluster is told by a sink of its own.
+      sinks: this.#cluster ? [] : [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
+      cluster: this.#cluster,
       mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.#gate)),
       network: new SimulatedNetwork({
         clock,
@@ -256,7 +254,11 @@ export class Life {
     const { listener, inspect, records } = this.#parts;
     const gate = this.#gate;
     return {
-      events: (event: Parameters<EventSink>[0]) => void (gate.isClosed || listener.event(event)),
+      events: (event: Parameters<EventSink>[0]) => {
+        if (gate.isClosed) return;
+        listener.event(event);
+        this.#events?.record(event);
+      },
       record: (entry: Entry) => {
         if (records) this.#entries.push(entry);
         if (!gate.isClosed) listener.entered(entry);
@@ -277,20 +279,3 @@ export class Life {
     };
   }
 }
-
-/** Takes statuses as an API server does. */
-const apiServer =
-  (gate: Gate, { reported }: LifeListener): StatusSink['put'] =>
-  (report, { signal }) => {
-    const call = { room: 'sink', name: 'put', about: report.uid, writes: true } as const;
-    return gate.pass(call, { act: () => reported(report), failure: (code) => failureOf(call, code), signal });
-  };
-
-/** A room whose calls are answered on the spot. */
-const gatedRoom =
-  (room: 'mounts' | 'cgroups' | 'network', gate: Gate): RoomGate =>
-  (call, act, partly) =>
-    gate.pass(
-      { room, ...call },
-      { act, failure: (code) => failureOf({ room, ...call }, code), partly: partly && (async () => partly()) },
-    );

@@ -1,6 +1,7 @@
 /** What a simulation is made with. */
 import type { InspectionEvent } from 'xstate';
 import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
+import type { MakeCluster } from './cluster/simulatedCluster.ts';
 import type { CgroupsHere } from './hostCgroups.ts';
 import type { Invariant } from './invariants/invariant.ts';
 import type { FaultPlan } from './outside.ts';
@@ -37,4 +38,6 @@ export interface SimulationOptions {
   readonly overtakes?: boolean;
   /** What the agent can do with the cgroups of its host; absent: make and limit those of its pods. */
   readonly cgroups?: CgroupsHere | undefined;
+  /** Makes the cluster that the node belongs to, as `simulatedCluster` does; absent: it belongs to none. */
+  readonly cluster?: MakeCluster | undefined;
 }

@@ -2,8 +2,10 @@
 import type { Clock } from '../actors/clock.ts';
 import type { Random } from './random.ts';
 
-/** Where calls go to. */
-export const ROOMS = ['runtime', 'disk', 'mounts', 'cgroups', 'network', 'sink'] as const;
+/** Where the calls of every node go to. */
+export const HOST_ROOMS = ['runtime', 'disk', 'mounts', 'cgroups', 'network', 'sink'] as const;
+/** Those of a node of a cluster go to its API server as well. */
+export const ROOMS = [...HOST_ROOMS, 'api'] as const;
 export type Room = (typeof ROOMS)[number];
 
 export interface OutsideCall {

@@ -6,13 +6,15 @@ import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Explanation } from '../pod/show/explain.ts';
 import type { NodeExplanation } from '../pod/show/explainNode.ts';
 import { checkOptions } from './checkOptions.ts';
+import type { SimulatedCluster } from './cluster/simulatedCluster.ts';
 import { Deeds } from './deeds.ts';
 import { Endings } from './endings.ts';
 import { Faults } from './faults.ts';
 import { SimulatedHost } from './host.ts';
 import type { Watched } from './invariants/invariant.ts';
 import { InvariantWatch } from './invariants/watch.ts';
-import { Life, limitsOf } from './life.ts';
+import { Life } from './life.ts';
+import { limitsOf } from './nodeConfig.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Fate, OutsideCall } from './outside.ts';
 import { PastLives } from './pastLives.ts';
@@ -24,6 +26,7 @@ import { Steps } from './steps.ts';
 import { nameAndNamespace } from './stories/manifests.ts';
 import { perform } from './stories/perform.ts';
 import type { Deed } from './stories/story.ts';
+import { ToldPods } from './toldPods.ts';
 import { Trace } from './trace.ts';
 import { Unrest } from './unrest.ts';
 import { Users } from './users.ts';
@@ -48,6 +51,8 @@ export class Simulation implements SimulatedNode {
   readonly deeds = new Deeds();
   /** Those who add, change and remove pods. */
   readonly users: Users;
+  /** Absent where the node belongs to none. */
+  readonly cluster: SimulatedCluster | undefined;
   readonly #random: Random;
   readonly #options: SimulationOptions;
   readonly #clock = new Schedule(START);
@@ -57,8 +62,7 @@ export class Simulation implements SimulatedNode {
   readonly #past: PastLives;
   #lives = 0;
   #calls = 0;
-  /** The pods as the present agent has told of them. */
-  readonly #told = new Map<string, Pod>();
+  readonly #told = new ToldPods();
   readonly #steps = new Steps();
   readonly #unrest = new Unrest(this, (message) => this.#watch.violated(9, message));
   readonly #endings = new Endings();
@@ -66,7 +70,7 @@ export class Simulation implements SimulatedNode {
 
   constructor(options: SimulationOptions) {
     checkOptions(options);
-    const { replays = false, cgroups } = options;
+    const { replays = false, cgroups, cluster } = options;
     this.#options = { ...options, records: options.records || replays };
     this.#random = new Random(options.seed);
     const onEffect = (effect: RuntimeEffect) => {
@@ -75,10 +79,13 @@ export class Simulation implements SimulatedNode {
     };
     this.host = new SimulatedHost(this.#clock, this.#random.fork(), { onEffect, cgroups });
     this.users = new Users(this.host, this.deeds, options.config);
+    const ground = () => ({ clock: this.#clock, random: this.#random.fork(), deeds: this.deeds });
+    this.cluster = cluster?.({ ...ground(), onChanged: (pod) => this.users.noteChanged(pod) });
     this.#faults = new Faults(this.host, options.faults);
     this.#trace = options.traces ? new Trace() : undefined;
     const moment = () => ({ step: this.steps, elapsed: this.elapsed });
     this.#watch = new InvariantWatch(options.invariants ?? [], this.#watched(), moment);
+    this.cluster?.onStatus((report) => this.#watch.tell('onReport', report));
     if (this.#trace) this.#watch.listen(this.#trace.following(() => this.elapsed));
     this.#past = new PastLives(replays, (difference) =>
       this.#watch.violated(8, `the recording replays to something else: ${difference}`),
@@ -132,7 +139,7 @@ export class Simulation implements SimulatedNode {
     this.#told.clear();
     const life = new Life({
       ...{ host: this.host, random: this.#random.fork(), config: this.#options.config, unrest: this.#unrest },
-      records: this.#options.records === true,
+      ...{ records: this.#options.records === true, cluster: this.cluster },
       inspect: (event) => this.#watch.run(() => this.#options.inspect?.(event)),
       plan: (call, index) => this.#watch.run(() => this.#faults.fateOf(call, index)),
       overtakes: this.#options.overtakes ? this.#random.fork() : undefined,
@@ -172,6 +179,7 @@ export class Simulation implements SimulatedNode {
   endFaults(): void {
     this.users.healAll();
     this.#faults.end();
+    this.cluster?.recover();
   }
 
   apply(pod: object): void {
@@ -266,16 +274,15 @@ export class Simulation implements SimulatedNode {
   }
 
   #noted(change: PodChange): void {
-    const { uid, pod, removed } = change;
-    if (removed) this.#told.delete(uid);
-    else this.#told.set(uid, pod);
+    this.#told.note(change);
     this.#watch.tell('onStatus', change);
   }
 
   #watched(): Watched {
     const [life, lives] = [() => this.#life, () => this.#lives];
+    const { host, cluster, deeds } = this;
     return {
-      ...{ ...limitsOf(this.#options), host: this.host, deeds: this.deeds, podOf: (uid) => this.#told.get(uid) },
+      ...{ ...limitsOf(this.#options), host, cluster, deeds, podOf: this.#told.of },
       get agent() {
         return life()?.agent;
       },

@@ -1,10 +1,12 @@
 /** Tells drawn stories to simulated nodes for as long as it is asked to, and stops at the first that breaks an invariant. */
 import { randomInt } from 'node:crypto';
 import { printable } from '../pod/show/printable.ts';
+import { type MakeCluster, simulatedCluster } from './cluster/simulatedCluster.ts';
 import { type Broken, Finds } from './finds.ts';
 import { invariants as all } from './invariants/all.ts';
 import { type Invariant, InvariantViolated } from './invariants/invariant.ts';
 import { nextSeed } from './random.ts';
+import { clusterStory } from './stories/clusterStory.ts';
 import { storyOfAnySize } from './stories/drawnStory.ts';
 import { play } from './stories/play.ts';
 import type { Story } from './stories/story.ts';
@@ -25,6 +27,8 @@ interface Soaked {
 }
 
 interface Soaking {
+  /** Absent: the nodes belong to none. */
+  readonly cluster: MakeCluster | undefined;
   readonly invariants: readonly Invariant[];
   readonly first: number;
   readonly isOver: () => boolean;
@@ -42,6 +46,8 @@ export interface SoakOptions {
   readonly minutes: number;
   /** That of the first story; the others have those that follow. */
   readonly seed?: number;
+  /** Whether the nodes belong to a cluster, of which other stories tell. */
+  readonly inCluster?: boolean;
   /** What has to hold; absent: all that is known. */
   readonly invariants?: readonly Invariant[];
   /** Where what is found is kept. */
@@ -58,7 +64,10 @@ export async function soak(given: SoakOptions): Promise<boolean> {
   const tell = (end: string) => console.log(`${progress(soaked, began)}${end}`);
   console.log(`seeds from ${first}`);
   const isOver = () => signal?.aborted === true || performance.now() >= began + minutes * MINUTE;
-  const broken = await Promise.race([untilAborted(signal), firstBroken({ invariants, first, isOver, soaked, tell })]);
+  const broken = await Promise.race([
+    untilAborted(signal),
+    firstBroken({ cluster: clusterOf(given), invariants, first, isOver, soaked, tell }),
+  ]);
   const stopped = () => (signal?.aborted ? `, stopped by ${signal.reason}` : '');
   if (broken === undefined) {
     const told =
@@ -83,12 +92,21 @@ export async function soak(given: SoakOptions): Promise<boolean> {
   return false;
 }
 
+const clusterOf = ({ inCluster = false }: SoakOptions) => (inCluster ? simulatedCluster : undefined);
+
 /** Tells one story after the other; gives the first that breaks an invariant. */
-async function firstBroken({ invariants, first, isOver, soaked, tell }: Soaking): Promise<Broken | Failed | undefined> {
+async function firstBroken({
+  cluster,
+  invariants,
+  first,
+  isOver,
+  soaked,
+  tell,
+}: Soaking): Promise<Broken | Failed | undefined> {
   let toldAt = performance.now();
   for (let seed = first; !isOver(); seed = nextSeed(seed)) {
-    const story = storyOfAnySize(seed);
-    const options = { invariants, replays: soaked.stories % REPLAYS_EVERY === 0 };
+    const story = cluster ? clusterStory(seed) : storyOfAnySize(seed);
+    const options = { cluster, invariants, replays: soaked.stories % REPLAYS_EVERY === 0 };
     const outcome = await play(story, options).catch((error: unknown) => ({ error }));
     if ('error' in outcome) return { story, error: outcome.error };
     const { steps, elapsed, violation } = outcome;

@@ -1,6 +1,6 @@
 /** What a host can suffer from for a while, beside the faults of single calls. */
 import type { SimulatedAnswer, SimulatedServer } from '../actors/simulated/connection.ts';
-import { codesOf } from './failures.ts';
+import { codesOf, isRefusal } from './failures.ts';
 import type { Fate, OutsideCall, Room } from './outside.ts';
 import type { Random } from './random.ts';
 
@@ -56,7 +56,8 @@ export class FlakyRoom {
   fateOf(call: OutsideCall): Fate | undefined {
     if (call.room !== this.#room || !this.#random.chance(this.#share)) return undefined;
     const code = this.#random.pick(codesOf(call));
-    return { kind: call.writes && this.#random.chance(LOST) ? 'lostReply' : 'fail', code };
+    if (!call.writes || !this.#random.chance(LOST)) return { kind: 'fail', code };
+    return { kind: 'lostReply', code: isRefusal(code) ? 'ECONNRESET' : code };
   }
 }
 

@@ -212,6 +212,11 @@ export class Users {
     this.#touch(pod, at);
   }
 
+  /** Somebody else has changed it. */
+  noteChanged(pod: string): void {
+    this.#touch(pod);
+  }
+
   #touch(pod: string, at = this.#host.clock.elapsed): void {
     this.#deeds.touch(pod, at);
     this.#unheard.set(pod, at);

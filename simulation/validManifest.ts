@@ -1,6 +1,7 @@
 /** What the node would take: what it refuses is nothing that anybody can expect to run. */
 import type { ManifestFile } from '../actors/sources/manifestFile.ts';
 import { allManifestsIn } from '../actors/sources/manifestText.ts';
+import { readApiPod } from '../pod/api/apiPod.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { printable } from '../pod/show/printable.ts';
 import { NODE_NAME } from './host.ts';
@@ -21,6 +22,9 @@ const ORIGIN = {
 const readAs = (text: string, isLenient: boolean): ManifestFile[] =>
   [...allManifestsIn({ text, kind: 'file', origin: { ...ORIGIN, isLenient } })].map(({ read }) => read);
 
+/** Whether it is as an API server has it, where pods are bound to nodes. */
+const isOfApi = ({ spec }: Manifest): boolean => 'nodeName' in spec;
+
 /** The pods of manifests, each read once. */
 const pods = new WeakMap<Manifest, Pod>();
 
@@ -28,7 +32,7 @@ const pods = new WeakMap<Manifest, Pod>();
 export function podOfManifest(manifest: Manifest): Pod {
   const known = pods.get(manifest);
   if (known !== undefined) return known;
-  const [read] = readAs(JSON.stringify(manifest), true);
+  const read = isOfApi(manifest) ? readApiPod(manifest, 0) : readAs(JSON.stringify(manifest), true)[0];
   if (read === undefined || 'problems' in read) throw new TypeError(`${manifest.metadata.name} is no pod of a node`);
   pods.set(manifest, read.pod);
   return read.pod;

@@ -46,10 +46,19 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/invariants/forwardOnly.test.ts': { 'simulation/invariants': 'toldStatus' },
   'test/simulation/invariants/startOrder.test.ts': { 'simulation/invariants': 'mountsAsked' },
   'test/simulation/invariants/toldOnce.test.ts': { 'simulation/invariants': 'toldCauses' },
+  'test/simulation/invariants/atServer.test.ts': { 'simulation/invariants': 'quietTime' },
+  // A simulated node of a cluster.
+  'test/simulation/cluster/outage.test.ts': {
+    'simulation/cluster': 'apiPod clusterUsers nodeEvents simulatedCluster watchStream',
+  },
+  'test/simulation/cluster/ends.test.ts': { 'simulation/cluster': 'apiRefusal nodeTransport' },
+  'test/simulation/cluster/traffic.test.ts': { apiserver: 'olderServer' },
+  'test/simulation/cluster/chaos.test.ts': { 'simulation/cluster': 'seededIds', 'simulation/stories': 'clusterStory' },
   'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
-    simulation: 'deeds faults host latencies leftOnHost life onDisk schedule touches trace users',
+    simulation:
+      'deeds faults gatedRooms host latencies leftOnHost life nodeConfig onDisk schedule toldPods touches trace users',
     'simulation/invariants': 'all askedStops invariant notOurs watch',
     'simulation/stories': 'drawnStory manifests play shortStories',
   },

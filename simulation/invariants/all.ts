@@ -1,4 +1,5 @@
 import { asWanted } from './asWanted.ts';
+import { atServer } from './atServer.ts';
 import { bounded } from './bounded.ts';
 import { deadlineGrace } from './deadlineGrace.ts';
 import { explained } from './explained.ts';
@@ -16,7 +17,7 @@ import { untouched } from './untouched.ts';
 /** Everything that has to hold after every step. */
 export const invariants: readonly Invariant[] = [
   ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, deadlineGrace, untouched, notOurs],
-  ...[nothingLeft, asWanted, explained, toldOnce, bounded, steady],
+  ...[nothingLeft, asWanted, explained, toldOnce, bounded, steady, atServer],
 ];
 
 /** What only the long run shows: what an agent takes up, and what the actors of a pod that lives on keep. */

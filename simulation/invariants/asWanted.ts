@@ -103,7 +103,8 @@ function wrongWith(pod: Pod, name: string, watched: Watched, { ends, refusals, o
   if (!isTerminalPhase(pod.status?.phase)) return unmet(compared, pod.status?.phase);
   const running = containers.filter(({ state }) => state === 'running');
   if (running.length > 0) return running.map((each) => `is over, and ${each.containerName} runs on`);
-  return refusals.explain(pod) || ends.explain(pod, versions) ? [] : [`is ${pod.status?.phase} without a reason`];
+  const isExplained = refusals.explain(pod) || ends.explain(pod, versions) || deeds.isEnded(uid);
+  return isExplained ? [] : [`is ${pod.status?.phase} without a reason`];
 }
 
 export const asWanted: Invariant = {

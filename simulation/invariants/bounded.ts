@@ -20,6 +20,15 @@ const excess = (taken: Taken, needed: Taken): string[] =>
  */
 const withoutWarnings = (taken: Taken): Taken => new Map([...taken].filter(([what]) => !/\.warnings(\.|$)/.test(what)));
 
+/** Of how events get on nothing is told before they have had to wait once; thereafter the last word stays. */
+function withoutEvents(taken: Taken): Taken {
+  const others = [...taken].filter(([what]) => !/\.eventQueue(\.|$)/.test(what));
+  const isTold = others.length < taken.size;
+  return new Map(
+    others.map(([what, count]) => [what, isTold && what.endsWith(' keyframe.actors.context') ? count - 1 : count]),
+  );
+}
+
 /** An agent that was once forbidden to change cgroups says so for good: the next one asks again. */
 function isForbidden({ root }: Watched): boolean {
   const { cgroups }: { cgroups?: AnyActorRef } = root?.getSnapshot().children ?? {};
@@ -34,8 +43,9 @@ export const bounded: Invariant = {
     return {
       // An agent without pods needs what a new one in its place needs, and what it needed itself when it had none.
       settled: () => {
-        const taken = watched.deeds.wanted.size > 0 ? undefined : takenBy(watched);
-        if (taken === undefined || isBeginning(watched)) return;
+        const all = watched.deeds.wanted.size > 0 ? undefined : takenBy(watched);
+        if (all === undefined || isBeginning(watched)) return;
+        const taken = withoutEvents(all);
         const { life } = watched;
         const [more, enough] =
           before?.life === life ? [withoutWarnings(taken), before.taken] : [before?.taken ?? taken, taken];

@@ -68,7 +68,7 @@ class ApiServer {
 
   /** What is wrong with a report. */
   take({ uid, namespace, name, status: sent }: StatusReport): string[] {
-    const { host, podOf } = this.#watched;
+    const { host, podOf, deeds } = this.#watched;
     const isLeft = this.#left.has(uid);
     const life = this.#watched.life - (isLeft ? 1 : 0);
     const before = this.#told.get(uid);
@@ -84,7 +84,8 @@ class ApiServer {
     this.#told.set(uid, { pod: `${namespace}/${name}`, status, life });
     if (known === undefined) return [...unsaved, ...refusals(status)];
     const isOneLife = known.life === life;
-    if (!isOneLife && wasForgotten) return [...unsaved, ...refusals(status)];
+    // Of what ended with its node, which had yet to hear of it from its source, nobody was told.
+    if (deeds.isEnded(uid) || (!isOneLife && wasForgotten)) return [...unsaved, ...refusals(status)];
     const between = {
       isOneLife,
       mayComeInTurn: (first: number, then: number) => host.clock.mayShowInTurn(first, then),
@@ -213,7 +214,9 @@ class ApiServer {
   #noteSaving({ uid, namespace, name, status }: Omit<StatusReport, 'ended'>): string[] {
     const wasSaved = !this.#unsaved.delete(uid);
     const before = this.#told.get(uid);
-    if (!isTerminalPhase(status.phase) || wasRefused(status) || this.#stored.has(uid, 'statuses')) return [];
+    // What the API server says of itself it knows.
+    const isKnown = this.#stored.has(uid, 'statuses') || this.#watched.deeds.isEnded(uid);
+    if (!isTerminalPhase(status.phase) || wasRefused(status) || isKnown) return [];
     if (this.#isTroubled(uid, 'statuses')) {
       this.#unsaved.add(uid);
       return [];

@@ -2,6 +2,7 @@ import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { SimulatedContainer } from '../../cri/simulated/views.ts';
 import { containerNamed, containersOf } from '../../pod/api/containers.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
 import type { Schedule } from '../schedule.ts';
@@ -53,7 +54,7 @@ const mayRestartAll = ({ restartPolicyRules = [] }: Container): boolean =>
 
 /** What containers were given to end in: so many seconds, over at `end` by the time that no jump of the clock changes. */
 function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>, violated: (message: string) => void) {
-  const { host, deeds } = watched;
+  const { host, deeds, cluster } = watched;
   // By the container, which may get another id; what is not there has only its id.
   const graces = new Map<SimulatedContainer | string, { readonly seconds: number; readonly end: number }>();
   return {
@@ -62,9 +63,12 @@ function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>
       const before = graces.get(container);
       const end = host.clock.elapsed + seconds * 1_000;
       graces.set(container, { seconds, end: Math.min(end, before?.end ?? end) });
-      if (longer(before?.seconds, seconds))
+      const uid = host.container(id)?.podUid ?? '';
+      const pod = ofPods.get(uid);
+      const mayGrow = isBeginning(pod) && cluster?.hasHad(uid) === true;
+      if (longer(before?.seconds, seconds) && !mayGrow)
         violated(`container ${id}: its grace grew from ${before?.seconds} to ${seconds} s`);
-      const least = before ? LEAST_SECONDS : leastGrace(watched, id, ofPods.get(host.container(id)?.podUid ?? ''));
+      const least = before ? LEAST_SECONDS : leastGrace(watched, id, pod);
       if (seconds < least) violated(`container ${id}: it was given ${seconds} s to end, not ${least}`);
     },
     isOver: (container: SimulatedContainer): boolean => (graces.get(container)?.end ?? 0) <= host.clock.elapsed,
@@ -77,6 +81,9 @@ function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>
     },
   };
 }
+
+/** A pod that an API server deletes may be given longer than a container that was being stopped for a change has. */
+const isBeginning = (pod: Grace | undefined): boolean => pod !== undefined && pod.seconds === undefined;
 
 /** The containers of a sandbox that an agent knows to run, and whose time to end, or that of their pod, is not over. */
 function cutShort(
@@ -106,6 +113,9 @@ function untilOf(change: PodChange, before: number | undefined): number | undefi
   return state === 'terminating.containers.graceful' ? until : before;
 }
 
+/** Where a pod is taken away by force its object says 0, and it ends in its own grace. */
+const secondsOf = ({ metadata }: Pod): number | undefined => metadata.deletionGracePeriodSeconds || undefined;
+
 /** When that is over by the time that no jump changes: a timer that was set before a jump goes on as it was set. */
 const endOf = (until: number | undefined, before: Grace | undefined, { now, elapsed }: Schedule): number | undefined =>
   until === before?.until ? before?.end : until && until - now() + elapsed;
@@ -123,7 +133,8 @@ export const graceShrinks: Invariant = {
     const graces = gracesOfContainers(watched, given, violated);
     const onStatus = (change: PodChange) => {
       const { uid, removed, pod } = change;
-      const { deletionGracePeriodSeconds: seconds, namespace, name } = pod.metadata;
+      const { namespace, name } = pod.metadata;
+      const seconds = secondsOf(pod);
       if (removed) return void given.delete(uid);
       const { life } = watched;
       const known = given.get(uid);

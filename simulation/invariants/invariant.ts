@@ -7,6 +7,7 @@ import type { StatusReport } from '../../actors/status/statusReports.ts';
 import type { RuntimeEffect } from '../../cri/simulated/views.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
+import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
 import type { Deeds } from '../deeds.ts';
 import type { SimulatedHost } from '../host.ts';
 import type { Fate, OutsideCall } from '../outside.ts';
@@ -14,6 +15,8 @@ import type { Fate, OutsideCall } from '../outside.ts';
 /** The simulation as its invariants see it. */
 export interface Watched {
   readonly host: SimulatedHost;
+  /** Absent where the node belongs to none. */
+  readonly cluster: SimulatedCluster | undefined;
   /** What was done to the node from outside, and by whom. */
   readonly deeds: Deeds;
   /** The agent that lives; absent between two lives. */
@@ -61,7 +64,7 @@ type Violated = (message: string) => void;
 
 export interface Invariant {
   /** What reports and the documentation call it by. */
-  readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+  readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
   readonly says: string;
   readonly follow: (watched: Watched, violated: Violated) => Following;
 }

@@ -18,15 +18,18 @@ function rivals(running: readonly SimulatedContainer[]): string[] {
 
 export const oneLiveContainer: Invariant = {
   number: 1,
-  says: 'No container of a pod has two live containers at the runtime, and no two pods of one full name run.',
-  follow: ({ host }, violated) => {
+  says:
+    'No container of a pod has two live containers at the runtime, and no two pods of one full name run, unless they are ' +
+    'of an API server.',
+  follow: ({ host, cluster }, violated) => {
     const look = (all: readonly SimulatedContainer[]) => {
       // Of what the runtime has not known for a while, or not shown, no agent could know either.
       const running = all.filter(({ id }) => !host.troubles.hasStrayed(id));
       for (const name of shared(running, (each) => `${fullName(each)} ${each.podUid} ${each.containerName}`)) {
         violated(`more than one live container: ${name}`);
       }
-      for (const pod of rivals(running)) violated(`two pods of one full name run: ${pod}`);
+      const own = running.filter(({ podUid }) => !cluster?.hasHad(podUid));
+      for (const pod of rivals(own)) violated(`two pods of one full name run: ${pod}`);
     };
     return {
       onEffect: ({ kind, container }) => {

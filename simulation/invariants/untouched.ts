@@ -108,7 +108,7 @@ export const untouched: Invariant = {
       if (container === undefined) return;
       const { containerName: name, podUid: uid } = container;
       const pod = fullName(container);
-      const key = `${pod} ${name}`;
+      const key = `${uid} ${name}`;
       const before = known.get(key);
       if (kind === 'started') {
         known.set(key, { ...{ container, name, pod, uid }, since: pods.sinceOf(container) ?? elapsed });
@@ -118,8 +118,8 @@ export const untouched: Invariant = {
       }
     };
     const afterStep = () => {
-      for (const [name, each] of ended) {
-        if (!hasReason(watched, own, each)) violated(`${name} was ended, and nothing had touched it`);
+      for (const each of ended.values()) {
+        if (!hasReason(watched, own, each)) violated(`${each.pod} ${each.name} was ended, and nothing had touched it`);
       }
       ended.clear();
     };

@@ -29,6 +29,8 @@ const address = z
 const text = z.string();
 const exitCode = z.int().check(z.gte(0), z.lte(255));
 
+const labels = z.record(z.string(), z.string());
+
 const span = { forMs: ms };
 const down = { downMs: ms };
 const manifestAs = { pod, file };
@@ -72,6 +74,15 @@ const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: 
   stopAgent: { ...down, drains: z.boolean() },
   killAgent: down,
   powerCut: down,
+  createPod: { pod: aManifest },
+  deletePod: { pod, graceSeconds: z.optional(z.int().check(z.gte(0))) },
+  replacePod: { pod: aManifest },
+  labelPod: { pod, labels },
+  failPod: { pod },
+  setImage: { pod, container: text, image: text },
+  apiAway: { ...span, how: z.enum(['refused', 'hanging']) },
+  apiSilent: span,
+  apiRestart: { forgets: z.boolean() },
 };
 
 const schemas = new Map(

@@ -1,11 +1,11 @@
 /** What can be done to a node, each as often as it is worth. */
 import { HOST_IP, NODE_NAME, PRESENT_IMAGE } from '../host.ts';
 import { VISITORS } from '../otherPods.ts';
-import { ROOMS } from '../outside.ts';
+import { HOST_ROOMS } from '../outside.ts';
 import type { Random } from '../random.ts';
 import { changed, drawnManifest, PULLED, withUid } from './drawnManifest.ts';
 import type { Manifest } from './manifests.ts';
-import type { Deed } from './story.ts';
+import type { Deed, HostedDeed } from './story.ts';
 
 const SECOND = 1_000;
 /** Where somebody else may mount something: as a plugin that no node here has, beside the volumes, and in one. */
@@ -30,7 +30,7 @@ export interface Drawing {
   readonly others: string[];
 }
 
-type Draw<K extends Deed['kind']> = (drawing: Drawing) => Deed & { readonly kind: K };
+type Draw<K extends HostedDeed['kind']> = (drawing: Drawing) => HostedDeed & { readonly kind: K };
 
 const HIDDEN = '.hidden';
 const LONG_FILE = `${'x'.repeat(250)}.json`;
@@ -79,7 +79,7 @@ export function drawnPod(drawing: Drawing, name: string): Extract<Deed, { kind: 
 }
 
 /** By kind how often it is drawn, and how. */
-const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Draw<K>] } = {
+const KINDS: { readonly [K in HostedDeed['kind']]: readonly [weight: number, draw: Draw<K>] } = {
   apply: [16, (drawing) => drawnPod(drawing, drawing.random.pick(drawing.names))],
   writeInParts: [
     2,
@@ -175,7 +175,7 @@ const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Dra
   flaky: [
     3,
     ({ random }) => ({
-      ...{ kind: 'flaky', room: random.pick(ROOMS), share: random.pick([0.2, 0.5, 1]), forMs: some(random, 30) },
+      ...{ kind: 'flaky', room: random.pick(HOST_ROOMS), share: random.pick([0.2, 0.5, 1]), forMs: some(random, 30) },
     }),
   ],
   watches: [
@@ -190,7 +190,7 @@ const KINDS: { readonly [K in Deed['kind']]: readonly [weight: number, draw: Dra
 };
 
 // The keys of a record of kinds are kinds.
-const kinds = Object.keys(KINDS) as readonly Deed['kind'][];
+const kinds = Object.keys(KINDS) as readonly HostedDeed['kind'][];
 const often = kinds.flatMap((kind) => Array.from({ length: KINDS[kind][0] }, () => kind));
 
 export const drawnDeed = (drawing: Drawing): Deed => KINDS[drawing.random.pick(often)][1](drawing);

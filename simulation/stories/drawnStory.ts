@@ -1,5 +1,5 @@
 /** Stories that are drawn: whatever can happen, in any order. */
-import { ALL_CODES } from '../failures.ts';
+import { HOST_CODES } from '../failures.ts';
 import { VISITORS } from '../otherPods.ts';
 import type { Fate } from '../outside.ts';
 import { Random } from '../random.ts';
@@ -22,8 +22,8 @@ const SIZES: readonly StorySize[] = [
 /** One of the fates that a call can meet. */
 function drawnFate(random: Random): Fate {
   const kind = random.pick(['fail', 'fail', 'lostReply', 'hang', 'late', 'late', 'death'] as const);
-  if (kind === 'lostReply') return { kind, code: random.pick(ALL_CODES) };
-  if (kind === 'fail') return { kind, code: random.pick(ALL_CODES), ...(random.chance(0.3) ? { inPart: true } : {}) };
+  if (kind === 'lostReply') return { kind, code: random.pick(HOST_CODES) };
+  if (kind === 'fail') return { kind, code: random.pick(HOST_CODES), ...(random.chance(0.3) ? { inPart: true } : {}) };
   if (kind === 'late') return { kind, ms: random.pick([1, 50, SECOND, 30 * SECOND]) };
   return kind === 'death' ? { kind, when: random.pick(['before', 'during', 'after'] as const) } : { kind };
 }

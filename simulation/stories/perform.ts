@@ -1,11 +1,12 @@
 /** Does to a node what a story tells. */
 
 import type { SimulatedSandbox } from '../../cri/simulated/views.ts';
+import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
 import type { Deeds } from '../deeds.ts';
 import { fullName, type SimulatedHost } from '../host.ts';
 import type { Users } from '../users.ts';
 import { checkDeed } from './checkDeed.ts';
-import { fullPodName } from './manifests.ts';
+import { fullPodName, type Manifest } from './manifests.ts';
 import type { Deed } from './story.ts';
 
 /** What deeds are done to: the simulation. */
@@ -13,6 +14,7 @@ interface Performed {
   readonly host: SimulatedHost;
   readonly deeds: Deeds;
   readonly users: Users;
+  readonly cluster: SimulatedCluster | undefined;
   readonly elapsed: number;
   kill(): void;
   stopAgent(how: { readonly drains: boolean; readonly downMs: number }): Promise<void>;
@@ -26,7 +28,12 @@ type Act<K extends Deed['kind']> = (simulation: Performed, deed: Deed & { readon
 const acts: { readonly [K in Deed['kind']]: Act<K> } = {
   apply: ({ users }, { pod, by }) => users.apply(pod, by),
   writeInParts: ({ users }, { pod, share, restMs }) => users.applyInParts(pod, share, restMs),
-  remove: ({ users }, { pod }) => users.remove(fullPodName(pod)),
+  remove: ({ users, cluster }, { pod }) => {
+    const full = fullPodName(pod);
+    if (cluster?.pods().some(({ pod: each, mirrored }) => each === full && mirrored === undefined))
+      cluster.users.delete(full);
+    else users.remove(full);
+  },
   renameManifest: ({ users }, { pod, file }) => users.rename(fullPodName(pod), file),
   copyManifest: ({ users }, { pod, file }) => users.copy(fullPodName(pod), file),
   renameListed: ({ users }, { pod, name }) => users.renameListed(fullPodName(pod), name),
@@ -43,7 +50,10 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
     simulation.startAgentIn(downMs);
   },
   stopAgent: (simulation, { drains, downMs }) => {
-    if (drains) simulation.users.drain();
+    if (drains) {
+      simulation.users.drain();
+      simulation.deeds.end(simulation.cluster?.pods().map(({ uid }) => uid) ?? []);
+    }
     void simulation.stopAgent({ drains, downMs });
   },
   runtimeDown: ({ host, deeds, elapsed }, down) => {
@@ -72,7 +82,27 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
     simulation.cutPower();
     simulation.startAgentIn(downMs);
   },
+  createPod: (simulation, { pod }) => clusterOf(simulation).users.create(pod),
+  deletePod: (simulation, { pod, graceSeconds }) => clusterOf(simulation).users.delete(pod, graceSeconds),
+  replacePod: (simulation, { pod }) => {
+    const { users } = clusterOf(simulation);
+    users.delete(fullNameOf(pod), 0);
+    users.create(pod);
+  },
+  labelPod: (simulation, { pod, labels }) => clusterOf(simulation).users.label(pod, labels),
+  failPod: (simulation, { pod }) => clusterOf(simulation).users.fail(pod),
+  setImage: (simulation, { pod, container, image }) => clusterOf(simulation).users.setImage(pod, container, image),
+  apiAway: (simulation, { how, forMs }) => clusterOf(simulation).goAway(how, forMs),
+  apiSilent: (simulation, { forMs }) => clusterOf(simulation).silenceWatches(forMs),
+  apiRestart: (simulation, how) => clusterOf(simulation).restart(how),
 };
+
+const fullNameOf = ({ metadata: { namespace = 'default', name } }: Manifest): string => `${namespace}/${name}`;
+
+function clusterOf({ cluster }: Performed): SimulatedCluster {
+  if (cluster === undefined) throw new TypeError('this node belongs to no cluster: simulate it with `cluster`');
+  return cluster;
+}
 
 export function perform(simulation: Performed, deed: Deed): void {
   checkDeed(deed);

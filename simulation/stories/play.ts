@@ -2,6 +2,7 @@
 
 import type { InspectionEvent } from 'xstate';
 import { formatExplanation } from '../../pod/show/formatExplanation.ts';
+import type { MakeCluster } from '../cluster/simulatedCluster.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';
 import { MANIFEST_URL } from '../manifestPlace.ts';
@@ -39,6 +40,8 @@ export interface PlayOptions {
   readonly isBrief?: boolean;
   /** What becomes of calls of which the story says nothing. */
   readonly faults?: FaultPlan;
+  /** Makes the cluster that the node belongs to; absent: it belongs to none. */
+  readonly cluster?: MakeCluster | undefined;
 }
 
 export async function play(story: Story, options: PlayOptions): Promise<Outcome> {

@@ -1,4 +1,5 @@
 /** What happens to a node, as plain data that can be drawn, shrunk, kept and told again. */
+import type { ApiOutage } from '../cluster/apiNetwork.ts';
 import type { CgroupsHere } from '../hostCgroups.ts';
 import type { Fate, Room } from '../outside.ts';
 import type { EventTrouble, RuntimeRestart } from '../runtimeTroubles.ts';
@@ -60,8 +61,29 @@ type HostDeed =
   | { readonly kind: 'stopAgent'; readonly drains: boolean; readonly downMs: number }
   | { readonly kind: 'killAgent' | 'powerCut'; readonly downMs: number };
 
+/** What becomes of a node of a cluster; pods are told by their full names. */
+export type ClusterDeed =
+  /** Somebody makes a pod in the API, bound to the node; where there is one of its name, nothing happens. */
+  | { readonly kind: 'createPod'; readonly pod: Manifest }
+  /** Somebody deletes it; with a grace of 0 its object is gone at once. */
+  | { readonly kind: 'deletePod'; readonly pod: string; readonly graceSeconds?: number }
+  /** Somebody deletes it by force, and makes another of its name at once. */
+  | { readonly kind: 'replacePod'; readonly pod: Manifest }
+  | { readonly kind: 'labelPod'; readonly pod: string; readonly labels: Readonly<Record<string, string>> }
+  /** Somebody else than the node says of it that it has failed, as who ends the pods of nodes that are away. */
+  | { readonly kind: 'failPod'; readonly pod: string }
+  | { readonly kind: 'setImage'; readonly pod: string; readonly container: string; readonly image: string }
+  /** The API server cannot be reached for a while. */
+  | { readonly kind: 'apiAway'; readonly how: ApiOutage; readonly forMs: number }
+  /** Its watches tell nothing for a while. */
+  | { readonly kind: 'apiSilent'; readonly forMs: number }
+  /** It starts anew; `forgets`: who watched has to list all again. */
+  | { readonly kind: 'apiRestart'; readonly forgets: boolean };
+
 /** What somebody does to the node, or to what it lives on. */
-export type Deed = UserDeed | ContainerDeed | RuntimeDeed | HostDeed;
+export type Deed = HostedDeed | ClusterDeed;
+/** What can be done to every node. */
+export type HostedDeed = UserDeed | ContainerDeed | RuntimeDeed | HostDeed;
 
 export interface Moment {
   /** Milliseconds after the beginning. */

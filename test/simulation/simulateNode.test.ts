@@ -3,7 +3,7 @@ import type { SimulatedContainer } from '../../cri/simulated/views.ts';
 import { invariants } from '../../simulation/invariants/all.ts';
 import type { Invariant } from '../../simulation/invariants/invariant.ts';
 import { notOurs } from '../../simulation/invariants/notOurs.ts';
-import { limitsOf } from '../../simulation/life.ts';
+import { limitsOf } from '../../simulation/nodeConfig.ts';
 import { simulateNode } from '../../simulation/simulateNode.ts';
 import { drawnStory } from '../../simulation/stories/drawnStory.ts';
 import { container, manifest, staticPodName } from '../../simulation/stories/manifests.ts';
@@ -128,7 +128,7 @@ test("what an agent removes of somebody else's breaks an invariant; what it look
   const { host, deeds } = await simulateNode({ seed: 4 });
   const broken: string[] = [];
   const watched = {
-    ...{ host, deeds, life: 1, timers: 0, podOf: () => undefined },
+    ...{ host, deeds, cluster: undefined, life: 1, timers: 0, podOf: () => undefined },
     ...{ agent: undefined, root: undefined, ...limitsOf({}) },
   };
   const { onCall } = notOurs.follow(watched, (message) => void broken.push(message));

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { PLACES, PRESENT_IMAGE } from '../../../simulation/host.ts';
 import { invariants } from '../../../simulation/invariants/all.ts';
 import { MANIFEST_URL } from '../../../simulation/manifestPlace.ts';
-import { ROOMS, type Room } from '../../../simulation/outside.ts';
+import { HOST_ROOMS, type Room } from '../../../simulation/outside.ts';
 import { type Simulation, simulateNode } from '../../../simulation/simulateNode.ts';
 import { storyOfAnySize } from '../../../simulation/stories/drawnStory.ts';
 import { container, manifest } from '../../../simulation/stories/manifests.ts';
@@ -191,7 +191,7 @@ describe('probes over TLS', () => {
   });
 });
 
-test.each(ROOMS)('some or all of the calls to a room fail for a while, and to no other: %s', async (room) => {
+test.each(HOST_ROOMS)('some or all of the calls to a room fail for a while, and to no other: %s', async (room) => {
   const { host } = await simulateNode({ seed: 1 });
   const fates = (name: Room, count = 100) =>
     Array.from({ length: count }, () => host.fateOf({ room: name, name: 'mkdir', about: '/a', writes: true }));
@@ -200,7 +200,7 @@ test.each(ROOMS)('some or all of the calls to a room fail for a while, and to no
   expect(met.length).toBeGreaterThan(30);
   expect(met.length).toBeLessThan(70);
   expect(new Set(met.map(({ kind }) => kind))).toEqual(new Set(['fail', 'lostReply']));
-  for (const other of ROOMS.filter((each) => each !== room))
+  for (const other of HOST_ROOMS.filter((each) => each !== room))
     expect(fates(other, 10)).toEqual(Array(10).fill(undefined));
   host.failCalls(room, 1, 10 * SECOND);
   expect(fates(room)).not.toContain(undefined);

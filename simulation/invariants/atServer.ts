@@ -1,0 +1,118 @@
+import { mergedStatus } from '../../pod/status/mergedStatus.ts';
+import { type StatusJson, statusPatch } from '../../pod/status/statusPatch.ts';
+import type { ApiPod, PodWrite } from '../cluster/apiPod.ts';
+import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
+import type { Manifest } from '../stories/manifests.ts';
+import type { Invariant, Watched } from './invariant.ts';
+import { QuietTime } from './quietTime.ts';
+
+/** The rank of a pod that has ended. */
+const ENDED = 3;
+
+/** How far a pod has come, by its phase. */
+const RANKS: ReadonlyMap<string, number> = new Map([
+  ...([
+    ['Pending', 1],
+    ['Running', 2],
+    ['Succeeded', ENDED],
+    ['Failed', ENDED],
+  ] as const),
+]);
+const rankOf = (phase: string): number => RANKS.get(phase) ?? 0;
+
+const isTerminal = (phase: string): boolean => rankOf(phase) === ENDED;
+
+const mayRestartAll = ({ spec }: Manifest): boolean => JSON.stringify(spec).includes('"RestartAllContainers"');
+
+/** Since when each pod has had its phase at the server, by its UID. */
+class Phases {
+  readonly #watched: Watched;
+  readonly #since = new Map<string, number>();
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+  }
+
+  /**
+   * What is wrong with a phase after the one before: a pod begins once more only where somebody else has ended what it had,
+   * or where it restarts as a whole, and its init containers then run again.
+   */
+  note({ type, before, now: { uid, pod, phase } }: PodWrite): string[] {
+    const { deeds, host } = this.#watched;
+    const since = this.#since.get(uid) ?? 0;
+    if (type === 'DELETED') this.#since.delete(uid);
+    else if (before?.phase !== phase) this.#since.set(uid, host.clock.elapsed);
+    if (before === undefined || before.phase === phase) return [];
+    const isTouched = deeds.isTouchedSince(pod, since, host.clock.elapsed);
+    const mayBeginAgain = !isTerminal(before.phase) && (isTouched || deeds.versionsOf(pod).some(mayRestartAll));
+    const isBack = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && !mayBeginAgain);
+    return isBack ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
+  }
+}
+
+/** What is wrong with the way that a pod has gone from the server, unless somebody has taken it away by force. */
+function goneWrong({ host }: Watched, { uid, pod, phase }: ApiPod): string[] {
+  const running = host.running((each) => each.podUid === uid);
+  return [
+    ...(isTerminal(phase) ? [] : [`${pod}: it is gone from the API server, which had it ${phase || 'new'}`]),
+    ...running.map((each) => `${pod}: it is gone from the API server, and ${each.containerName} runs on`),
+  ];
+}
+
+/** What is not at the server as it is on the node, once all has come that was to come. */
+function differencesIn({ agent }: Watched, cluster: SimulatedCluster): string[] {
+  if (agent === undefined) return [];
+  const here = new Map(agent.pods().map((each) => [each.metadata.uid, each]));
+  const there = cluster.pods();
+  const shown = new Set(there.map(({ uid, mirrored = uid }) => mirrored));
+  const unshown = [...here].filter(([uid]) => !shown.has(uid));
+  const missing = unshown.map(
+    ([, { metadata }]) => `the API server does not have ${metadata.namespace}/${metadata.name}`,
+  );
+  const wrong = there.flatMap(({ uid, pod, isDeleted, status, mirrored = uid }) => {
+    if (isDeleted) return [`${pod} is deleted, and the API server has it still`];
+    const own = here.get(mirrored)?.status;
+    if (own === undefined) return [`the API server has ${pod}, and the node does not`];
+    const patch = statusPatch(status, mergedStatus(status, jsonOf(own)));
+    // Of how a pod has ended others may have the last word, but of a mirror.
+    const isAnother = mirrored !== uid && own.phase !== status.phase;
+    if (isAnother) return [`the API server has ${pod} ${String(status.phase)}, the node ${own.phase}`];
+    return patch === undefined ? [] : [`the API server has yet to hear of ${pod}: ${JSON.stringify(patch)}`];
+  });
+  return [...missing, ...wrong];
+}
+
+const jsonOf = (value: object): StatusJson => JSON.parse(JSON.stringify(value));
+
+export const atServer: Invariant = {
+  number: 10,
+  says:
+    'At the API server no phase goes back; a pod goes from there after its end was told and nothing of it runs any more; ' +
+    'at rest the server has of each pod what the node has. No patch says what the server knows, and while nothing happens ' +
+    'the server is asked for nothing about pods.',
+  follow: (watched, violated) => {
+    const { cluster } = watched;
+    if (cluster === undefined) return {};
+    const [quiet, phases] = [new QuietTime(watched), new Phases(watched)];
+    const note = (write: PodWrite) => {
+      const { type, now } = write;
+      quiet.disturb();
+      const wrong = now.mirrored === undefined ? phases.note(write) : [];
+      // Users take away by force what runs.
+      const isGone = type === 'DELETED' && now.mirrored === undefined && cluster.isDeletedByNode(now);
+      for (const each of [...wrong, ...(isGone ? goneWrong(watched, now) : [])]) violated(each);
+    };
+    cluster.watchPods(note);
+    cluster.onIdlePatch((path, patch) => violated(`a patch of ${path} has changed nothing: ${patch}`));
+    return {
+      ...quiet.disturbances(),
+      onCall: (call, fate) => {
+        const isNeedless = quiet.isNeedless(call, fate);
+        if (isNeedless) violated(`nothing has happened, and the API server is asked to ${call.name} ${call.about}`);
+      },
+      atRest: () => {
+        for (const each of differencesIn(watched, cluster)) violated(each);
+      },
+    };
+  },
+};

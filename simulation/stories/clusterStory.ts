@@ -1,0 +1,113 @@
+/** Stories of a node of a cluster: its users, its API server and the way there, and now and then the host itself. */
+import { codesOf, isRefusal } from '../failures.ts';
+import { NODE_NAME } from '../host.ts';
+import type { Fate } from '../outside.ts';
+import { Random } from '../random.ts';
+import { drawnManifest, PULLED } from './drawnManifest.ts';
+import { type Manifest, manifest } from './manifests.ts';
+import type { ClusterDeed, Deed, Fault, Moment, Story, StorySize } from './story.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** From one pod under many faults to a few that come and go for half an hour. */
+const SIZES: readonly StorySize[] = [
+  { pods: 1, deeds: 8, faults: 6, lastsMs: 2 * MINUTE },
+  { pods: 2, deeds: 14, faults: 10, lastsMs: 4 * MINUTE },
+  { pods: 5, deeds: 30, faults: 15, lastsMs: 10 * MINUTE },
+  { pods: 10, deeds: 60, faults: 20, lastsMs: 40 * MINUTE },
+];
+
+/** Every code of an API server. */
+const CODES = codesOf({ room: 'api', name: '', about: '', writes: true });
+
+interface Drawing {
+  readonly random: Random;
+  readonly names: readonly string[];
+}
+
+/** Without what needs other objects of the API; it may get any image. */
+function drawnApiPod({ random, names }: Drawing): Manifest {
+  const name = random.pick(names);
+  if (random.chance(0.4)) return manifest(name, { terminationGracePeriodSeconds: random.pick([0, 2, 30]) });
+  const drawn = drawnManifest(name, random);
+  const { priority: _priority, runtimeClassName: _class, ...spec } = drawn.spec;
+  const containers = spec.containers.map(({ imagePullPolicy: _policy, ...each }) => each);
+  return { ...drawn, spec: { ...spec, containers } };
+}
+
+const fullName = ({ random, names }: Drawing): string => `default/${random.pick(names)}`;
+const spell = (random: Random): number =>
+  random.pick([random.between(0, 5 * SECOND), random.between(0, MINUTE), random.between(0, 15 * MINUTE)]);
+const downMs = (random: Random): number => random.pick([0, 100, SECOND, 20 * SECOND, MINUTE]);
+
+const DEEDS: readonly (readonly [weight: number, draw: (drawing: Drawing) => Deed])[] = [
+  [14, (drawing): ClusterDeed => ({ kind: 'createPod', pod: drawnApiPod(drawing) })],
+  [10, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing) })],
+  [3, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing), graceSeconds: drawing.random.pick([1, 5, 60]) })],
+  [3, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing), graceSeconds: 0 })],
+  [4, (drawing) => ({ kind: 'replacePod', pod: drawnApiPod(drawing) })],
+  [3, (drawing) => ({ kind: 'apply', pod: drawnApiPod(drawing) })],
+  [2, (drawing) => ({ kind: 'remove', pod: `${fullName(drawing)}-${NODE_NAME}` })],
+  [1, (drawing) => ({ kind: 'deletePod', pod: `${fullName(drawing)}-${NODE_NAME}` })],
+  [
+    2,
+    (drawing) => ({ kind: 'labelPod', pod: fullName(drawing), labels: { version: `${drawing.random.between(1, 9)}` } }),
+  ],
+  [
+    2,
+    (drawing) => ({
+      ...{ kind: 'setImage', pod: fullName(drawing), container: 'main', image: drawing.random.pick(PULLED) },
+    }),
+  ],
+  [1, (drawing) => ({ kind: 'failPod', pod: fullName(drawing) })],
+  [6, ({ random }) => ({ kind: 'apiAway', how: random.pick(['refused', 'hanging'] as const), forMs: spell(random) })],
+  [4, ({ random }) => ({ kind: 'apiSilent', forMs: spell(random) })],
+  [3, ({ random }) => ({ kind: 'apiRestart', forgets: random.chance(0.5) })],
+  [
+    4,
+    ({ random }) => ({
+      ...{ kind: 'flaky', room: 'api', share: random.pick([0.2, 0.5, 1]), forMs: random.between(0, MINUTE) },
+    }),
+  ],
+  [6, ({ random }) => ({ kind: 'killAgent', downMs: downMs(random) })],
+  [2, ({ random }) => ({ kind: 'stopAgent', drains: random.chance(0.4), downMs: downMs(random) })],
+  [3, ({ random }) => ({ kind: 'runtimeDown', downMs: downMs(random), keepContainers: random.chance(0.7) })],
+  [4, ({ random }) => ({ kind: 'exit', which: random.between(0, 20), exitCode: random.pick([0, 1, 137]) })],
+  [1, ({ random }) => ({ kind: 'killSandbox', which: random.between(0, 20) })],
+  [1, ({ random }) => ({ kind: 'powerCut', downMs: downMs(random) })],
+];
+const often = DEEDS.flatMap(([weight, draw]) => Array.from({ length: weight }, () => draw));
+
+function drawnFate(random: Random): Fate {
+  const kind = random.pick(['fail', 'lostReply', 'lostReply', 'hang', 'late', 'death', 'death'] as const);
+  if (kind === 'fail') return { kind, code: random.pick(CODES) };
+  if (kind === 'lostReply') return { kind, code: random.pick(CODES.filter((code) => !isRefusal(code))) };
+  if (kind === 'late') return { kind, ms: random.pick([1, 50, SECOND, 30 * SECOND]) };
+  return kind === 'death' ? { kind, when: random.pick(['before', 'during', 'after'] as const) } : { kind };
+}
+
+/** About so many calls a pod makes in its life: faults are spread over them. */
+const CALLS_A_DEED = 60;
+
+/** The story of a seed, small or large. */
+export function clusterStory(seed: number): Story {
+  const size = SIZES[seed % SIZES.length];
+  if (size === undefined) throw new RangeError(`${seed} is no seed`);
+  const { pods, deeds, faults, lastsMs } = size;
+  const random = new Random(seed);
+  const names = Array.from({ length: pods }, (_, index) => `web-${index}`);
+  const drawing = { random, names };
+  const moments = Array.from(
+    { length: deeds },
+    (_, index): Moment =>
+      index < pods
+        ? { at: random.between(0, 5 * SECOND), deed: { kind: 'createPod', pod: drawnApiPod(drawing) } }
+        : { at: random.between(0, lastsMs), deed: random.pick(often)(drawing) },
+  );
+  const struck = Array.from(
+    { length: faults },
+    (): Fault => ({ call: random.between(0, (pods + deeds) * CALLS_A_DEED), fate: drawnFate(random) }),
+  );
+  return { seed, moments: moments.toSorted((a, b) => a.at - b.at), faults: struck, lastsMs, overtakes: true };
+}
