@@ -105,10 +105,15 @@ export function newPods(context: NodeContext, uids: readonly string[] = wantedUi
   return missing.flatMap((uid) => wantedPod(context, uid) ?? []).sort((a, b) => rank(a) - rank(b));
 }
 
-/** How a pod of the API has ended as its server says: then it never runs again, whoever has forgotten that it did. */
-function endAtServer({ metadata: { annotations }, status }: Pod): PodStatus | undefined {
+/**
+ * How a pod of the API has ended as its server says: then it never runs again, whoever has forgotten that it did. Of one that
+ * others say has ended, with containers that run, there is more to say.
+ */
+function endAtServer({ metadata: { annotations }, status = {} }: Pod): PodStatus | undefined {
   const isOfServer = lookUp(annotations, SOURCE) === 'api';
-  return isOfServer && isTerminalPhase(status?.phase) ? status : undefined;
+  const { initContainerStatuses = [], containerStatuses = [] } = status;
+  const runs = [...initContainerStatuses, ...containerStatuses].some(({ state }) => state?.running !== undefined);
+  return isOfServer && isTerminalPhase(status.phase) && !runs ? status : undefined;
 }
 
 /** What every pod's actor begins with; what has ended stays so (C2). */
@@ -140,7 +145,8 @@ export const newPodInputs = (context: NodeContext, uids?: readonly string[]): Po
     const input = podInput(context, pod, observedOf(context, pod));
     const { restored, bornAt } = input;
     const probed = lookUp(context.probed, pod.metadata.uid);
-    const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
+    const end = restored ? terminationOf(pod, 'Completed', bornAt) : endElsewhere(pod, bornAt);
+    const termination = deletionOf(pod, bornAt) ?? end;
     return {
       ...input,
       ticket: context.tickets + index + 1,

@@ -125,6 +125,23 @@ test.each(REQUESTS)('each request may be lost, before or after it took effect: %
   }
 });
 
+test('of a pod that others have ended while the agent was away it is told how its containers end', async () => {
+  const { node, pod, runs } = await clusterNode();
+  node.perform({ kind: 'createPod', pod: manifest('web') });
+  await node.advance(10 * SECOND);
+  node.kill();
+  node.perform({ kind: 'failPod', pod: 'default/web' });
+  await node.startAgent();
+  await node.advance(MINUTE);
+  expect(runs('web').map(({ state }) => state)).toEqual(['exited']);
+  expect(pod('web')?.status).toMatchObject({
+    ...{ phase: 'Failed', reason: 'NodeLost' },
+    containerStatuses: [{ ready: false, state: { terminated: { exitCode: 143 } } }],
+  });
+  expect(await node.settle(MINUTE)).toBe(true);
+  node.kill();
+});
+
 function forget({ host: { files, disk } }: Node, directory: string): void {
   for (const file of files.readdirSync(directory)) disk.unlink(`${directory}/${file}`);
 }
