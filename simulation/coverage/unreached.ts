@@ -16,7 +16,7 @@ const NO_FEED_ENDS =
   'defensive: a feed that the node needs ends with its agent alone, or by a fault of its own; tested on its machine';
 const NOT_UNUSED =
   'defensive: an agent that looks after cgroups never leaves them to the runtime; tested on its machine';
-const NO_CLUSTER = 'a simulated node is in no cluster; tested on its machine';
+const NO_CLUSTER = 'these stories are of nodes without a cluster; tested on its machine and in test/simulation/cluster';
 const NO_PATIENCE = 'a simulated sink has no patience; tested on its machine';
 const RARE = 'drawn stories take it only when several events coincide; tested on its machine';
 
@@ -117,7 +117,10 @@ export const unreached: readonly Unreached[] = [
   ...cgroupsUnused,
   ...rare,
   errorIn('logRotation', 'rotating'),
-  ...['node.registered', 'node.csiInitialized', 'config.mirrorsChanged'].map((event) => ({
+  ...['node.registered', 'node.csiInitialized', 'node.leaseRegained', 'config.mirrorsChanged'].map((event) => ({
+    ...{ machine: 'nodeAgent', event, reason: NO_CLUSTER },
+  })),
+  ...['cluster.watchChanged', 'cluster.eventsChanged', 'cluster.nodeSeen'].map((event) => ({
     ...{ machine: 'nodeAgent', event, reason: NO_CLUSTER },
   })),
   ...['refused', 'finished'].map((from) => ({

@@ -13,7 +13,7 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C12',
     breaks: 'whoever has the name now is deleted',
     file: 'actors/cluster/apiStatusSink.ts',
-    find: 'const how = { gracePeriodSeconds: 0, preconditions: { uid: report.uid } };',
+    find: 'const how = { gracePeriodSeconds: 0, preconditions: { uid } };',
     put: 'const how = { gracePeriodSeconds: 0 };',
   },
   {
