@@ -43,7 +43,8 @@ class Phases {
     if (type === 'DELETED') this.#since.delete(uid);
     else if (before?.phase !== phase) this.#since.set(uid, host.clock.elapsed);
     if (before === undefined || before.phase === phase) return [];
-    const isTouched = deeds.isTouchedSince(pod, since, host.clock.elapsed);
+    // However long ago: while the server is away an agent that is new does nothing about its pods.
+    const isTouched = deeds.isTouchedSince(pod, since, since);
     const mayBeginAgain = !isTerminal(before.phase) && (isTouched || deeds.versionsOf(pod).some(mayRestartAll));
     const isBack = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && !mayBeginAgain);
     return isBack ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
