@@ -201,8 +201,11 @@ export const statusSinkMachine = setup({
     awaitingRetry: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to send unacknowledged statuses', until: 'retryAt' },
-      // What failed is dropped only for what is sent in its place.
-      always: { guard: 'isSending', target: 'sending' },
+      // What failed is dropped for what is sent in its place, or will be when it has waited.
+      always: [
+        { guard: 'isSending', target: 'sending' },
+        { guard: not('hasFailed'), target: 'idle' },
+      ],
     },
   },
 });

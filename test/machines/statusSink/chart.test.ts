@@ -172,6 +172,20 @@ describe('a sink that is patient', () => {
     took(2);
     expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);
   });
+
+  test('waits no longer to try again what a status that can wait takes the place of', () => {
+    const { ports, change, failed, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }], PATIENCE);
+    failed();
+    expect(state()).toBe('awaitingRetry');
+    ports.advance(RETRY - 500);
+    change('a', 2, LATER);
+    expect(state()).toBe('gathering');
+    ports.advance(999);
+    expect([state(), asked()]).toEqual(['gathering', ['a']]);
+    ports.advance(1);
+    took(2);
+    expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);
+  });
 });
 
 test('a sink without patience gets all at once', () => {
