@@ -41,6 +41,7 @@ const impatient = [
   { from: '', event: 'timer.elapsed', index: 0 },
   { from: 'idle', event: '', index: 2 },
   { from: 'gathering' },
+  { from: 'awaitingRetry', event: '', index: 1 },
 ].map((each) => ({ machine: 'statusSink', ...each, reason: NO_PATIENCE }));
 
 const errorIn = (machine: string, from: string) => ({
