@@ -2,7 +2,6 @@ import { mergedStatus } from '../../pod/status/mergedStatus.ts';
 import { type StatusJson, statusPatch } from '../../pod/status/statusPatch.ts';
 import type { ApiPod, PodWrite } from '../cluster/apiPod.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
-import type { Manifest } from '../stories/manifests.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { QuietTime } from './quietTime.ts';
 
@@ -22,33 +21,23 @@ const rankOf = (phase: string): number => RANKS.get(phase) ?? 0;
 
 const isTerminal = (phase: string): boolean => rankOf(phase) === ENDED;
 
-const mayRestartAll = ({ spec }: Manifest): boolean => JSON.stringify(spec).includes('"RestartAllContainers"');
+/** What is told last may be late by so long, where it is told again. */
+const LATE_MS = 15_000;
 
-/** Since when each pod has had its phase at the server, by its UID. */
-class Phases {
-  readonly #watched: Watched;
-  readonly #since = new Map<string, number>();
-
-  constructor(watched: Watched) {
-    this.#watched = watched;
-  }
-
-  /**
-   * What is wrong with a phase after the one before: a pod begins once more only where somebody else has ended what it had,
-   * or where it restarts as a whole, and its init containers then run again.
-   */
-  note({ type, before, now: { uid, pod, phase } }: PodWrite): string[] {
-    const { deeds, host } = this.#watched;
-    const since = this.#since.get(uid) ?? 0;
-    if (type === 'DELETED') this.#since.delete(uid);
-    else if (before?.phase !== phase) this.#since.set(uid, host.clock.elapsed);
-    if (before === undefined || before.phase === phase) return [];
-    // However long ago: while the server is away an agent that is new does nothing about its pods.
-    const isTouched = deeds.isTouchedSince(pod, since, since);
-    const mayBeginAgain = !isTerminal(before.phase) && (isTouched || deeds.versionsOf(pod).some(mayRestartAll));
-    const isBack = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && !mayBeginAgain);
-    return isBack ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
-  }
+/**
+ * What is wrong with a phase after the one before: a pod that has lost all that ran of it begins once more, as in a kubelet;
+ * not while one of its regular containers runs.
+ */
+function steppedBack({ deeds, host }: Watched, { before, now: { uid, pod, phase } }: PodWrite): string[] {
+  if (before === undefined || before.phase === phase) return [];
+  const regular = deeds.versionsOf(pod).flatMap(({ spec }) => spec.containers.map(({ name }) => name));
+  const latest = host.clock.now() - LATE_MS;
+  const runs = host.running(
+    ({ podUid, containerName, startedAt = latest }) =>
+      podUid === uid && regular.includes(containerName) && startedAt < latest,
+  );
+  const isBack = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && runs.length > 0);
+  return isBack ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
 }
 
 /** What is wrong with the way that a pod has gone from the server, unless somebody has taken it away by force. */
@@ -94,11 +83,11 @@ export const atServer: Invariant = {
   follow: (watched, violated) => {
     const { cluster } = watched;
     if (cluster === undefined) return {};
-    const [quiet, phases] = [new QuietTime(watched), new Phases(watched)];
+    const quiet = new QuietTime(watched);
     const note = (write: PodWrite) => {
       const { type, now } = write;
       quiet.disturb();
-      const wrong = now.mirrored === undefined ? phases.note(write) : [];
+      const wrong = now.mirrored === undefined ? steppedBack(watched, write) : [];
       // Users take away by force what runs.
       const isGone = type === 'DELETED' && now.mirrored === undefined && cluster.isDeletedByNode(now);
       for (const each of [...wrong, ...(isGone ? goneWrong(watched, now) : [])]) violated(each);

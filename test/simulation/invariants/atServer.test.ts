@@ -14,17 +14,17 @@ const MINUTE = 60_000;
 function watchedServer() {
   const broken: string[] = [];
   const state = {
-    ...{ touchedAt: 0, isTouched: false, elapsed: 0, isTroubled: false, isDeletedByNode: true },
+    ...{ touchedAt: 0, elapsed: 0, isTroubled: false, isDeletedByNode: true },
     ...{ pods: [web] as readonly ApiPod[], here: [own(web.status)] as readonly object[], running: [] as object[] },
-    spec: {},
   };
   let tell: (write: PodWrite) => void = () => {};
   let tellIdle: (path: string, patch: string) => void = () => {};
   const watched = {
     agent: { pods: () => state.here },
     host: {
-      running: () => state.running,
+      running: (isMeant: (each: never) => boolean) => state.running.filter((each) => isMeant(each as never)),
       clock: {
+        now: () => state.elapsed,
         get elapsed() {
           return state.elapsed;
         },
@@ -34,8 +34,7 @@ function watchedServer() {
       get touchedAt() {
         return state.touchedAt;
       },
-      isTouchedSince: () => state.isTouched,
-      versionsOf: () => [{ spec: state.spec }],
+      versionsOf: () => [{ spec: { containers: [{ name: 'main' }] } }],
     },
     cluster: {
       ...{
@@ -76,30 +75,31 @@ function watchedServer() {
 
 const phase = (value: string): ApiPod => ({ ...web, phase: value });
 
-test('a phase only goes on, and a terminal one stays', () => {
-  const { write } = watchedServer();
+test('a phase only goes on while a regular container runs, and a terminal one stays', () => {
+  const { write, state } = watchedServer();
   expect(write('MODIFIED', phase('Pending'), phase('Running'))).toEqual([]);
   expect(write('MODIFIED', phase('Running'), phase('Failed'))).toEqual([]);
+  expect(write('MODIFIED', phase('Failed'), phase('Succeeded')).length).toBe(1);
+  expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([]);
+  const main = { podUid: 'uid-1', containerName: 'main', startedAt: 1 };
+  state.running = [
+    { ...main, containerName: 'setup' },
+    { ...main, podUid: 'uid-2' },
+    { ...main, startedAt: MINUTE },
+  ];
+  state.elapsed = MINUTE;
+  expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([]);
+  state.running = [main];
   expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([
     'default/web: the API server has it go from Running to Pending',
   ]);
-  expect(write('MODIFIED', phase('Failed'), phase('Succeeded')).length).toBe(1);
-});
-
-test('what was ended by somebody else, or restarts as a whole, begins once more; never what is terminal', () => {
-  const { write, state } = watchedServer();
-  state.isTouched = true;
-  expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([]);
-  expect(write('MODIFIED', phase('Succeeded'), phase('Pending')).length).toBe(1);
-  Object.assign(state, { isTouched: false, spec: { restartPolicyRules: [{ action: 'RestartAllContainers' }] } });
-  expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([]);
 });
 
 test('a pod that the node lets go has ended, and nothing of it runs', () => {
   const { write, state } = watchedServer();
   expect(write('DELETED', web, web)).toEqual(['default/web: it is gone from the API server, which had it Running']);
   expect(write('DELETED', phase('Failed'), phase('Failed'))).toEqual([]);
-  state.running = [{ containerName: 'main' }];
+  state.running = [{ podUid: 'uid-1', containerName: 'main' }];
   expect(write('DELETED', phase('Failed'), phase('Failed'))).toEqual([
     'default/web: it is gone from the API server, and main runs on',
   ]);
