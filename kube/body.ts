@@ -1,7 +1,8 @@
 /** The bodies of an API server's answers, none of which may fill the memory: whole, or line by line. */
+import { jsonOf, OddAnswer } from './answer.ts';
 
 /** An answer that no API server gives: whoever waits for it is told instead of being drowned. */
-export class TooLong extends Error {}
+export class TooLong extends OddAnswer {}
 
 const MIB = 2 ** 20;
 /** A list of thousands of pods fits. */
@@ -31,14 +32,14 @@ export async function startOf(body: AsyncIterable<string>): Promise<string> {
   return text.slice(0, LONGEST_REFUSAL);
 }
 
-/** The objects of a body that is one of them on each line, as the lines become whole. */
-export async function* linesOf(body: AsyncIterable<string>): AsyncGenerator<unknown> {
+/** The objects of a body that is one of them on each line, as the lines become whole; `asked` is what it answers. */
+export async function* linesOf(body: AsyncIterable<string>, asked: string): AsyncGenerator<unknown> {
   let rest = '';
   for await (const piece of body) {
     const [first = '', ...others] = piece.split('\n');
     const lines = [rest + first, ...others];
     rest = lines.pop() ?? '';
     if (rest.length > LONGEST_LINE) throw new TooLong(`a line of the watch is longer than ${LONGEST_LINE / MIB} MiB`);
-    for (const line of lines) if (line.trim() !== '') yield JSON.parse(line);
+    for (const line of lines) if (line.trim() !== '') yield jsonOf(line, asked);
   }
 }

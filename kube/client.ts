@@ -1,4 +1,5 @@
 /** Speaks with an API server: objects as JSON, and watches as lines. */
+import { jsonOf } from './answer.ts';
 import { linesOf, startOf, textOf } from './body.ts';
 import type { Clock } from './clock.ts';
 import { KubeError, kubeErrorOf } from './kubeError.ts';
@@ -70,7 +71,7 @@ export class KubeClient {
       transport.send(this.#request({ method: 'GET', path, isWatch: true }), { signal: anyOf(signal, opening) }),
     );
     if (response.code !== 200) throw await refusalOf(response);
-    return linesOf(response.body);
+    return linesOf(response.body, `GET ${path}`);
   }
 
   /** Gives up the connections, which may be dead: what is asked next is asked over a new one. */
@@ -108,7 +109,7 @@ export class KubeClient {
       const response = await this.#options.transport.send(this.#request(request), { signal });
       if (response.code < 200 || response.code >= 300) throw await refusalOf(response);
       const text = await textOf(response.body);
-      return text === '' ? undefined : JSON.parse(text);
+      return text === '' ? undefined : jsonOf(text, `${request.method} ${request.path}`);
     });
   }
 

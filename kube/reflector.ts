@@ -3,8 +3,8 @@
  * client-go). An object that takes the place of another of its name is another object, told by its UID.
  */
 import { messageOf } from '../pod/failure.ts';
+import { OddAnswer } from './answer.ts';
 import { BackOff } from './backOff.ts';
-import { TooLong } from './body.ts';
 import type { KubeClient } from './client.ts';
 import type { Clock } from './clock.ts';
 import { isVersionUnknown, KubeError } from './kubeError.ts';
@@ -121,7 +121,10 @@ export class Reflector<Kept = KubeObject> {
     const { client, path, query, signal } = this.#options;
     // At first whatever the server has at hand will do; later it must not be older than what is known.
     const from = this.#isForgotten ? {} : { resourceVersion: this.#version || '0' };
-    const { version, items } = readList(await client.get(`${path}?${queryOf({ ...query, ...from })}`, { signal }));
+    const { version, items } = readList(
+      await client.get(`${path}?${queryOf({ ...query, ...from })}`, { signal }),
+      path,
+    );
     const listed = new Map<string, Kept>();
     for (const item of items) {
       if (item.type === 'object') this.#change(listed, item.object);
@@ -160,7 +163,7 @@ export class Reflector<Kept = KubeObject> {
   }
 
   #take(line: unknown): void {
-    const event = readWatchEvent(line);
+    const event = readWatchEvent(line, this.#options.path);
     const objects = this.#gathered ?? this.#objects;
     switch (event.type) {
       case 'bookmark':
@@ -256,7 +259,7 @@ async function* untilBroken(events: AsyncIterable<unknown>, signal: AbortSignal)
   try {
     yield* events;
   } catch (error) {
-    if (signal.aborted || error instanceof SyntaxError || error instanceof TooLong) throw error;
+    if (signal.aborted || error instanceof OddAnswer) throw error;
   }
 }
 

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { problemOf } from '../pod/api/problem.ts';
 import { messageOf } from '../pod/failure.ts';
+import { readAnswer } from './answer.ts';
 import { kubeErrorFrom } from './kubeError.ts';
 
 const objectSchema = z.looseObject({
@@ -53,25 +54,28 @@ export type WatchEvent =
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** Throws what the server says has failed, and where it is no event at all. */
-export function readWatchEvent(line: unknown): WatchEvent {
-  const { type, object } = z.parse(eventSchema, line);
+/** Throws what the server says has failed, and where it is no event at all; `asked` is what is watched. */
+export function readWatchEvent(line: unknown, asked: string): WatchEvent {
+  const { type, object } = readAnswer(eventSchema, line, { asked, expected: 'an event of a watch' });
   if (type === 'ERROR') throw kubeErrorFrom(object, 'the watch has failed');
-  if (type === 'BOOKMARK') return readBookmark(object);
+  if (type === 'BOOKMARK') return readBookmark(object, asked);
   const read = readObject(object);
   if (read.type === 'unreadable') return read;
   return { type: type === 'DELETED' ? 'deleted' : 'changed', object: read.object };
 }
 
-function readBookmark(object: object): WatchEvent {
-  const { metadata } = z.parse(bookmarkSchema, object);
+function readBookmark(object: object, asked: string): WatchEvent {
+  const { metadata } = readAnswer(bookmarkSchema, object, { asked, expected: 'a bookmark' });
   const endsInitial = Object.hasOwn(metadata.annotations ?? {}, INITIAL_EVENTS_END);
   return { type: 'bookmark', version: metadata.resourceVersion, endsInitial };
 }
 
-/** Its objects, each with what came of reading it. */
-export function readList(answer: unknown): { readonly version: string; readonly items: readonly Read[] } {
-  const { metadata, items } = z.parse(listSchema, answer);
+/** Its objects, each with what came of reading it; `asked` is what is listed. */
+export function readList(
+  answer: unknown,
+  asked: string,
+): { readonly version: string; readonly items: readonly Read[] } {
+  const { metadata, items } = readAnswer(listSchema, answer, { asked, expected: 'a list of objects' });
   return { version: metadata.resourceVersion, items: (items ?? []).map(readObject) };
 }
 

@@ -1,6 +1,7 @@
 /** Asks an API server, once, which pods it has for a node. */
 import * as z from 'zod/mini';
 import { systemClock } from '../actors/clock.ts';
+import { readAnswer } from '../kube/answer.ts';
 import { PODS } from '../kube/paths.ts';
 import type { ClusterConfig } from './config/cluster.ts';
 import { hostIdentity } from './hostIdentity.ts';
@@ -31,7 +32,8 @@ export async function boundPods(
   try {
     const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${nodeName}` });
     const within = { signal: AbortSignal.any([signal, limit.signal]) };
-    const { items } = z.parse(listSchema, await client.get(`${PODS}?${query}`, within));
+    const [path, expected] = [`${PODS}?${query}`, 'a list of pods'];
+    const { items } = readAnswer(listSchema, await client.get(path, within), { asked: `GET ${path}`, expected });
     return new Set(items.map(({ metadata: { uid } }) => uid));
   } finally {
     systemClock.clearTimeout(timer);

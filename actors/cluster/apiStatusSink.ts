@@ -1,5 +1,6 @@
 /** The API server as a sink of statuses: a pod's status is patched, and what has ended on its account is deleted (C12). */
 import * as z from 'zod/mini';
+import { readAnswer } from '../../kube/answer.ts';
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
 import { isConflict, isForbidden, isInvalid, isNotFound } from '../../kube/kubeError.ts';
 import { podPath } from '../../kube/paths.ts';
@@ -86,7 +87,8 @@ export class ApiStatusSink implements StatusSink {
   }
 
   #get(report: StatusReport, options: CallOptions): Promise<SeenPod | undefined> {
-    return this.#orGone(report, async () => z.parse(podSchema, await this.#client.get(podPath(report), options)));
+    const path = podPath(report);
+    return this.#orGone(report, async () => readPod(await this.#client.get(path, options), `GET ${path}`));
   }
 
   /**
@@ -111,8 +113,9 @@ export class ApiStatusSink implements StatusSink {
     const body = { metadata: { uid: pod.metadata.uid }, status: change };
     // Until there is an answer nobody knows what the server has made of it.
     this.#uncertain.add(report.uid);
+    const path = `${podPath(report)}/status`;
     return await this.#orGone(report, async () =>
-      z.parse(podSchema, await this.#client.patch(`${podPath(report)}/status`, body, options)),
+      readPod(await this.#client.patch(path, body, options), `PATCH ${path}`),
     );
   }
 
@@ -138,6 +141,9 @@ export class ApiStatusSink implements StatusSink {
     }
   }
 }
+
+const readPod = (answer: unknown, asked: string): SeenPod =>
+  readAnswer(podSchema, answer, { asked, expected: 'a Pod' });
 
 const isTerminal = (phase: unknown): boolean => phase === 'Succeeded' || phase === 'Failed';
 

@@ -98,7 +98,7 @@ export class ClusterNode {
 
   async #create(node: NodeObject, options: CallOptions): Promise<FoundNode | undefined> {
     try {
-      return readNode(await this.#parts.client.create(NODES, registeredNode(node), options));
+      return readNode(await this.#parts.client.create(NODES, registeredNode(node), options), `POST ${NODES}`);
     } catch (error) {
       // It is there already, or it is not for the node to make it.
       if (isConflict(error) || isForbidden(error)) return undefined;
@@ -112,22 +112,25 @@ export class ClusterNode {
     const found = await this.#get(options);
     const wanted = wantedOfRegistered(node, found);
     if (wanted === undefined) return found;
-    return readNode(await client.patch(`${nodePath(nodeName)}/status`, wanted, options));
+    const path = `${nodePath(nodeName)}/status`;
+    return readNode(await client.patch(path, wanted, options), `PATCH ${path}`);
   }
 
   async #get(options: CallOptions): Promise<FoundNode> {
     const { client, nodeName } = this.#parts;
-    return readNode(await client.get(nodePath(nodeName), options));
+    const path = nodePath(nodeName);
+    return readNode(await client.get(path, options), `GET ${path}`);
   }
 
   async #ensureCsiNode(uid: string, options: CallOptions): Promise<void> {
     const { client, nodeName } = this.#parts;
-    const found = await orNone(async () => readCsiNode(await client.get(csiNodePath(nodeName), options)));
+    const path = csiNodePath(nodeName);
+    const found = await orNone(async () => readCsiNode(await client.get(path, options), `GET ${path}`));
     const owners = found?.metadata.ownerReferences ?? [];
     if (found !== undefined && owners.some((owner) => owner.uid === uid)) return;
     // That of another Node of this name says nothing of this one.
     if (found !== undefined && owners.length > 0)
-      await orNone(() => client.delete(csiNodePath(nodeName), { preconditions: { uid: found.metadata.uid } }, options));
+      await orNone(() => client.delete(path, { preconditions: { uid: found.metadata.uid } }, options));
     else if (found !== undefined) return;
     const annotations = { [MIGRATED]: MIGRATED_PLUGINS.map((name) => `kubernetes.io/${name}`).join() };
     const metadata = { name: nodeName, annotations, ownerReferences: [ownerNode(nodeName, uid)] };

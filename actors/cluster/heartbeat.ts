@@ -1,4 +1,5 @@
 /** What a node's heartbeats ask the API server: each try in good time, and by a new connection where one may be dead. */
+import { OddAnswer } from '../../kube/answer.ts';
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
 import { KubeError } from '../../kube/kubeError.ts';
 
@@ -34,4 +35,4 @@ export function heartbeatClient(client: KubeClient, timeoutMs: number): Heartbea
 }
 
 /** Somebody has answered, even if not what was asked for. */
-const isAnswer = (error: unknown): boolean => error instanceof KubeError || error instanceof SyntaxError;
+const isAnswer = (error: unknown): boolean => error instanceof KubeError || error instanceof OddAnswer;

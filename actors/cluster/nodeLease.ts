@@ -53,7 +53,8 @@ export class NodeLease {
 
   async #find(options: CallOptions): Promise<FoundLease | undefined> {
     const { client, nodeName } = this.#parts;
-    return orNone(async () => readLease(await client.get(leasePath(nodeName), options)));
+    const path = leasePath(nodeName);
+    return orNone(async () => readLease(await client.get(path, options), `GET ${path}`));
   }
 
   async #update(known: FoundLease, options: CallOptions): Promise<void> {
@@ -61,20 +62,23 @@ export class NodeLease {
     const isOwned = (known.metadata.ownerReferences ?? []).length > 0;
     // It is renewed even if its owner cannot be had: nothing else shows that the node is alive.
     const owners = isOwned ? [] : await this.#owners(options).catch(() => []);
-    this.#known = readLease(await client.update(leasePath(nodeName), this.#after(known, owners), options));
+    const path = leasePath(nodeName);
+    this.#known = readLease(await client.update(path, this.#after(known, owners), options), `PUT ${path}`);
   }
 
   async #create(options: CallOptions): Promise<boolean> {
     const owners = await this.#owners(options);
     if (owners.length === 0) return false;
-    this.#known = readLease(await this.#parts.client.create(LEASES, this.#after(undefined, owners), options));
+    const made = await this.#parts.client.create(LEASES, this.#after(undefined, owners), options);
+    this.#known = readLease(made, `POST ${LEASES}`);
     return true;
   }
 
   /** The Node as its owner; nothing where there is none. */
   async #owners(options: CallOptions) {
     const { client, nodeName } = this.#parts;
-    const node = await orNone(async () => readNode(await client.get(nodePath(nodeName), options)));
+    const path = nodePath(nodeName);
+    const node = await orNone(async () => readNode(await client.get(path, options), `GET ${path}`));
     return node === undefined ? [] : [ownerNode(nodeName, node.metadata.uid)];
   }
 

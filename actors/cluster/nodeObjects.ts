@@ -1,5 +1,6 @@
 /** The objects of a node at the API server, as far as it reads them. */
 import * as z from 'zod/mini';
+import { readAnswer } from '../../kube/answer.ts';
 import { isNotFound } from '../../kube/kubeError.ts';
 
 const texts = z.optional(z.record(z.string(), z.string()));
@@ -35,9 +36,16 @@ const csiNodeSchema = z.looseObject({
 export type FoundNode = z.infer<typeof nodeSchema>;
 export type FoundLease = z.infer<typeof leaseSchema>;
 
-export const readNode = (object: unknown): FoundNode => z.parse(nodeSchema, object);
-export const readLease = (object: unknown): FoundLease => z.parse(leaseSchema, object);
-export const readCsiNode = (object: unknown) => z.parse(csiNodeSchema, object);
+/** Of what a watch has told, where each object is read by itself. */
+export const seenAsNode = (object: unknown): FoundNode => z.parse(nodeSchema, object);
+
+/** Each of an answer to what was `asked`. */
+export const readNode = (object: unknown, asked: string): FoundNode =>
+  readAnswer(nodeSchema, object, { asked, expected: 'a Node' });
+export const readLease = (object: unknown, asked: string): FoundLease =>
+  readAnswer(leaseSchema, object, { asked, expected: 'a Lease' });
+export const readCsiNode = (object: unknown, asked: string) =>
+  readAnswer(csiNodeSchema, object, { asked, expected: 'a CSINode' });
 
 /** How the objects of a node refer to its Node. */
 export const ownerNode = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });

@@ -13,7 +13,7 @@ import { wrongLabels } from '../../pod/node/registeredNode.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import type { Clock } from '../clock.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
-import { type FoundNode, readNode } from './nodeObjects.ts';
+import { type FoundNode, readNode, seenAsNode } from './nodeObjects.ts';
 import type { OwnNode } from './ownNode.ts';
 
 export interface NodeStatusParts {
@@ -75,8 +75,9 @@ export class NodeStatus {
     const { client, nodeName, ownNode } = this.#parts;
     const heard = tries === 1 ? ownNode.current : undefined;
     if (heard === null) throw new NodeFailure('NotFound', `the API server has no Node ${nodeName}`);
-    if (heard === undefined) return readNode(await client.get(nodePath(nodeName), options));
-    const known = readNode(heard);
+    const path = nodePath(nodeName);
+    if (heard === undefined) return readNode(await client.get(path, options), `GET ${path}`);
+    const known = seenAsNode(heard);
     return this.#answer !== undefined && isNewer(this.#answer, known) ? this.#answer : known;
   }
 
@@ -103,7 +104,8 @@ export class NodeStatus {
   ): Promise<void> {
     const { client, nodeName } = this.#parts;
     const metadata = Object.keys(labels).length > 0 ? { metadata: { labels } } : {};
-    const answer = readNode(await client.patch(`${nodePath(nodeName)}/status`, { ...metadata, status }, options));
+    const path = `${nodePath(nodeName)}/status`;
+    const answer = readNode(await client.patch(path, { ...metadata, status }, options), `PATCH ${path}`);
     this.#answer = answer;
     this.#unkept = nodeStatusChange(answer.status, node);
   }

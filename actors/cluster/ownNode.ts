@@ -5,7 +5,7 @@ import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import type { Clock } from '../clock.ts';
-import { readNode } from './nodeObjects.ts';
+import { seenAsNode } from './nodeObjects.ts';
 import type { Watch } from './watch.ts';
 
 /** The Node, and what of it concerns the node. */
@@ -62,7 +62,7 @@ export function ownNodeWatch(ownNode: OwnNode, nodeName: string, clock: Pick<Clo
 }
 
 function seenNode(object: KubeObject): SeenNode {
-  const { metadata, spec, status } = readNode(object);
+  const { metadata, spec, status } = seenAsNode(object);
   const { uid, labels = {} } = metadata;
   const taints = (spec.taints ?? []).flatMap(({ key, value, effect: name }) => {
     const effect = EFFECTS.find((each) => each === name);

@@ -1,0 +1,68 @@
+import { expect, test } from '@jest/globals';
+import * as z from 'zod/mini';
+import { readNode } from '../../actors/cluster/nodeObjects.ts';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { jsonOf, OddAnswer, readAnswer } from '../../kube/answer.ts';
+import { KubeClient } from '../../kube/client.ts';
+import { follow } from '../fakes/followed.ts';
+import { answered, type Reply, ToldTransport } from '../fakes/toldTransport.ts';
+
+const { signal } = new AbortController();
+const NODE = '/api/v1/nodes/n1';
+const client = (...replies: readonly Reply[]) =>
+  new KubeClient({ transport: new ToldTransport(...replies), clock: new SimulatedClock(), userAgent: 'statelet/test' });
+const problemOf = (act: () => unknown): unknown => {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+};
+
+test('a page instead of an object is told in one sentence: what was asked, what came, and what was expected', async () => {
+  const page = '\n<!DOCTYPE html>\r\n<html>sign in</html>';
+  const said = `GET ${NODE}: the server answered with "<!DOCTYPE html>", expected the JSON of a Kubernetes API`;
+  await expect(client(answered(200, page)).get(NODE, { signal })).rejects.toThrow(new OddAnswer(said));
+  await expect(client(answered(201, page)).create('/api/v1/nodes', {}, { signal })).rejects.toThrow(
+    /^POST \/api\/v1\/n/,
+  );
+});
+
+test.each([
+  [{}, '{}', 'metadata: Required value'],
+  [{ metadata: {} }, '{"metadata":{}}', 'metadata.uid: Required value'],
+  [{ message: 'hello' }, '{"message":"hello"}', 'metadata: Required value'],
+  [undefined, 'nothing', undefined],
+  [[], '[]', undefined],
+  ['\x1b[2J\u202e', '"\\u001b[2J\\u202e"', undefined],
+])('an object of another kind is told so too: %j', (answer, came, why) => {
+  const end = why === undefined ? '' : ` (${why})`;
+  const said = `GET ${NODE}: the server answered with ${came}, expected a Node${end}`;
+  expect(problemOf(() => readNode(answer, `GET ${NODE}`))).toEqual(new OddAnswer(said));
+});
+
+test('of a long answer its beginning is told', () => {
+  const long = problemOf(() => jsonOf('x'.repeat(5_000), 'GET /a'));
+  expect(String(long)).toMatch(/^Error: GET \/a: the server answered with "x{118}…, expected/);
+  const deep = problemOf(() => readAnswer(z.string(), { a: 'x'.repeat(5_000) }, { asked: 'GET /a', expected: 'b' }));
+  expect(String(deep).length).toBeLessThan(250);
+});
+
+test('a watch of lines that are none, or a list of something else, has failed and says so', async () => {
+  const failure = async (...replies: readonly Reply[]) => (await follow(...replies)).steps.at(-1);
+  expect(await failure(answered(200, '<html>\n'))).toMatchObject({
+    failure: expect.stringMatching(
+      /^GET \S+: the server answered with "<html>", expected the JSON of a Kubernetes API$/,
+    ),
+  });
+  expect(await failure(answered(200, '{}\n'))).toMatchObject({
+    failure: expect.stringMatching(
+      /^\S+: the server answered with {}, expected an event of a watch \(type: Required value\)$/,
+    ),
+  });
+  expect(await failure(answered(404, ''), answered(200, {}))).toMatchObject({
+    failure: expect.stringMatching(
+      /^\S+: the server answered with {}, expected a list of objects \(metadata: Required /,
+    ),
+  });
+});
