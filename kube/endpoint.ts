@@ -1,11 +1,17 @@
 /** Where an API server is, and as whom it is asked. */
+import type { SecureContext } from 'node:tls';
 
-/** Certificates and key, in PEM. */
-export interface KubeCredentials {
-  /** Of whom the server's certificate has to be; absent: of whom the host trusts. */
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
+/**
+ * Where credentials come from: files, or whatever renews them. Each call is bounded by itself, and may be waited for by many;
+ * it rejects only where nothing good has ever been had.
+ */
+export interface CredentialSource {
+  /** Whom a new connection trusts, and the certificate that it shows: as they are now. */
+  context(): Promise<SecureContext>;
+  /** What each request bears; undefined: nothing. */
+  token(): Promise<string | undefined>;
+  /** Whoever bore the last token was not known by it: the next one is read anew. */
+  refused(): void;
 }
 
 export interface KubeEndpoint {
@@ -17,10 +23,5 @@ export interface KubeEndpoint {
   readonly serverName?: string;
   /** The server's certificate is not checked. */
   readonly isInsecure: boolean;
-  /** As they are now: files may have changed. */
-  pems(): Promise<KubeCredentials>;
-  /** What each request bears; undefined: nothing. */
-  token(): Promise<string | undefined>;
-  /** Whoever bore the last token was not known by it: the next one is read anew. */
-  refused(): void;
+  readonly credentials: CredentialSource;
 }

@@ -3,7 +3,10 @@ import type { ClusterAccess } from '../machines/node/cluster.ts';
 import type { Kubeconfig } from './config/kubeconfig.ts';
 
 /** Nothing in it is secret: names, paths and the address alone. */
-export const clusterAccess = (kubeconfig: string, { cluster, user, names }: Kubeconfig): ClusterAccess => ({
+export const clusterAccess = (
+  kubeconfig: string,
+  { cluster, user, names }: Pick<Kubeconfig, 'cluster' | 'user' | 'names'>,
+): ClusterAccess => ({
   ...{ server: cluster.server, kubeconfig, ...names, means: meansOf(user) },
 });
 

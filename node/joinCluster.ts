@@ -8,6 +8,7 @@ import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import { clusterAccess } from './clusterAccess.ts';
 import type { ClusterConfig } from './config/cluster.ts';
 import { readKubeconfig } from './config/kubeconfig.ts';
+import { KubeconfigCredentials } from './credentials/kubeconfigCredentials.ts';
 import { kubeEndpoint } from './kubeEndpoint.ts';
 import { packageVersion } from './places.ts';
 
@@ -19,12 +20,21 @@ export interface JoinedCluster extends ClusterParts {
   close(): void;
 }
 
-/** Reads the kubeconfig; throws a `ConfigError` where that is wrong. Nothing is asked of the server yet. */
-export async function joinCluster(config: ClusterConfig, host: HostIdentity): Promise<JoinedCluster> {
+/**
+ * Reads the kubeconfig and the files that it names; throws a `ConfigError` where anything is wrong with them. What goes wrong
+ * with them later is told once. Nothing is asked of the server yet.
+ */
+export async function joinCluster(
+  config: ClusterConfig,
+  host: HostIdentity,
+  onProblem: (problem: string) => void = () => {},
+): Promise<JoinedCluster> {
   const { rate, eventRate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs, statusImages } =
     config;
   const kubeconfig = await readKubeconfig(config.kubeconfig);
-  const endpoint = kubeEndpoint(kubeconfig, systemClock.monotonic);
+  const credentials = new KubeconfigCredentials(kubeconfig, { clock: systemClock, onProblem });
+  await credentials.load();
+  const endpoint = kubeEndpoint(kubeconfig, credentials);
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
   const { promise: nodeUid, resolve: onNodeUid } = Promise.withResolvers<string>();
   const [transport, leaseTransport] = [

@@ -97,9 +97,13 @@ export const startNode: StartNode = async (options) => {
 };
 
 /** Most nodes belong to none: what speaks with an API server is loaded for those that do. */
-async function clusterOn({ cluster }: NodeConfig, identity: HostIdentity): Promise<JoinedCluster | undefined> {
+async function clusterOn(
+  { cluster }: NodeConfig,
+  identity: HostIdentity,
+  logger: Logger,
+): Promise<JoinedCluster | undefined> {
   if (cluster === undefined) return undefined;
-  return (await import('./joinCluster.ts')).joinCluster(cluster, identity);
+  return (await import('./joinCluster.ts')).joinCluster(cluster, identity, (problem) => logger.warn(problem));
 }
 
 /** The cluster hears what happens on the node; gives what ends that. */
@@ -139,7 +143,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers }:
     processRoom(),
     hostIdentity(),
   ]);
-  const cluster = await clusterOn(config, identity);
+  const cluster = await clusterOn(config, identity, logger);
   const parts: NodeParts = {
     ...{ cluster, cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),

@@ -17,7 +17,6 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/cluster/clusterNode.test.ts': { kube: 'paths' },
   'test/kube/client.test.ts': { kube: 'rateLimit' },
   'test/kube/reflectorTroubles.test.ts': { kube: 'backOff watchEvent' },
-  'test/kube/http2/http2Transport.test.ts': { 'kube/http2': 'connection' },
   // A test API server, by what a real one answered.
   'test/apiserver/recorded/recorded.test.ts': {
     apiserver: 'aggregated answers api firstObjects negotiation plainPaths shapes',

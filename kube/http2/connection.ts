@@ -1,18 +1,15 @@
 /** One connection of HTTP/2 to an API server: requests beside each other, and a ping while nothing is heard. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import type { KubeRequest, KubeResponse } from '../transport.ts';
+import { inWords } from './dial.ts';
 
 export interface ConnectionOptions {
   /** `https://host:port` */
   readonly origin: string;
-  /** Whom the server is known by, and who asks. */
-  readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> & {
-    readonly servername?: string;
-    readonly rejectUnauthorized?: boolean;
-  };
+  /** Connected to there; it is closed with the connection. */
+  readonly socket: Socket;
   readonly clock: Clock;
   /** It takes no more requests; those that are under way go on as long as they can. */
   readonly onLeave: () => void;
@@ -35,20 +32,17 @@ export class Connection {
   #quiet: unknown;
   #leave: unknown;
   #isLeaving = false;
-  #socket: Pick<Socket, 'destroy'> | undefined;
+  readonly #socket: Socket;
   /** Why it has ended. */
   #failure: Error | undefined;
 
-  constructor({ origin, tls, clock, onLeave }: ConnectionOptions) {
+  constructor({ origin, socket, clock, onLeave }: ConnectionOptions) {
     this.#clock = clock;
     this.#heardAt = clock.monotonic();
-    this.#session = connect(origin, tls);
+    this.#socket = socket;
+    this.#session = connect(origin, { createConnection: () => socket });
     this.#session.on('error', (error) => {
-      this.#failure ??= error;
-    });
-    // A session that is closed does not give it any more.
-    this.#session.on('connect', (_session, socket) => {
-      this.#socket = socket;
+      this.#failure ??= inWords(error, { origin });
     });
     this.#session.on('goaway', () => {
       onLeave();
@@ -66,8 +60,8 @@ export class Connection {
   /** How many more requests it can take. */
   get free(): number {
     if (this.#session.destroyed || this.#session.closed) return 0;
-    const { remoteSettings, connecting } = this.#session;
-    return (connecting ? STREAMS : (remoteSettings.maxConcurrentStreams ?? STREAMS)) - this.#streams;
+    const { maxConcurrentStreams = STREAMS } = this.#session.remoteSettings;
+    return maxConcurrentStreams - this.#streams;
   }
 
   /** Whether no request is under way. */
@@ -78,16 +72,24 @@ export class Connection {
   close(why: Error = new Error('the connection was closed')): void {
     this.#failure ??= why;
     this.#session.destroy(why);
+    // The session would wait until what it has written last has gone, over a connection that may be dead.
+    this.#socket.destroy();
   }
 
   send({ method, path, headers, body }: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    if (this.#session.destroyed) throw this.#failure ?? new Error('the server closed the connection');
     // A DELETE of HTTP/2 would be sent without its body.
     const endStream = body === undefined;
     const stream = this.#session.request({ ...headers, ':method': method, ':path': path }, { endStream });
     this.#streams += 1;
-    const onAbort = () => stream.close(constants.NGHTTP2_CANCEL);
-    signal.addEventListener('abort', onAbort, { once: true });
     return new Promise((done, fail) => {
+      const onAbort = () => {
+        stream.close(constants.NGHTTP2_CANCEL);
+        // It would wait until the server can be told so, over a connection that may be dead.
+        stream.destroy();
+        fail(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
       stream.once('response', ({ ':status': code = 0, ...answered }) => {
         this.#hear();
         done({ code, headers: textsOf(answered), body: this.#bodyOf(stream, signal) });
@@ -126,7 +128,7 @@ export class Connection {
   #leaveWhenIdle(): void {
     if (!this.#isLeaving || !this.isIdle) return;
     this.#clock.clearTimeout(this.#leave);
-    this.#leave = this.#clock.setTimeout(() => this.#socket?.destroy(), LEAVE_MS);
+    this.#leave = this.#clock.setTimeout(() => this.#socket.destroy(), LEAVE_MS);
   }
 
   #hear(): void {
@@ -142,7 +144,6 @@ export class Connection {
     // One that waits for its socket alone to close takes no ping.
     if (this.#session.destroyed) return;
     if (this.#clock.monotonic() - this.#heardAt < QUIET_MS) this.#awaitQuiet();
-    else if (this.#session.connecting) this.close(new Error(`no connection within ${QUIET_MS / 1000}s`));
     else this.#askForLife();
   }
 

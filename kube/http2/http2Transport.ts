@@ -2,18 +2,25 @@
 import type { Clock } from '../clock.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../transport.ts';
+import { untilAborted } from '../untilAborted.ts';
 import { Connection } from './connection.ts';
+import { dial } from './dial.ts';
 
 /** Watches leave so many streams of a connection to what is urgent. */
 const KEPT_FROM_WATCHES = 10;
 const UNAUTHORIZED = 401;
 
+/** A connection that is being opened, for all who wait for one: it is used by whoever comes, or closed with the transport. */
+interface Opening {
+  readonly connection: Promise<Connection>;
+  giveUp(why: Error): void;
+}
+
 export class Http2Transport implements KubeTransport {
   readonly #endpoint: KubeEndpoint;
   readonly #clock: Clock;
   readonly #connections = new Set<Connection>();
-  /** The connection that is being opened. */
-  #opening: Promise<Connection> | undefined;
+  #opening: Opening | undefined;
   #isClosed = false;
 
   constructor(endpoint: KubeEndpoint, clock: Clock) {
@@ -22,56 +29,69 @@ export class Http2Transport implements KubeTransport {
   }
 
   async send(request: KubeRequest, { signal }: { readonly signal: AbortSignal }): Promise<KubeResponse> {
-    const token = await this.#endpoint.token();
-    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const path = this.#endpoint.basePath + request.path;
-    const connection = await this.#connectionFor(request.isWatch ? KEPT_FROM_WATCHES : 0);
+    const { basePath, credentials } = this.#endpoint;
     signal.throwIfAborted();
+    const token = await untilAborted(credentials.token(), signal);
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const connection = await this.#connectionFor(request.isWatch ? KEPT_FROM_WATCHES : 0, signal);
     const headers = { ...request.headers, ...authorization };
-    const response = await connection.send({ ...request, path, headers }, signal);
-    if (response.code === UNAUTHORIZED) this.#endpoint.refused();
+    const response = await connection.send({ ...request, path: basePath + request.path, headers }, signal);
+    if (response.code === UNAUTHORIZED) credentials.refused();
     return response;
   }
 
   reset(): void {
-    const why = new Error('the connection was given up, for nothing was heard over it');
-    for (const connection of [...this.#connections]) connection.close(why);
+    this.#giveUp(new Error('the connection was given up, for nothing was heard over it'));
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const connection of [...this.#connections]) connection.close();
+    this.#giveUp(new Error('the connection was closed'));
   }
 
-  async #connectionFor(keptFree: number): Promise<Connection> {
+  #giveUp(why: Error): void {
+    this.#opening?.giveUp(why);
+    this.#opening = undefined;
+    for (const connection of [...this.#connections]) connection.close(why);
+  }
+
+  async #connectionFor(keptFree: number, signal: AbortSignal): Promise<Connection> {
     for (;;) {
+      signal.throwIfAborted();
       const found = [...this.#connections].find(({ free }) => free > keptFree);
       if (found !== undefined) return found;
       if (this.#isClosed) throw new Error('the connection was closed');
-      this.#opening ??= this.#open().finally(() => {
-        this.#opening = undefined;
-      });
-      const opened = await this.#opening;
+      this.#opening ??= this.#open();
+      const opened = await untilAborted(this.#opening.connection, signal);
       // A server that allows very few streams serves each by itself.
       if (opened.isIdle) return opened;
     }
   }
 
-  async #open(): Promise<Connection> {
-    const { origin, serverName, isInsecure } = this.#endpoint;
-    const pems = await this.#endpoint.pems();
+  #open(): Opening {
+    const end = new AbortController();
+    const opening: Opening = {
+      connection: this.#connect(end.signal).finally(() => {
+        if (this.#opening === opening) this.#opening = undefined;
+      }),
+      giveUp: (why) => end.abort(why),
+    };
+    return opening;
+  }
+
+  async #connect(signal: AbortSignal): Promise<Connection> {
+    const { origin, credentials } = this.#endpoint;
+    const context = await untilAborted(credentials.context(), signal);
+    const socket = await dial(this.#endpoint, { context, clock: this.#clock, signal });
+    if (signal.aborted) {
+      socket.destroy();
+      throw signal.reason;
+    }
     const connection: Connection = new Connection({
-      origin,
-      tls: {
-        ...pems,
-        ...(serverName === undefined ? {} : { servername: serverName }),
-        ...(isInsecure ? { rejectUnauthorized: false } : {}),
-      },
-      clock: this.#clock,
+      ...{ origin, socket, clock: this.#clock },
       onLeave: () => this.#connections.delete(connection),
     });
     this.#connections.add(connection);
-    if (this.#isClosed) connection.close();
     return connection;
   }
 }

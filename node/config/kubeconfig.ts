@@ -5,6 +5,7 @@ import { parseBounded } from '../../actors/sources/yaml/boundedYaml.ts';
 import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { messageOf } from '../../pod/failure.ts';
+import { printableLine } from '../../pod/show/printable.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { boolean, list, text, textLike } from './fields.ts';
 
@@ -86,6 +87,8 @@ export interface Kubeconfig {
   readonly user: z.output<typeof user>;
   /** What the file calls them; empty for a user that it has none of. */
   readonly names: { readonly context: string; readonly user: string };
+  /** Where each of both stands, as what is said of its fields begins. */
+  readonly places: { readonly cluster: string; readonly user: string };
 }
 
 type Say = (problem: string) => ConfigError;
@@ -104,7 +107,8 @@ export async function readKubeconfig(path: string): Promise<Kubeconfig> {
 
 /** Reads the text of the file at a path. */
 export function parseKubeconfig(path: string, content: string): Kubeconfig {
-  const say: Say = (problem) => new ConfigError(`--kubeconfig: ${path}: ${problem}`);
+  // Names are of any characters, and what is said of them is one line.
+  const say: Say = (problem) => new ConfigError(printableLine(`--kubeconfig: ${path}: ${problem}`));
   const parsed = parseBounded(content, limits);
   if ('problem' in parsed) throw say(parsed.problem);
   if ('beyond' in parsed) throw say(`has ${parsed.beyond}`);
@@ -114,10 +118,12 @@ export function parseKubeconfig(path: string, content: string): Kubeconfig {
   const at = (kind: 'cluster' | 'user') => `contexts: "${name}": there is no ${kind} "${context[kind]}"`;
   const asked = byName(file.clusters, context.cluster, at('cluster'), say);
   const asking = context.user ? byName(file.users, context.user, at('user'), say) : undefined;
+  const [clusterAt, userAt] = [`clusters: "${context.cluster}": `, `users: "${context.user ?? ''}": `];
   return {
-    cluster: withPaths(checked(cluster, asked.cluster, `clusters: "${context.cluster}": `, say), path),
-    user: withPaths(checked(user, asking?.user ?? {}, `users: "${context.user}": `, say), path),
+    cluster: withPaths(checked(cluster, asked.cluster, clusterAt, say), path),
+    user: withPaths(checked(user, asking?.user ?? {}, userAt, say), path),
     names: { context: name, user: context.user ?? '' },
+    places: { cluster: say(clusterAt).message, user: say(userAt).message },
   };
 }
 

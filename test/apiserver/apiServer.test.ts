@@ -9,6 +9,7 @@ import { ApiServer, type WatchedEvent } from '../../apiserver/apiServer.ts';
 import { KubeClient } from '../../kube/client.ts';
 import { Http2Transport } from '../../kube/http2/http2Transport.ts';
 import { readKubeconfig } from '../../node/config/kubeconfig.ts';
+import { KubeconfigCredentials } from '../../node/credentials/kubeconfigCredentials.ts';
 import { kubeEndpoint } from '../../node/kubeEndpoint.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -81,7 +82,9 @@ test('it is served to whom its kubeconfigs name, and serves again what it has af
   const asked = async (kubeconfig: string, path: string) => {
     const file = join(directory, 'kubeconfig');
     await writeFile(file, kubeconfig);
-    const transport = new Http2Transport(kubeEndpoint(await readKubeconfig(file), systemClock.monotonic), systemClock);
+    const read = await readKubeconfig(file);
+    const credentials = new KubeconfigCredentials(read, { clock: systemClock, onProblem: () => {} });
+    const transport = new Http2Transport(kubeEndpoint(read, credentials), systemClock);
     try {
       return await new KubeClient({ transport, clock: systemClock, userAgent: 'test' }).get(path, { signal });
     } finally {

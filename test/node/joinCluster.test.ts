@@ -102,3 +102,18 @@ test('a kubeconfig that is wrong is told before anything is asked', async () => 
   );
   expect(asked).toHaveLength(before);
 });
+
+test('what is wrong with the files that it names is told before anything is asked, and later beside the work', async () => {
+  const before = asked.length;
+  const file = await kubeconfig();
+  const problems: string[] = [];
+  const joined = await joinCluster({ ...config, kubeconfig: file }, host, (problem) => problems.push(problem));
+  await writeFile(join(folder, 'node.key'), 'SECRET');
+  const place = `--kubeconfig: ${file}: users: "u": client-key: ${join(folder, 'node.key')}`;
+  const said = `${place}: expected a private key in PEM, got text without a PEM block`;
+  await expect(joinCluster({ ...config, kubeconfig: file }, host)).rejects.toThrow(said);
+  expect(asked).toHaveLength(before);
+  await expect(joined.client.get(LEASE, { signal })).rejects.toMatchObject({ code: 404 });
+  expect(problems).toEqual([`${said}; what was read before is used until this is good`]);
+  joined.close();
+});

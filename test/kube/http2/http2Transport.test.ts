@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createSecureServer } from 'node:http2';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createServer as createTlsServer } from 'node:tls';
+import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
@@ -11,7 +11,7 @@ import { Api } from '../../../apiserver/api.ts';
 import { type Serving, serve } from '../../../apiserver/serving/server.ts';
 import { KubeClient } from '../../../kube/client.ts';
 import type { Clock } from '../../../kube/clock.ts';
-import type { KubeEndpoint } from '../../../kube/endpoint.ts';
+import type { CredentialSource, KubeEndpoint } from '../../../kube/endpoint.ts';
 import { Http2Transport } from '../../../kube/http2/http2Transport.ts';
 import { Authority } from '../../apiserver/serving/certificates.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
@@ -46,19 +46,28 @@ afterAll(async () => {
   authority.remove();
 });
 
-const endpoint = (port: number, more: Partial<KubeEndpoint> = {}): KubeEndpoint => ({
-  origin: `https://127.0.0.1:${port}`,
-  basePath: '',
-  isInsecure: false,
-  pems: async () => ({ ca: authority.cert }),
-  token: async () => 'secret',
-  refused: () => {},
-  ...more,
+type Given = Partial<CredentialSource> & Pick<Partial<KubeEndpoint>, 'isInsecure'>;
+
+const endpoint = (port: number, { isInsecure = false, ...given }: Given = {}): KubeEndpoint => ({
+  ...{ origin: `https://127.0.0.1:${port}`, basePath: '', isInsecure },
+  credentials: {
+    context: async () => createSecureContext({ ca: authority.cert }),
+    token: async () => 'secret',
+    refused: () => {},
+    ...given,
+  },
 });
 
-function client(port: number, more: Partial<KubeEndpoint> = {}, clock: Clock = systemClock): KubeClient {
+const GET = { method: 'GET', path: CONFIG_MAPS, headers: {} };
+
+function transportTo(port: number, more: Given = {}, clock: Clock = systemClock): Http2Transport {
   const transport = new Http2Transport(endpoint(port, more), clock);
   cleanUps.push(() => transport.close());
+  return transport;
+}
+
+function client(port: number, more: Given = {}, clock: Clock = systemClock): KubeClient {
+  const transport = transportTo(port, more, clock);
   return new KubeClient({ transport, clock, userAgent: 'statelet/test' });
 }
 
@@ -147,9 +156,12 @@ describe('a server that answers', () => {
 describe('a server that does not', () => {
   test('is not believed where its certificate is of nobody that is trusted', async () => {
     await expect(
-      client(serving.port, { pems: async () => ({}) }).get(CONFIG_MAPS, { signal, timeoutMs: 5_000 }),
+      client(serving.port, { context: async () => createSecureContext() }).get(CONFIG_MAPS, {
+        signal,
+        timeoutMs: 5_000,
+      }),
     ).rejects.toThrow('unable to verify the first certificate');
-    const insecure = client(serving.port, { pems: async () => ({}), isInsecure: true });
+    const insecure = client(serving.port, { context: async () => createSecureContext(), isInsecure: true });
     expect(await insecure.get(CONFIG_MAPS, { signal })).toMatchObject({ kind: 'ConfigMapList' });
   });
 
@@ -200,6 +212,72 @@ describe('a server that does not', () => {
     await kube.get(CONFIG_MAPS, { signal });
     transport.close();
     await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toThrow('the connection was closed');
+  });
+});
+
+describe('a request that is given up', () => {
+  const never = () => new Promise<never>(() => {});
+
+  test.each<[string, Given]>([
+    ['the token', { token: never }],
+    ['the certificates', { context: never }],
+  ])('while %s is read is rejected at once', async (_what, given) => {
+    const transport = transportTo(serving.port, given);
+    const controller = new AbortController();
+    const asked = transport.send(GET, controller);
+    controller.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+    await expect(transport.send(GET, controller)).rejects.toThrow('enough');
+  });
+
+  test.each([false, true])('while the server says nothing is rejected at once (TLS: %s)', async (isSecure) => {
+    const transport = transportTo(await mute(isSecure));
+    const controller = new AbortController();
+    const asked = transport.send(GET, controller);
+    await connected();
+    controller.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+  });
+
+  test('leaves the connection that it waited for to the next one', async () => {
+    const read = Promise.withResolvers<void>();
+    let reads = 0;
+    const context = async () => {
+      reads += 1;
+      await read.promise;
+      return createSecureContext({ ca: authority.cert });
+    };
+    const transport = transportTo(serving.port, { context });
+    const controller = new AbortController();
+    const first = transport.send(GET, controller);
+    controller.abort(new Error('enough'));
+    await expect(first).rejects.toThrow('enough');
+    const second = transport.send(GET, { signal });
+    read.resolve();
+    expect(await second).toMatchObject({ code: 200 });
+    expect(await transport.send(GET, { signal })).toMatchObject({ code: 200 });
+    expect(reads).toBe(1);
+  });
+
+  test('leaves nothing behind where the transport is closed or reset before there is a connection', async () => {
+    const sockets = new Set<object>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.resume().on('close', () => sockets.delete(socket));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    cleanUps.push(() => server.close());
+    // Of a server on a port it is never a path.
+    const transport = transportTo((server.address() as AddressInfo).port);
+    for (const end of ['reset', 'close'] as const) {
+      const asked = transport.send(GET, { signal });
+      const failed = expect(asked).rejects.toThrow(/was given up|was closed/);
+      while (sockets.size === 0) await pause(5);
+      transport[end]();
+      await failed;
+      while (sockets.size > 0) await pause(5);
+    }
+    await expect(transport.send(GET, { signal })).rejects.toThrow('the connection was closed');
   });
 });
 

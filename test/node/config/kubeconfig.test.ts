@@ -46,6 +46,10 @@ describe('a kubeconfig', () => {
       cluster: { server: 'https://192.0.2.1:6443/prefix', 'certificate-authority-data': PEM },
       user: { 'client-certificate': '/etc/kubernetes/pki/node.crt', 'client-key': '/run/node.key' },
       names: { context: 'own', user: 'node' },
+      places: {
+        cluster: `--kubeconfig: ${PATH}: clusters: "near": `,
+        user: `--kubeconfig: ${PATH}: users: "node": `,
+      },
     });
   });
 
@@ -64,13 +68,20 @@ describe('a kubeconfig', () => {
     expect(parse(cluster(insecure)).cluster).toMatchObject({ 'insecure-skip-tls-verify': true });
   });
 
+  test('has names of any characters, which are told on one line, as a terminal may have them', () => {
+    const contexts = [{ name: 'own', context: { cluster: 'near', user: '\x1b[2J\nno' } }];
+    expect(problem({ contexts })).toBe(`--kubeconfig: ${PATH}: contexts: "own": there is no user "^[[2J\\nno"`);
+    const users = [{ name: '\x1b[2J\nno', user: {} }];
+    expect(parse({ contexts, users }).places.user).toBe(`--kubeconfig: ${PATH}: users: "^[[2J\\nno": `);
+  });
+
   test('may be YAML', () => {
     const text = [
       ...['current-context: constructor', 'contexts: [{name: constructor, context: {cluster: __proto__}}]'],
       'clusters: [{name: __proto__, cluster: {server: "https://localhost"}}]',
     ].join('\n');
     const names = { context: 'constructor', user: '' };
-    expect(parseKubeconfig(PATH, text)).toEqual({ cluster: { server: 'https://localhost' }, user: {}, names });
+    expect(parseKubeconfig(PATH, text)).toMatchObject({ cluster: { server: 'https://localhost' }, user: {}, names });
   });
 
   test.each([

@@ -1,0 +1,137 @@
+/** The credentials of a kubeconfig: those that stand in it, and the files that it names, which may be others later. */
+import type { FileSystem } from '../../host/files/fileSystem.ts';
+import type { CredentialSource } from '../../kube/endpoint.ts';
+import { messageOf } from '../../pod/failure.ts';
+import { printableLine } from '../../pod/show/printable.ts';
+import { ConfigError } from '../config/configError.ts';
+import type { Kubeconfig } from '../config/kubeconfig.ts';
+import { tokenIn, tokenOfFile } from './bearerToken.ts';
+import { CredentialFile } from './credentialFile.ts';
+import { LastGood } from './lastGood.ts';
+import { type Pem, type Pems, type TlsContext, tlsContext } from './tlsContext.ts';
+
+export interface CredentialParts {
+  /** `now` in milliseconds since the epoch; `monotonic` is set by nobody. */
+  readonly clock: { now(): number; monotonic(): number };
+  /** Told once of each thing that is wrong while the node goes on. */
+  readonly onProblem: (problem: string) => void;
+  /** Absent: the host's own. */
+  readonly files?: FileSystem;
+}
+
+type Found = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
+type ReadPem = () => Promise<Pem>;
+
+export class KubeconfigCredentials implements CredentialSource {
+  readonly #pems: { readonly [Name in keyof Pems]: ReadPem | undefined };
+  readonly #clock: CredentialParts['clock'];
+  readonly #onProblem: (problem: string) => void;
+  readonly #good: LastGood<TlsContext>;
+  readonly #bearer: Pick<CredentialSource, 'token' | 'refused'>;
+  #reading: Promise<TlsContext> | undefined;
+  /** What the last context was made of: as long as that is the same, so is the context. */
+  #texts = '';
+  /** What was told of that one. */
+  #doubts = new Set<string>();
+
+  constructor({ cluster, user, places }: Found, parts: CredentialParts) {
+    const { clock, onProblem } = parts;
+    this.#clock = clock;
+    this.#onProblem = onProblem;
+    this.#good = new LastGood(onProblem);
+    const files = new PemFiles(parts.files);
+    const pem = (place: string, name: string, data: string | undefined, path: string | undefined) =>
+      data ? pemOf(data, `${place}${name}-data`) : path ? files.pemIn(path, `${place}${name}`) : undefined;
+    const { 'certificate-authority-data': caData, 'certificate-authority': ca } = cluster;
+    this.#pems = {
+      ca: pem(places.cluster, 'certificate-authority', caData, ca),
+      cert: pem(places.user, 'client-certificate', user['client-certificate-data'], user['client-certificate']),
+      key: pem(places.user, 'client-key', user['client-key-data'], user['client-key']),
+    };
+    this.#bearer = bearerOf(user, places.user, parts);
+  }
+
+  /** Reads all of it, before anything is asked; throws a `ConfigError` with the first that is wrong. */
+  async load(): Promise<void> {
+    try {
+      await Promise.all([this.context(), this.token()]);
+    } catch (cause) {
+      throw new ConfigError(messageOf(cause), { cause });
+    }
+  }
+
+  async context() {
+    this.#reading ??= this.#good
+      .read(() => this.#read())
+      .finally(() => {
+        this.#reading = undefined;
+      });
+    const { context } = await this.#reading;
+    this.#doubt();
+    return context;
+  }
+
+  token(): Promise<string | undefined> {
+    return this.#bearer.token();
+  }
+
+  refused(): void {
+    this.#bearer.refused();
+    // A certificate that has expired is refused without another word.
+    this.#doubt();
+  }
+
+  #doubt(): void {
+    for (const doubt of this.#good.value?.doubts(this.#clock.now()) ?? []) {
+      if (!this.#doubts.has(doubt)) this.#onProblem(doubt);
+      this.#doubts.add(doubt);
+    }
+  }
+
+  async #read(): Promise<TlsContext> {
+    const [ca, cert, key] = await Promise.all([this.#pems.ca?.(), this.#pems.cert?.(), this.#pems.key?.()]);
+    const texts = JSON.stringify([ca?.text, cert?.text, key?.text]);
+    if (texts === this.#texts && this.#good.value !== undefined) return this.#good.value;
+    const made = tlsContext({ ca, cert, key });
+    this.#texts = texts;
+    this.#doubts = new Set();
+    return made;
+  }
+}
+
+/** One file may be named more than once: it is read once for all. */
+class PemFiles {
+  readonly #disk: FileSystem | undefined;
+  readonly #files = new Map<string, CredentialFile>();
+
+  constructor(disk: FileSystem | undefined) {
+    this.#disk = disk;
+  }
+
+  pemIn(path: string, field: string): ReadPem {
+    const place = placeOf(field, path);
+    const file = this.#files.get(path) ?? new CredentialFile({ path, place, files: this.#disk });
+    this.#files.set(path, file);
+    return async () => ({ text: await file.read(), place });
+  }
+}
+
+/** Any character may stand in a path; what is said of it is one line. */
+const placeOf = (field: string, path: string): string => `${field}: ${printableLine(path)}`;
+
+const pemOf =
+  (text: string, place: string): ReadPem =>
+  async () => ({ text, place });
+
+/** A file wins over what stands in the kubeconfig, as in client-go. */
+function bearerOf(
+  { token, tokenFile }: Kubeconfig['user'],
+  place: string,
+  { clock, onProblem, files }: CredentialParts,
+): Pick<CredentialSource, 'token' | 'refused'> {
+  if (tokenFile) {
+    const file = new CredentialFile({ path: tokenFile, place: placeOf(`${place}tokenFile`, tokenFile), files });
+    return tokenOfFile({ file, good: new LastGood(onProblem), monotonic: () => clock.monotonic() });
+  }
+  return { token: async () => (token ? tokenIn(token, `${place}token`) : undefined), refused: () => {} };
+}

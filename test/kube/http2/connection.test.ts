@@ -1,0 +1,46 @@
+/** A connection over a socket of the test; over real ones by the tests of the transport. */
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { Connection } from '../../../kube/http2/connection.ts';
+
+/** Takes one write, which never ends, and gives nothing. */
+const stuck = () => new Duplex({ read: () => {}, write: () => {} });
+const GET = { method: 'GET', path: '/', headers: {} };
+
+function connected(socket: Duplex) {
+  let left = 0;
+  const connection = new Connection({
+    origin: 'https://192.0.2.1',
+    // HTTP/2 runs over any stream of bytes in both directions.
+    socket: socket as Socket,
+    clock: new SimulatedClock(),
+    onLeave: () => {
+      left += 1;
+    },
+  });
+  return { connection, leaves: () => left };
+}
+
+test('a request that is given up is rejected at once, though nothing can be written to the server', async () => {
+  const { connection } = connected(stuck());
+  const controller = new AbortController();
+  const asked = connection.send(GET, controller.signal);
+  await new Promise((done) => setTimeout(done, 50));
+  controller.abort(new Error('enough'));
+  await expect(asked).rejects.toThrow('enough');
+  // Its place is free again.
+  await new Promise((done) => setTimeout(done, 50));
+  expect([connection.isIdle, connection.free]).toEqual([true, 100]);
+  connection.close();
+});
+
+test('a connection that was closed says why to whoever still asks over it, and closes its socket', async () => {
+  const socket = stuck();
+  const { connection, leaves } = connected(socket);
+  connection.close(new Error('given up'));
+  expect(() => connection.send(GET, new AbortController().signal)).toThrow('given up');
+  await new Promise((done) => setTimeout(done, 50));
+  expect([socket.destroyed, leaves(), connection.free]).toEqual([true, 1, 0]);
+});

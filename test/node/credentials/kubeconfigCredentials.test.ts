@@ -1,0 +1,136 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
+import { ConfigError } from '../../../node/config/configError.ts';
+import type { Kubeconfig } from '../../../node/config/kubeconfig.ts';
+import { KubeconfigCredentials } from '../../../node/credentials/kubeconfigCredentials.ts';
+import { Authority, type KeyPair } from '../../apiserver/serving/certificates.ts';
+
+let folder = '';
+let ca = '';
+let [first, second]: [KeyPair, KeyPair] = [
+  { cert: '', key: '' },
+  { cert: '', key: '' },
+];
+const at = (name: string) => join(folder, name);
+const places = { cluster: '--kubeconfig: /k: clusters: "c": ', user: '--kubeconfig: /k: users: "u": ' };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'credentials-'));
+  const authority = new Authority();
+  ca = authority.cert;
+  [first, second] = [authority.issue('/CN=a'), authority.issue('/CN=b')];
+  authority.remove();
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function credentials(user: Kubeconfig['user'], cluster: Partial<Kubeconfig['cluster']> = {}, files = hostFiles) {
+  const time = { now: Date.now() };
+  const problems: string[] = [];
+  const found = { cluster: { server: 'https://192.0.2.1', ...cluster }, user, places };
+  const clock = { now: () => time.now, monotonic: () => time.now };
+  const source = new KubeconfigCredentials(found, { clock, onProblem: (problem) => problems.push(problem), files });
+  return { source, problems, time };
+}
+const inFiles = () => ({ 'client-certificate': at('crt'), 'client-key': at('key') });
+const write = ({ cert, key }: KeyPair) => Promise.all([writeFile(at('crt'), cert), writeFile(at('key'), key)]);
+
+test('nobody is trusted beside the host, and nobody asks, where nothing is said of it', async () => {
+  const { source, problems } = credentials({ token: '', tokenFile: '' });
+  await source.load();
+  expect([await source.token(), problems]).toEqual([undefined, []]);
+});
+
+test('what stands in the kubeconfig wins over a file, but a token over that of a file does not', async () => {
+  await writeFile(at('token'), 'of-the-file');
+  const data = { 'client-certificate-data': first.cert, 'client-key-data': first.key };
+  const files = { 'client-certificate': at('none'), 'client-key': at('none'), tokenFile: at('token'), token: 'other' };
+  const { source } = credentials({ ...data, ...files }, { 'certificate-authority-data': ca });
+  await source.load();
+  expect(await source.token()).toBe('of-the-file');
+});
+
+test('one file may have both the certificate and its key, which are then of one time', async () => {
+  await writeFile(at('both'), `${first.cert}${first.key}`);
+  const opened: string[] = [];
+  const open: FileSystem['open'] = (path, flags) => {
+    opened.push(path);
+    return hostFiles.open(path, flags);
+  };
+  const user = { 'client-certificate': at('both'), 'client-key': at('both') };
+  await credentials(user, {}, { ...hostFiles, open }).source.load();
+  expect(opened).toEqual([at('both')]);
+});
+
+test('at the start what is wrong is told with the kubeconfig, the field and the file', async () => {
+  const refused = async (user: Kubeconfig['user'], cluster: Partial<Kubeconfig['cluster']> = {}) => {
+    const error: unknown = await credentials(user, cluster)
+      .source.load()
+      .catch((failure) => failure);
+    expect(error).toBeInstanceOf(ConfigError);
+    return error instanceof Error ? error.message : '';
+  };
+  await write({ cert: first.cert, key: second.key });
+  expect(await refused(inFiles())).toBe(
+    `${places.user}client-key: ${at('key')}: expected the key of the client-certificate, got that of another`,
+  );
+  expect(await refused({ 'client-certificate-data': first.cert, 'client-key-data': 'SECRET' })).toBe(
+    `${places.user}client-key-data: expected a private key in PEM, got text without a PEM block`,
+  );
+  expect(await refused({}, { 'certificate-authority': '/dev/zero' })).toBe(
+    `${places.cluster}certificate-authority: /dev/zero: a device, not a file`,
+  );
+  expect(await refused({ tokenFile: at('no-token') })).toBe(`${places.user}tokenFile: ${at('no-token')}: no such file`);
+  expect(await refused({ token: 'SEC\nRET' })).toMatch(/users: "u": token: expected a token, got text/);
+});
+
+test('a name that would move the cursor of a terminal, or end a line, is told by its characters', async () => {
+  const { source } = credentials({ 'client-certificate': '/n/\x1b[2J\nok', 'client-key': '/n/\x1b[2J\nok' });
+  await expect(source.load()).rejects.toThrow(`${places.user}client-certificate: /n/^[[2J\\nok: no such file`);
+});
+
+test('what is the same makes the same, and what is another makes another', async () => {
+  await write(first);
+  const { source } = credentials(inFiles());
+  const known = await source.context();
+  expect(await source.context()).toBe(known);
+  await write(second);
+  expect(await source.context()).not.toBe(known);
+});
+
+test('what is broken later is told once, and what was good is used until there is another that is', async () => {
+  await write(first);
+  const { source, problems } = credentials(inFiles());
+  await source.load();
+  const known = await source.context();
+  await writeFile(at('crt'), 'torn');
+  expect([await source.context(), await source.context()]).toEqual([known, known]);
+  const crt = `${places.user}client-certificate: ${at('crt')}`;
+  const rest = 'what was read before is used until this is good';
+  expect(problems).toEqual([`${crt}: expected a certificate in PEM, got text without a PEM block; ${rest}`]);
+  await rm(at('crt'));
+  expect(await source.context()).toBe(known);
+  expect(problems.slice(1)).toEqual([`${crt}: no such file; ${rest}`]);
+  await write(second);
+  expect(await source.context()).not.toBe(known);
+  expect(problems).toHaveLength(2);
+});
+
+test('a certificate that has expired is told once, also where it does so while it is used', async () => {
+  await write(first);
+  const { source, problems, time } = credentials(inFiles());
+  await source.load();
+  expect(problems).toEqual([]);
+  time.now += 365 * 86_400_000;
+  source.refused();
+  source.refused();
+  const end = new Date(new X509Certificate(first.cert).validTo).toISOString();
+  const said = `${places.user}client-certificate: ${at('crt')}: the certificate has expired on ${end}`;
+  expect(problems).toEqual([said]);
+  await write(second);
+  await source.context();
+  expect(problems).toHaveLength(2);
+});

@@ -1,0 +1,15 @@
+import { expect, test } from '@jest/globals';
+import { LastGood } from '../../../node/credentials/lastGood.ts';
+
+test('what was good is used while what is read is not, which is told once until it is over', async () => {
+  const problems: string[] = [];
+  const good = new LastGood<string>((problem) => problems.push(problem));
+  const broken = (why: string) => good.read(() => Promise.reject(new Error(why)));
+  await expect(broken('none yet')).rejects.toThrow('none yet');
+  expect(await good.read(async () => 'first')).toBe('first');
+  expect([await broken('torn'), await broken('torn'), await broken('gone')]).toEqual(['first', 'first', 'first']);
+  expect(await good.read(async () => 'second')).toBe('second');
+  expect(await broken('gone')).toBe('second');
+  const rest = '; what was read before is used until this is good';
+  expect(problems).toEqual([`torn${rest}`, `gone${rest}`, `gone${rest}`]);
+});

@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { kindOfText, pemBlocks } from '../../../node/credentials/pemBlocks.ts';
+
+const block = (label: string, body = 'MA==') => `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`;
+const labels = (text: string) => pemBlocks(text).map(({ label }) => label);
+
+test('the blocks of a text are found between whatever else stands there, with any ends of lines', () => {
+  const text = `Subject: /CN=a\n${block('CERTIFICATE')}\n# the key\n${block('EC PRIVATE KEY')}`;
+  expect(labels(text)).toEqual(['CERTIFICATE', 'EC PRIVATE KEY']);
+  expect(pemBlocks(text.replaceAll('\n', '\r\n'))).toEqual(pemBlocks(text));
+  expect(pemBlocks(text.trimEnd())[1]?.text).toBe(block('EC PRIVATE KEY'));
+});
+
+test('a block that does not end, or ends as another, is none', () => {
+  expect(labels(`-----BEGIN CERTIFICATE-----\nMA==\n${block('PRIVATE KEY')}`)).toEqual(['PRIVATE KEY']);
+  expect(labels('-----BEGIN CERTIFICATE-----\nMA==\n-----END PRIVATE KEY-----\n')).toEqual([]);
+});
+
+test('a text of nothing but beginnings takes no time to speak of', () => {
+  const begun = performance.now();
+  expect(pemBlocks('-----BEGIN A-----\n'.repeat(60_000))).toEqual([]);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+test.each([
+  ['', 'nothing'],
+  ['\r\n \n', 'nothing'],
+  ['SECRET', 'text without a PEM block'],
+  [Buffer.from([0x30, 0x82, 1, 0x0a]).toString(), 'binary data (DER has to be converted to PEM)'],
+  ['\0\0\0', 'binary data (DER has to be converted to PEM)'],
+  ['-----BEGIN PRIVATE KEY-----\nSECRET', 'a PEM block that is cut off'],
+  [block('CERTIFICATE', 'SECRET') + block('PRIVATE KEY', 'SECRET'), 'PEM of CERTIFICATE, PRIVATE KEY'],
+  [block('\x1b[2JSECRET'), 'PEM of an odd label'],
+])('what a text is can be told without what it says: %j', (text, kind) => {
+  expect(kindOfText(text)).toBe(kind);
+});

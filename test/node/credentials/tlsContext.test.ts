@@ -1,0 +1,101 @@
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { tlsContext } from '../../../node/credentials/tlsContext.ts';
+import { Authority, type KeyPair } from '../../apiserver/serving/certificates.ts';
+
+const DAY_MS = 86_400_000;
+const BROKEN = '-----BEGIN CERTIFICATE-----\nSECRET\n-----END CERTIFICATE-----\n';
+const BROKEN_KEY = '-----BEGIN PRIVATE KEY-----\nSECRET\n-----END PRIVATE KEY-----\n';
+let ca = '';
+let pair: KeyPair;
+let other: KeyPair;
+
+beforeAll(() => {
+  const authority = new Authority();
+  ca = authority.cert;
+  [pair, other] = [authority.issue('/CN=a'), authority.issue('/CN=b')];
+  authority.remove();
+});
+
+const made = (texts: { readonly ca?: string; readonly cert?: string; readonly key?: string }) =>
+  tlsContext({
+    ca: texts.ca === undefined ? undefined : { text: texts.ca, place: 'CA' },
+    cert: texts.cert === undefined ? undefined : { text: texts.cert, place: 'CERT' },
+    key: texts.key === undefined ? undefined : { text: texts.key, place: 'KEY' },
+  });
+/** What is wrong with them. */
+function wrong(texts: Parameters<typeof made>[0]): string {
+  try {
+    made(texts);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return '';
+}
+const encrypted = (type: 'pkcs8' | 'sec1') =>
+  createPrivateKey(pair.key).export({ type, format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' }).toString();
+const derOf = (cert: string) => new X509Certificate(cert).raw.toString('utf8');
+
+describe('what can be used', () => {
+  test('are certificates and their key, whatever stands around them, with any ends of lines', () => {
+    const one = `${pair.cert}${pair.key}`;
+    for (const texts of [
+      {},
+      { ca },
+      { ca, ...pair },
+      { ca: `# own\n${ca}${other.cert}`, cert: one, key: one },
+      { cert: `${pair.cert}${ca}`.replaceAll('\n', '\r\n'), key: pair.key.replaceAll('\n', '\r\n') },
+      {
+        cert: pair.cert,
+        key: `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${pair.key}`,
+      },
+    ])
+      expect(made(texts).doubts(Date.now())).toEqual([]);
+  });
+
+  test('is a bundle that has one good certificate, and of the others it is told', () => {
+    expect(made({ ca: `${BROKEN}${ca}` }).doubts(Date.now())).toEqual(['CA: 1 of 2 certificates cannot be read']);
+  });
+
+  test('is a certificate that has expired, or is not valid yet, and that is told: the clock may be wrong', () => {
+    const { doubts } = made(pair);
+    const { validTo, validFrom } = new X509Certificate(pair.cert);
+    expect(doubts(Date.now() + 365 * DAY_MS)).toEqual([
+      `CERT: the certificate has expired on ${new Date(validTo).toISOString()}`,
+    ]);
+    expect(doubts(0)).toEqual([`CERT: the certificate is not valid before ${new Date(validFrom).toISOString()}`]);
+  });
+});
+
+describe('what cannot be used is told in one sentence without what it says', () => {
+  test('a bundle of authorities', () => {
+    expect(wrong({ ca: BROKEN })).toBe('CA: expected certificates in PEM, got one that cannot be read');
+    expect(wrong({ ca: pair.key })).toBe('CA: expected certificates in PEM, got PEM of PRIVATE KEY');
+    expect(wrong({ ca: '' })).toBe('CA: expected certificates in PEM, got nothing');
+    expect(wrong({ ca: derOf(ca) })).toMatch(/^CA: expected certificates in PEM, got binary data \(DER/);
+  });
+
+  test('a certificate', () => {
+    expect(wrong({ ...pair, cert: BROKEN })).toBe('CERT: expected a certificate in PEM, got one that cannot be read');
+    expect(wrong({ ...pair, cert: pair.key })).toBe('CERT: expected a certificate in PEM, got PEM of PRIVATE KEY');
+    expect(wrong({ ...pair, cert: '<html>' })).toBe(
+      'CERT: expected a certificate in PEM, got text without a PEM block',
+    );
+    expect(wrong({ ...pair, cert: derOf(pair.cert) })).toMatch(/^CERT: expected a certificate in PEM, got binary data/);
+  });
+
+  test('a key', () => {
+    expect(wrong({ ...pair, key: BROKEN_KEY })).toBe('KEY: expected a private key in PEM, got one that cannot be read');
+    expect(wrong({ ...pair, key: pair.cert })).toBe('KEY: expected a private key in PEM, got PEM of CERTIFICATE');
+    expect(wrong({ ...pair, key: other.key })).toBe(
+      'KEY: expected the key of the client-certificate, got that of another',
+    );
+    for (const type of ['pkcs8', 'sec1'] as const)
+      expect(wrong({ ...pair, key: encrypted(type) })).toBe(
+        'KEY: expected a private key without a passphrase, got an encrypted one',
+      );
+    const { publicKey } = generateKeyPairSync('ed25519');
+    const shared = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    expect(wrong({ ...pair, key: shared })).toBe('KEY: expected a private key in PEM, got PEM of PUBLIC KEY');
+  });
+});
