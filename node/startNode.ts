@@ -16,7 +16,7 @@ import { connectCri } from '../cri/grpc.ts';
 import { readHierarchies } from '../host/cgroup/hierarchies.ts';
 import { createAudience } from '../inspect/audience.ts';
 import type { Inspected } from '../inspect/inspected.ts';
-import { type EventMessage, involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
+import { type EventMessage, involvedNode, recordedEvent, warning } from '../pod/events/recordedEvent.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { agentPort } from './agentPort.ts';
@@ -73,7 +73,7 @@ export const startNode: StartNode = async (options) => {
   const onlookers = onlookersOf([{ events: recorder.record }, ...watchersOf(flight, audience)]);
   const tell = (message: EventMessage) =>
     onlookers.events?.({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
-  const node = await nodeOnHost(options, { cri, errors, onlookers });
+  const node = await nodeOnHost(options, { cri, errors, onlookers, tell });
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const recording = () => recordingOf(flight, config);
   const leave = tellCluster(node, { recorder, errors });
@@ -100,10 +100,10 @@ export const startNode: StartNode = async (options) => {
 async function clusterOn(
   { cluster }: NodeConfig,
   identity: HostIdentity,
-  logger: Logger,
+  onProblem: (problem: string) => void,
 ): Promise<JoinedCluster | undefined> {
   if (cluster === undefined) return undefined;
-  return (await import('./joinCluster.ts')).joinCluster(cluster, identity, (problem) => logger.warn(problem));
+  return (await import('./joinCluster.ts')).joinCluster(cluster, identity, onProblem);
 }
 
 /** The cluster hears what happens on the node; gives what ends that. */
@@ -132,10 +132,12 @@ interface Reports {
   readonly cri: Cri;
   readonly errors: ErrorLog;
   readonly onlookers: Partial<NodeParts>;
+  /** Of the node itself. */
+  readonly tell: (message: EventMessage) => void;
 }
 
 /** The node over this host's runtime, cgroups and files. */
-async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers }: Reports) {
+async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, tell }: Reports) {
   const { config, logger, redaction, simulated, restartRuntime, takesOver = false, endsAll = false } = options;
   const hierarchies = await readHierarchies();
   const [host, pids, identity] = await Promise.all([
@@ -143,7 +145,10 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers }:
     processRoom(),
     hostIdentity(),
   ]);
-  const cluster = await clusterOn(config, identity, logger);
+  const cluster = await clusterOn(config, identity, (problem) => {
+    logger.warn(problem);
+    tell(warning('CredentialsUnusable', problem));
+  });
   const parts: NodeParts = {
     ...{ cluster, cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
