@@ -63,17 +63,18 @@ interface StartNodeOptions extends AgentLog {
 export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;
 
 export const startNode: StartNode = async (options) => {
-  const { config, logger, simulated } = options;
+  const { config, logger, simulated, redaction } = options;
   await expectPlaces(config);
   const cri = simulated ? await simulatedCri() : connect(config);
   const errors = logErrors(logger);
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const flight = flightRecorder(config, options);
-  const audience = createAudience(options.redaction.redact);
+  const audience = createAudience(redaction.redact);
   const onlookers = onlookersOf([{ events: recorder.record }, ...watchersOf(flight, audience)]);
   const tell = (message: EventMessage) =>
     onlookers.events?.({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
-  const node = await nodeOnHost(options, { cri, errors, onlookers, tell });
+  const early = keptUntilBegun(tell);
+  const node = await nodeOnHost(options, { cri, errors, onlookers, tell: early.tell });
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const recording = () => recordingOf(flight, config);
   const leave = tellCluster(node, { recorder, errors });
@@ -82,6 +83,7 @@ export const startNode: StartNode = async (options) => {
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
   flight?.begin(node.agent);
   node.agent.start();
+  early.begin();
   const stop = async () => {
     for (const end of ends) end();
     await node.agent.stop();
@@ -90,11 +92,15 @@ export const startNode: StartNode = async (options) => {
     cri.close();
   };
   const inspected = async () =>
-    (await import('./inspectedNode.ts')).inspectedNode({
-      ...{ agent: port, audience, flight, config, redaction: options.redaction, logger },
-    });
+    (await import('./inspectedNode.ts')).inspectedNode({ agent: port, audience, flight, config, redaction, logger });
   return { agent: port, inspected, stop, drain: node.agent.drain, failed: errors.failed };
 };
+
+/** What is told before the node has begun is told then: until then nobody listens. */
+function keptUntilBegun(tell: (message: EventMessage) => void) {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  return { tell: (message: EventMessage) => void begun.then(() => tell(message)), begin };
+}
 
 /** Most nodes belong to none: what speaks with an API server is loaded for those that do. */
 async function clusterOn(
@@ -145,10 +151,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
     processRoom(),
     hostIdentity(),
   ]);
-  const cluster = await clusterOn(config, identity, (problem) => {
-    logger.warn(problem);
-    tell(warning('CredentialsUnusable', problem));
-  });
+  const cluster = await clusterOn(config, identity, (problem) => tell(warning('CredentialsUnusable', problem)));
   const parts: NodeParts = {
     ...{ cluster, cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),

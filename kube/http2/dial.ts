@@ -57,9 +57,7 @@ function addressOf({ origin, serverName }: Place) {
 }
 
 const noHttp2 = ({ origin }: Pick<Place, 'origin'>): Error =>
-  new Error(
-    `${origin} does not speak HTTP/2, expected an API server, which does, and no proxy before it that does not`,
-  );
+  new Error(`${origin} does not speak HTTP/2, expected an API server (a proxy before it has to speak it, too)`);
 
 /** By the reasons of OpenSSL. */
 const NO_TLS = ['wrong version number', 'packet length too long', 'http request'];

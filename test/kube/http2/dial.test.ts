@@ -66,7 +66,7 @@ test('a server of HTTP/2 is connected to, under its own name or another', async 
 test('a server that speaks HTTP/1.1 alone is told so, whether it says that or not, and left', async () => {
   for (const options of [{ ALPNProtocols: ['http/1.1'] }, {}]) {
     const { origin, sockets } = await secure(options);
-    const said = `${origin} does not speak HTTP/2, expected an API server, which does, and no proxy before it that does not`;
+    const said = `${origin} does not speak HTTP/2, expected an API server (a proxy before it has to speak it, too)`;
     await expect(dialing(origin).dialed).rejects.toThrow(new Error(said));
     await until(() => sockets.size === 0);
   }
