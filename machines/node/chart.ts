@@ -109,6 +109,10 @@ const chartSetup = nodeSetup
         if (event.type !== 'node.csiInitialized' || registration === undefined) return;
         enqueue.assign({ registration: { ...registration, isInitialized: true } });
       }),
+      /** The Node can say from the start what the runtime is. */
+      releaseRegistration: enqueueActions(({ context, enqueue }) => {
+        if (context.cluster !== undefined) enqueue.sendTo('registration', { type: 'runtime.seen' });
+      }),
       /** The cluster is to hear of it at once. */
       tellCluster: enqueueActions(({ context, enqueue }) => {
         const { isReady } = context.readiness;
@@ -211,7 +215,11 @@ export const nodeAgentMachine = chartSetup.createMachine({
       tags: ['working', 'beginning'],
       meta: { waitsFor: 'the runtime to list its pods and containers' },
       entry: { type: 'recordEvent', params: { reason: 'Starting', message: 'Starting kubelet.' } },
-      always: { guard: 'isRuntimeSeen', target: 'recovering', actions: ['noteReadiness', 'tellCluster'] },
+      always: {
+        guard: 'isRuntimeSeen',
+        target: 'recovering',
+        actions: ['noteReadiness', 'releaseRegistration', 'tellCluster'],
+      },
       on: { 'node.drain': { target: 'leaving', actions: 'recordFact' } },
     },
     /** It is to stop before it knows what runs: what nobody tells it of in time it can not end. */
@@ -219,7 +227,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       tags: ['working', 'ending'],
       meta: { waitsFor: 'the runtime to list the pods and containers to stop', afterMs: RUNTIME_LIST_MS },
       invoke: { src: 'timer', input: { after: RUNTIME_LIST_MS } },
-      always: { guard: 'isRuntimeSeen', target: 'draining' },
+      always: { guard: 'isRuntimeSeen', target: 'draining', actions: 'releaseRegistration' },
       on: { 'timer.elapsed': 'draining', 'node.drain': {} },
     },
     /** Until every source has told its full set: before that nobody can say which pods are unwanted. */

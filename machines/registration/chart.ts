@@ -3,6 +3,7 @@ import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { parent } from '../shared/actorRefs.ts';
+import type { RegistrationEvent } from '../shared/clusterFacts.ts';
 import type { RegistrationReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
@@ -11,6 +12,12 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 /** As a kubelet: the wait before another try doubles from the first to the longest. */
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 7_000;
+
+/**
+ * So long the Node waits for what the runtime says of itself, that it need not begin with what it is not. A kubelet asks
+ * its runtime once before it registers; a node whose runtime does not answer must show in its cluster nevertheless.
+ */
+const RUNTIME_ANSWER_MS = 5_000;
 
 // Not an interface: the types of the package would have to name it.
 type RegistrationInput = {
@@ -33,7 +40,7 @@ const registrationSetup = setup({
   types: {
     input: {} as RegistrationInput,
     context: {} as RegistrationContext,
-    events: {} as { type: 'timer.elapsed' },
+    events: {} as RegistrationEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
     tags: {} as StateTag,
@@ -67,8 +74,14 @@ export const registrationMachine = registrationSetup.createMachine({
   id: 'registration',
   description: 'The registration of the node in its cluster.',
   context: ({ input }) => ({ ...input, uid: '', waitMs: FIRST_WAIT_MS, retryAt: 0 }),
-  initial: 'registering',
+  initial: 'awaitingRuntime',
   states: {
+    awaitingRuntime: {
+      tags: 'waiting',
+      meta: { waitsFor: 'the runtime to answer, before the node is registered', afterMs: RUNTIME_ANSWER_MS },
+      invoke: { src: 'timer', input: { after: RUNTIME_ANSWER_MS } },
+      on: { 'runtime.seen': 'registering', 'timer.elapsed': 'registering' },
+    },
     registering: {
       tags: 'working',
       meta: { waitsFor: 'the Node object to be registered' },

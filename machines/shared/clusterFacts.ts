@@ -26,5 +26,8 @@ type NodeSeenFact = { readonly type: 'cluster.nodeSeen'; readonly node: SeenNode
 
 export type ClusterFact = WatchFact | EventsFact | NodeSeenFact;
 
+/** What the registration hears: the runtime has answered for the first time. */
+export type RegistrationEvent = { type: 'runtime.seen' } | TimerEvent;
+
 /** What the lease hears: that there is a Node to hold it for. */
 export type LeaseEvent = { type: 'node.registered' } | TimerEvent;

@@ -67,6 +67,20 @@ export const clusterMutations: readonly Mutation[] = [
     put: 'failure: undefined })),',
   },
   {
+    rule: 'C33',
+    breaks: 'the Node is created before the runtime has answered',
+    file: 'machines/registration/chart.ts',
+    find: "initial: 'awaitingRuntime',",
+    put: "initial: 'registering',",
+  },
+  {
+    rule: 'C33',
+    breaks: 'a runtime that does not answer keeps the node from its cluster',
+    file: 'machines/registration/chart.ts',
+    find: ", 'timer.elapsed': 'registering' },",
+    put: '},',
+  },
+  {
     rule: 'C34',
     breaks: 'changed addresses are merged with those that were there',
     file: 'pod/node/nodeStatusPatch.ts',

@@ -2,6 +2,8 @@
 type Meanings = Readonly<Record<string, string>>;
 
 export const registration: Meanings = {
+  awaitingRuntime:
+    'The Node object is to tell from the start what the runtime is. After 5 s without an answer it is created all the same.',
   registering: 'The API server is asked to create the Node object, or one that is there already is brought up to date.',
   awaitingRegistration: 'The node could not be registered. It is tried again after a wait that grows up to 7 s.',
   makingCsiNode: 'The node is registered. Its CSINode object is created, unless it is there already.',

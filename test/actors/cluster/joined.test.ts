@@ -64,10 +64,12 @@ describe('a node that joins', () => {
     const { node, asked, events, ready, ask } = await joining();
     await node.advance('5s');
     const requests = asked();
-    expect(requests.filter((each) => !each.startsWith('GET'))).toEqual([
+    const made = requests.filter((each) => !each.startsWith('GET'));
+    // The lease is asked for by a client of its own.
+    expect(made.filter((each) => each === `POST ${LEASES}`)).toHaveLength(1);
+    expect(made.filter((each) => each !== `POST ${LEASES}`)).toEqual([
       'POST /api/v1/nodes',
       `POST ${CSI_NODES}`,
-      `POST ${LEASES}`,
       ...requests.filter((each) => each === `PATCH ${NODE}/status`),
     ]);
     expect(requests.filter((each) => each === `PATCH ${NODE}/status`).length).toBeLessThanOrEqual(2);
@@ -82,6 +84,34 @@ describe('a node that joins', () => {
         runtimeHandlers: [{ name: '' }],
       },
     });
+  });
+
+  test('C33: makes a Node that lacks only its CSINode, at once where the runtime answers at once', async () => {
+    const { node, transport } = await joining();
+    await node.advance('50ms');
+    const made = transport.requests.find(({ method, path }) => method === 'POST' && path === '/api/v1/nodes');
+    const { status } = JSON.parse(String(made?.body));
+    expect(conditionOf({ status }, 'Ready')).toMatchObject({ message: 'CSINode is not yet initialized' });
+    expect(status).toMatchObject({
+      nodeInfo: { containerRuntimeVersion: 'simulated://1.0.0' },
+      runtimeHandlers: [{ name: '' }],
+    });
+  });
+
+  test('C33: of a runtime that does not answer is NotReady for it after five seconds', async () => {
+    const { node, ready, asked } = await joining();
+    const away = node.runtime.faults.add({
+      ...{ call: 'status', times: Number.POSITIVE_INFINITY, error: { message: 'gone' } },
+    });
+    await node.advance('4s');
+    expect(asked()).not.toContain('POST /api/v1/nodes');
+    await node.advance('2s');
+    const { status, reason, message } = await ready();
+    expect([status, reason]).toEqual(['False', 'KubeletNotReady']);
+    expect(message).toMatch(/^\[container runtime status check may not have completed yet, /);
+    away.release();
+    await node.advance('6s');
+    expect(await ready()).toMatchObject({ status: 'True' });
   });
 
   test('C33: is not ready before its CSINode is there, and tries for that', async () => {

@@ -18,9 +18,9 @@ function clusterStory() {
     states: () => [stateOf('registration'), stateOf('nodeStatus'), stateOf('lease')],
     /** It is registered, ready, and its status is told. */
     register: () => {
+      story.list();
       story.ports.answer('registerNode', { uid: 'node-1-uid', events: [] });
       story.ports.answer('ensureCsiNode', null);
-      story.list();
       while (story.ports.pending().includes('putNodeStatus'))
         story.ports.answer('putNodeStatus', { isWritten: true, events: [] });
     },
@@ -37,18 +37,27 @@ test('a node without a cluster has none of its actors, and asks nothing of one',
   expect(context().registration).toBeUndefined();
 });
 
-test('a node of a cluster registers and renews its lease at once, and tells its status once it is ready', () => {
+test('a node of a cluster asks for its lease at once, registers once the runtime was listed, and then tells its status', () => {
   const { ports, states, asks, context, list } = clusterStory();
+  expect(states()).toEqual(['awaitingRuntime', 'awaitingRegistration', 'renewing']);
+  expect(PORTS.map(asks)).toEqual([0, 0, 0, 1]);
+  list();
   expect(states()).toEqual(['registering', 'awaitingRegistration', 'renewing']);
   expect(PORTS.map(asks)).toEqual([1, 0, 0, 1]);
   ports.answer('registerNode', { uid: 'node-1-uid', events: [] });
   expect(context().registration).toEqual({ uid: 'node-1-uid', isInitialized: false });
   expect(states()).toEqual(['makingCsiNode', 'settling', 'renewing']);
-  list();
-  expect(states()[1]).toBe('settling');
   ports.answer('ensureCsiNode', null);
   expect(context().registration).toEqual({ uid: 'node-1-uid', isInitialized: true });
   expect([states()[1], asks('putNodeStatus')]).toEqual(['reporting', 1]);
+});
+
+test('a node that is told to stop before the runtime was listed registers when it is', () => {
+  const { states, drain, list } = clusterStory();
+  drain();
+  expect(states()[0]).toBe('awaitingRuntime');
+  list();
+  expect(states()[0]).toBe('registering');
 });
 
 test('a node that is not ready for a while says so, and that it is at once', () => {
@@ -95,6 +104,7 @@ test('a change of the node or of its runtime, and that it drains, are told to th
 
 test('its lease is renewed four times while it lasts, whether or not the node could be registered', () => {
   const { ports, asks, states } = clusterStory();
+  ports.advance(5_000);
   ports.fail('registerNode', 'InternalError');
   ports.answer('renewLease', { isHeld: true, chance: 0 });
   const before = asks('renewLease');

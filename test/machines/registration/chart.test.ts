@@ -10,16 +10,18 @@ import { childOf, ear, eventEar, START } from '../support/stand.ts';
 /** As a kubelet waits between its tries. */
 const WAITS = [200, 400, 800, 1_600, 3_200, 6_400, 7_000, 7_000];
 
-/** A registration whose every try the test answers. */
-function registrationStory() {
+/** A registration whose every try the test answers; the runtime has answered unless it is silent. */
+function registrationStory({ isSilent = false } = {}) {
   const ports = new FakePorts(START);
   const { ref, heard } = ear<RegistrationReport>();
   const { inspect, told: events } = eventEar();
   const actor = childOf(ref, provided(registrationMachine, ports), {
     ...{ id: 'registration', input: { nodeName: 'node' }, inspect },
   }).start();
+  const see = () => actor.send({ type: 'runtime.seen' });
+  if (!isSilent) see();
   return {
-    ports,
+    ...{ ports, see },
     heard,
     events,
     registered: (events: readonly EventMessage[] = []) => ports.answer('registerNode', { uid: 'node-1-uid', events }),
@@ -31,7 +33,7 @@ function registrationStory() {
   };
 }
 
-test('C33: the node is registered at once, then its CSINode is made for that Node, and each is told when it is done', () => {
+test('C33: the node is registered as soon as the runtime has answered, then its CSINode is made for that Node, and each is told when it is done', () => {
   const { ports, registered, made, state, heard, asks } = registrationStory();
   expect([state(), asks('registerNode'), asks('ensureCsiNode')]).toEqual(['registering', 1, 0]);
   registered();
@@ -101,4 +103,23 @@ test('what was found of the node is recorded once it is registered', () => {
   expect(events()).toEqual([]);
   registered([{ reason: 'NodeHasSufficientPID', message: 'enough' }]);
   expect(events()).toEqual(['Normal NodeHasSufficientPID: enough']);
+});
+
+test('C33: a node whose runtime has not answered waits for it, and registers at once when it does', () => {
+  const { ports, see, state, asks } = registrationStory({ isSilent: true });
+  expect([state(), asks('registerNode')]).toEqual(['awaitingRuntime', 0]);
+  ports.advance(4_999);
+  expect([state(), asks('registerNode')]).toEqual(['awaitingRuntime', 0]);
+  see();
+  expect([state(), asks('registerNode'), ports.untilNext]).toEqual(['registering', 1, undefined]);
+});
+
+test('C33: a runtime that does not answer keeps no node from its cluster for longer than 5 s', () => {
+  const { ports, see, state, registered, asks } = registrationStory({ isSilent: true });
+  ports.advance(5_000);
+  expect([state(), asks('registerNode')]).toEqual(['registering', 1]);
+  registered();
+  // That it answers then is for the status to tell.
+  see();
+  expect([state(), asks('registerNode')]).toEqual(['makingCsiNode', 1]);
 });

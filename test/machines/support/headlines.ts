@@ -191,6 +191,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     awaitingRetry: 'waiting for another attempt to send unacknowledged statuses until',
   },
   registration: {
+    awaitingRuntime: 'waiting for the runtime to answer, before the node is registered until',
     registering: 'waiting for the Node object to be registered',
     awaitingRegistration: 'waiting for another attempt to register the node until',
     makingCsiNode: 'waiting for the CSINode object to be made',

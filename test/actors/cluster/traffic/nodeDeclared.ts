@@ -7,22 +7,45 @@ const MADE = 'what is made';
 
 export const NODE_REASONS: readonly Reason[] = [
   {
-    kubelet: 'makes its Node once the runtime has answered: only the CSINode keeps it from being ready',
-    here: 'makes it at once; what the runtime is comes with the first patch of its status, which says that it is ready',
-    why: 'a runtime that does not answer keeps no node from its cluster, which then can tell why it is not ready',
+    kubelet: 'was recorded with a runtime that tells neither its handlers nor its features',
+    here: 'tells those of the simulated runtime',
+    why: 'they belong to the runtime',
     seen: [
-      { scenarios: STARTS, about: MADE, what: /^no field POST nodes status\.conditions\[3\]: / },
+      { scenarios: STARTS, about: MADE, what: /^the field POST nodes status\.runtimeHandlers\[0\]\.features\./ },
+      { scenarios: STARTS, about: MADE, what: /^the field POST nodes status\.features\.supplementalGroupsPolicy: / },
+    ],
+  },
+  {
+    kubelet: 'is ready a quarter of a second after its Node was made: in another second, where that comes between',
+    here: 'at once, and no time in the status is another',
+    why: 'times are told in whole seconds',
+    seen: [
       {
-        scenarios: STARTS,
-        about: MADE,
-        what: /^the field POST nodes status\.conditions\[3\]: .*"\[container runtime status check .*CSINode is not yet initialized\]","reason":"KubeletNotReady"/,
-      },
-      { scenarios: STARTS, about: MADE, what: /^no field POST nodes status\.nodeInfo\.containerRuntimeVersion: / },
-      { scenarios: NEW, about: 'the status', what: /^no patch \{"conditions":\[\{[^}]*"KubeletReady"[^}]*\}\]\}$/ },
-      {
-        scenarios: NEW,
+        scenarios: ['01-register'],
         about: 'the status',
-        what: /^the patch \{"conditions":\[\{[^}]*"KubeletReady"[^}]*\}\],"features":\{[^}]*\},"nodeInfo":\{"containerRuntimeVersion":"[^"]*"\},"runtimeHandlers":\[.*\]\}$/,
+        what: /^no patch \{"conditions":\[\{[^}]*"lastHeartbeatTime"[^}]*"KubeletReady"[^}]*\}\]\}$/,
+      },
+      {
+        scenarios: ['01-register'],
+        about: 'the status',
+        what: /^the patch \{"conditions":\[\{"message":"kubelet is posting ready status","reason":"KubeletReady"[^}]*\}\]\}$/,
+      },
+    ],
+  },
+  {
+    kubelet: 'looks for its CSINode before it offers its Node once more: what it offers says that it is ready',
+    here: 'it looks for that of the Node that is there: what it offers says that this has not happened yet',
+    why: 'one that is left of another Node is made anew; the offer is refused in any case, and the Node stays ready',
+    seen: [
+      {
+        scenarios: ['21-restart'],
+        about: MADE,
+        what: /^no field POST nodes status\.conditions\[3\]: .*"reason":"KubeletReady"/,
+      },
+      {
+        scenarios: ['21-restart'],
+        about: MADE,
+        what: /^the field POST nodes status\.conditions\[3\]: .*"message":"CSINode is not yet initialized","reason":"KubeletNotReady"/,
       },
     ],
   },
