@@ -3,6 +3,8 @@ import { NODES } from '../../kube/paths.ts';
 import type { KubeObject, ReflectorStep } from '../../kube/reflector.ts';
 import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
+import { wholeValue } from '../../pod/api/quantity.ts';
+import { isExtended } from '../../pod/resources/requests.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import type { Clock } from '../clock.ts';
 import { seenAsNode } from './nodeObjects.ts';
@@ -68,7 +70,15 @@ function seenNode(object: KubeObject): SeenNode {
     const effect = EFFECTS.find((each) => each === name);
     return effect === undefined ? [] : [{ key, effect, ...(value === undefined ? {} : { value }) }];
   });
-  return { uid, labels, taints, isDoubted: isDoubted(status.conditions) };
+  const extended = extendedIn(status.allocatable);
+  const isAny = Object.keys(extended).length > 0;
+  return { uid, labels, taints, ...(isAny ? { extended } : {}), isDoubted: isDoubted(status.conditions) };
+}
+
+function extendedIn(allocatable: unknown): Record<string, number> {
+  const amounts = Object.entries(typeof allocatable === 'object' && allocatable !== null ? allocatable : {});
+  const extended = amounts.filter(([name]) => isExtended(name));
+  return Object.fromEntries(extended.map(([name, amount]) => [name, wholeValue(String(amount))]));
 }
 
 /** What others may mean is not for this node to act on. */

@@ -5,7 +5,7 @@ import { lookUp } from '../../pod/lookUp.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/known.ts';
 import type { FeedName } from '../shared/events.ts';
-import { admittedBy, isOfCluster, recordedCluster } from './cluster.ts';
+import { admittedBy, isOfCluster, recordedCluster, roomBy } from './cluster.ts';
 import { admissionNode, networkOf, runningLogs } from './context.ts';
 import { preemptionOf } from './endings.ts';
 import { facts, moments } from './facts.ts';
@@ -50,9 +50,9 @@ const chartSetup = nodeSetup
       }),
       passOnFacts: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'node.factsChanged') return;
-        const { allocatable: capacity = context.allocatable, admissionNode: own } = event;
-        const node = admittedBy(context, own);
-        enqueue.sendTo('admission', { type: 'admission.nodeChanged', capacity, node });
+        const { allocatable = context.allocatable, admissionNode: own } = event;
+        const changed = { capacity: roomBy(context, allocatable), node: admittedBy(context, own) };
+        enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...changed });
       }),
       recordHealth: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'runtime.healthChanged') return;
@@ -95,8 +95,12 @@ const chartSetup = nodeSetup
         if (!isOfCluster(event)) return;
         enqueue.assign(recordedCluster(context, event));
         if (event.type !== 'cluster.nodeSeen') return;
-        const node = admittedBy({ ownNode: event.node }, admissionNode(context));
-        enqueue.sendTo('admission', { type: 'admission.nodeChanged', node });
+        const known = { ownNode: event.node };
+        const changed = {
+          capacity: roomBy(known, context.allocatable),
+          node: admittedBy(known, admissionNode(context)),
+        };
+        enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...changed });
         // It need not wait for the next check.
         const { isReady } = context.readiness;
         if (event.node?.isDoubted) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });

@@ -1,5 +1,6 @@
 /** What the node knows of itself in its cluster. */
 import type { AdmissionNode } from '../../pod/admission/node.ts';
+import type { Capacity } from '../../pod/resources/requests.ts';
 import type { ClusterFact, SeenNode } from '../shared/clusterFacts.ts';
 import type { NodeEvent } from '../shared/events.ts';
 import type { EventQueueState } from './eventQueue.ts';
@@ -37,6 +38,11 @@ export function recordedCluster({ watches }: ClusterKnowledge, event: ClusterFac
 }
 
 export const isOfCluster = (event: NodeEvent): event is ClusterFact => event.type.startsWith('cluster.');
+
+/** What there is for pods: what others have said of the Node, as of devices that they look after, counts as well. */
+export function roomBy({ ownNode }: Pick<ClusterKnowledge, 'ownNode'>, own: Capacity): Capacity {
+  return ownNode?.extended ? { ...own, extra: { ...ownNode.extended, ...own.extra } } : own;
+}
 
 /** What admission goes by that others may change: the labels and taints of the Node, once there is one. */
 export function admittedBy(

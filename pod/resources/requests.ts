@@ -32,6 +32,8 @@ export interface Capacity {
   readonly extra?: Readonly<Record<string, number>>;
 }
 
+const DISK = 'ephemeral-storage';
+
 /** What a pod asks of the node: effective requests and host ports. */
 export function requestsOf(pod: Pod): PodRequests {
   return {
@@ -48,11 +50,14 @@ export function requestsOf(pod: Pod): PodRequests {
 
 /** Whatever a node can run short of but cpu and memory; other names mean nothing to it. */
 const isExtra = (resource: string): boolean =>
-  resource === 'ephemeral-storage' || resource.startsWith('hugepages-') || resource.includes('/');
+  resource === DISK || resource.startsWith('hugepages-') || resource.includes('/');
 
-/** A resource that only some nodes or clusters have: one that nobody here told of is not this node's to count. */
-/** Whether a resource is a device of somebody else, and none of Kubernetes' own. */
-export const isExtended = (resource: string): boolean => resource.includes('/') && !resource.includes('kubernetes.io/');
+/**
+ * Whether a resource is a device of somebody else, and none of Kubernetes' own: only some nodes or clusters have it, and one
+ * that nobody has told of is not this node's to count.
+ */
+export const isExtended = (resource: string): boolean =>
+  resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
 
 function extraOf(spec: PodSpec): Record<string, number> {
   const lists = [
@@ -86,10 +91,10 @@ export function conflicts(
 
 /** Of what there is not enough for a pod beside the others. */
 export function shortages(requests: PodRequests, others: readonly PodRequests[], capacity: Capacity): Shortage[] {
-  const extra = Object.keys(requests.extra).filter(
-    (name) => !isExtended(name) || Object.hasOwn(capacity.extra ?? {}, name),
+  const scalars = Object.keys(requests.extra).filter(
+    (name) => name !== DISK && (!isExtended(name) || Object.hasOwn(capacity.extra ?? {}, name)),
   );
-  return ['pods', 'cpu', 'memory', ...extra].flatMap((resource) => {
+  return ['pods', 'cpu', 'memory', DISK, ...scalars].flatMap((resource) => {
     const requested = amountRequested(requests, resource);
     // What it asks nothing of it is not short of: the others need not be counted.
     if (requested <= 0) return [];

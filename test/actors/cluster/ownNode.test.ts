@@ -59,6 +59,15 @@ test('of the Node is told what concerns the node, and only when that has changed
   await stop();
 });
 
+test('what others have said that the Node has of devices is what its pods may take of them', () => {
+  const { keep } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
+  const allocatable = { cpu: '2', 'hugepages-2Mi': '0', 'example.com/gpu': '2', 'example.com/none': '0' };
+  const status = { allocatable: { ...allocatable, 'kubernetes.io/own': '1' }, capacity: { 'example.com/gpu': '4' } };
+  expect(keep?.({ metadata: { uid: 'u' }, status })).toMatchObject({
+    seen: { extended: { 'example.com/gpu': 2, 'example.com/none': 0 } },
+  });
+});
+
 test('a taint whose effect is unknown here is not for the node to act on', () => {
   const { keep } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
   const taints = [

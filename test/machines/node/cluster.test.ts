@@ -150,6 +150,22 @@ test('admission goes by the labels and taints of the Node as others have changed
   expect(known()).toEqual({ ...own, labels: { zone: 'host' } });
 });
 
+test('devices that others have given the Node count for its pods, whatever changes of the host', () => {
+  const { tell, admission, ports, context } = clusterStory();
+  const room = () => admission()?.context.capacity;
+  const own = context().allocatable;
+  tell({ type: 'cluster.nodeSeen', node: seen({ extended: { 'example.com/gpu': 2 } }), at: ports.now });
+  expect(room()).toEqual({ ...own, extra: { 'example.com/gpu': 2 } });
+  const allocatable = { ...own, extra: { 'ephemeral-storage': 7 } };
+  tell({ type: 'node.factsChanged', allocatable, at: ports.now });
+  expect(room()).toEqual({ ...own, extra: { 'ephemeral-storage': 7, 'example.com/gpu': 2 } });
+  // What is the host's own is in its hands.
+  tell({ type: 'cluster.nodeSeen', node: seen({ extended: { 'ephemeral-storage': 9 } }), at: ports.now });
+  expect(room()).toEqual(allocatable);
+  tell({ type: 'cluster.nodeSeen', node: seen(), at: ports.now });
+  expect(room()).toEqual(allocatable);
+});
+
 test('a cluster that has not heard of the node for a while is told at once, and of other changes of the Node nothing', () => {
   const { tell, register, asks, ports } = clusterStory();
   register();

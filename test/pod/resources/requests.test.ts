@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { conflicts, requestsOf, samePort } from '../../../pod/resources/requests.ts';
+import { conflicts, requestsOf, samePort, shortages } from '../../../pod/resources/requests.ts';
 import { aContainer, aPod, requestsWith } from '../fixtures.ts';
 
 const capacity = { cpuMillis: 1000, memoryBytes: 1000, pods: 3 };
@@ -92,6 +92,17 @@ describe('C24: whether the node can take it', () => {
     const { 'hugepages-2Mi': _pages, ...without } = known;
     expect(conflicts(claimed, [], { ...capacity, extra: without })?.reason).toBe('OutOfhugepages-2Mi');
     expect(conflicts(claimed, [], capacity)?.reason).toBe('OutOfephemeral-storage');
+  });
+
+  test('ephemeral storage comes before what else is scarce, and a name of quotas is no device', () => {
+    const extra = { 'a.example.com/gpu': 2, 'ephemeral-storage': 2 ** 30, 'requests.example.com/gpu': 1 };
+    const claimed = requests({ extra });
+    const names = (has: Record<string, number>) =>
+      shortages(claimed, [], { ...capacity, extra: has }).map(({ resource }) => resource);
+    expect(names({ 'a.example.com/gpu': 0 })).toEqual([
+      ...['ephemeral-storage', 'a.example.com/gpu', 'requests.example.com/gpu'],
+    ]);
+    expect(names({})).toEqual(['ephemeral-storage', 'requests.example.com/gpu']);
   });
 
   test('a taken host port', () => {
