@@ -2,6 +2,7 @@
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
 import { isConflict, isForbidden } from '../../kube/kubeError.ts';
 import { CSI_NODES, csiNodePath, NODES, nodePath } from '../../kube/paths.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import { conditionEvents } from '../../pod/node/nodeConditions.ts';
 import type { NodeImage, NodeObject } from '../../pod/node/nodeObject.ts';
 import { registeredNode, wantedOfRegistered } from '../../pod/node/registeredNode.ts';
@@ -10,7 +11,7 @@ import type { Clock } from '../clock.ts';
 import { heartbeatClient } from './heartbeat.ts';
 import type { MirrorPort } from './mirrorPods.ts';
 import { NodeLease } from './nodeLease.ts';
-import { type FoundNode, orNone, ownerNode, readCsiNode, readNode } from './nodeObjects.ts';
+import { type FoundCsiNode, type FoundNode, orNone, ownerNode, readCsiNode, readNode } from './nodeObjects.ts';
 import { NodeStatus } from './nodeStatus.ts';
 import type { OwnNode } from './ownNode.ts';
 
@@ -39,8 +40,18 @@ export interface ClusterNodeParts {
 /** What clusters once did themselves is for storage drivers to do: controllers look here whether a node knows it. */
 const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins';
 const MIGRATED_PLUGINS: readonly string[] = [
-  ...['aws-ebs', 'azure-disk', 'azure-file', 'cinder', 'gce-pd', 'portworx-volume', 'vsphere-volume'],
+  ...['kubernetes.io/aws-ebs', 'kubernetes.io/azure-disk', 'kubernetes.io/azure-file', 'kubernetes.io/cinder'],
+  ...['kubernetes.io/gce-pd', 'kubernetes.io/portworx-volume', 'kubernetes.io/vsphere-volume'],
 ];
+
+/** As an agent of another version may have left it; the same object where nothing has to change. */
+function withMigrated(found: FoundCsiNode): FoundCsiNode {
+  const { annotations = {} } = found.metadata;
+  const known = new Set((lookUp(annotations, MIGRATED) ?? '').split(','));
+  if (known.size === MIGRATED_PLUGINS.length && MIGRATED_PLUGINS.every((name) => known.has(name))) return found;
+  const changed = { ...annotations, [MIGRATED]: MIGRATED_PLUGINS.join() };
+  return { ...found, metadata: { ...found.metadata, annotations: changed } };
+}
 
 /** What is asked of the API server about the node itself. */
 export type ClusterPort = 'registerNode' | 'ensureCsiNode' | 'putNodeStatus' | 'renewLease';
@@ -126,13 +137,17 @@ export class ClusterNode {
     const { client, nodeName } = this.#parts;
     const path = csiNodePath(nodeName);
     const found = await orNone(async () => readCsiNode(await client.get(path, options), `GET ${path}`));
-    const owners = found?.metadata.ownerReferences ?? [];
-    if (found !== undefined && owners.some((owner) => owner.uid === uid)) return;
-    // That of another Node of this name says nothing of this one.
-    if (found !== undefined && owners.length > 0)
+    if (found !== undefined) {
+      const owners = found.metadata.ownerReferences ?? [];
+      if (owners.some((owner) => owner.kind === 'Node' && owner.name === nodeName && owner.uid === uid)) {
+        const current = withMigrated(found);
+        if (current !== found) await client.update(path, current, options);
+        return;
+      }
+      // That of another Node of this name, or of nobody, says nothing of this one.
       await orNone(() => client.delete(path, { preconditions: { uid: found.metadata.uid } }, options));
-    else if (found !== undefined) return;
-    const annotations = { [MIGRATED]: MIGRATED_PLUGINS.map((name) => `kubernetes.io/${name}`).join() };
+    }
+    const annotations = { [MIGRATED]: MIGRATED_PLUGINS.join() };
     const metadata = { name: nodeName, annotations, ownerReferences: [ownerNode(nodeName, uid)] };
     await client.create(
       CSI_NODES,

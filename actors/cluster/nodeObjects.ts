@@ -29,11 +29,13 @@ const leaseSchema = z.looseObject({
 const csiNodeSchema = z.looseObject({
   metadata: z.looseObject({
     uid: z.string(),
-    ownerReferences: z.optional(z.array(z.looseObject({ uid: z.string() }))),
+    annotations: texts,
+    ownerReferences: z.optional(z.array(z.looseObject({ kind: z.string(), name: z.string(), uid: z.string() }))),
   }),
 });
 
 export type FoundNode = z.infer<typeof nodeSchema>;
+export type FoundCsiNode = z.infer<typeof csiNodeSchema>;
 export type FoundLease = z.infer<typeof leaseSchema>;
 
 /** Of what a watch has told, where each object is read by itself. */

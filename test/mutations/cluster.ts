@@ -75,6 +75,13 @@ export const clusterMutations: readonly Mutation[] = [
   },
   {
     rule: 'C33',
+    breaks: 'a CSINode that an earlier agent left stays as it is',
+    file: 'actors/cluster/clusterNode.ts',
+    find: 'if (current !== found) await',
+    put: 'if (current === undefined) await',
+  },
+  {
+    rule: 'C33',
     breaks: 'a runtime that does not answer keeps the node from its cluster',
     file: 'machines/registration/chart.ts',
     find: ", 'timer.elapsed': 'registering' },",

@@ -6,6 +6,8 @@ const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
 const CSI_NODE = `${CSI_NODES}/node-1`;
 const MARK = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' };
 
+const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins';
+
 describe('registering', () => {
   test('makes the Node with its status, and gives and tells its UID', async () => {
     const told: string[] = [];
@@ -75,7 +77,7 @@ describe('the CSINode', () => {
     expect(await ask('GET', CSI_NODE)).toMatchObject({
       metadata: {
         annotations: {
-          'storage.alpha.kubernetes.io/migrated-plugins':
+          [MIGRATED]:
             'kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/azure-file,kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume',
         },
       },
@@ -97,14 +99,35 @@ describe('the CSINode', () => {
     expect(second.metadata).not.toMatchObject({ uid: Object(first).uid });
   });
 
-  test('that belongs to nobody stays', async () => {
-    const { register, ensureCsiNode, ask, asked } = joiningNode();
+  test('C33: that belongs to nobody is made anew', async () => {
+    const { register, ensureCsiNode, ask } = joiningNode();
     const { uid } = await register();
     await ask('POST', CSI_NODES, { metadata: { name: 'node-1' }, spec: { drivers: [] } });
-    asked();
     await ensureCsiNode(uid);
-    expect(asked()).toEqual([`GET ${CSI_NODE}`]);
+    expect(await ask('GET', CSI_NODE)).toMatchObject(ownedBy(uid));
   });
+
+  test.each([[{}], [{ [MIGRATED]: 'kubernetes.io/aws-ebs,kubernetes.io/own' }]])(
+    'C33: that an earlier agent left with the annotations %j is brought up to date, once',
+    async (annotations) => {
+      const { register, ensureCsiNode, ask, asked } = joiningNode();
+      const { uid } = await register();
+      const { ownerReferences } = ownedBy(uid).metadata;
+      const drivers = [{ name: 'csi.example.com', nodeID: 'n', topologyKeys: [] }];
+      const metadata = { name: 'node-1', annotations: { ...annotations, note: 'x' }, ownerReferences };
+      await ask('POST', CSI_NODES, { metadata, spec: { drivers } });
+      asked();
+      await ensureCsiNode(uid);
+      expect(asked()).toEqual([`GET ${CSI_NODE}`, `PUT ${CSI_NODE}`]);
+      expect(await ask('GET', CSI_NODE)).toMatchObject({
+        metadata: { annotations: { [MIGRATED]: expect.stringMatching(/^(kubernetes\.io\/[a-z-]+,?){7}$/), note: 'x' } },
+        spec: { drivers: [{ name: 'csi.example.com', nodeID: 'n' }] },
+      });
+      asked();
+      await ensureCsiNode(uid);
+      expect(asked()).toEqual([`GET ${CSI_NODE}`]);
+    },
+  );
 
   test('is not made while the server cannot say whether it is there', async () => {
     const { register, ensureCsiNode, troubled, asked } = joiningNode();
