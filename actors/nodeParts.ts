@@ -44,7 +44,7 @@ export interface ClusterParts {
   readonly providerId: string;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
-  /** Is told the UID of its Node. */
+  /** Is told the UID of its Node, and that of another one in its place. */
   readonly onNodeUid?: (uid: string) => void;
   /** How the server is asked, for people; absent: that is not shown. */
   readonly access?: ClusterAccess;

@@ -15,8 +15,8 @@ import { packageVersion } from './places.ts';
 export interface JoinedCluster extends ClusterParts {
   /** The same server, at a rate of its own. */
   readonly eventClient: KubeClient;
-  /** That of the node's own Node, once it is registered. */
-  readonly nodeUid: Promise<string>;
+  /** Tells the UID of the node's own Node once there is one, and that of each other one in its place. */
+  followNodeUid(listener: (uid: string) => void): void;
   close(): void;
 }
 
@@ -36,7 +36,6 @@ export async function joinCluster(
   await credentials.load();
   const endpoint = kubeEndpoint(kubeconfig, credentials);
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
-  const { promise: nodeUid, resolve: onNodeUid } = Promise.withResolvers<string>();
   const [transport, leaseTransport] = [
     new Http2Transport(endpoint, systemClock),
     new Http2Transport(endpoint, systemClock),
@@ -45,11 +44,27 @@ export async function joinCluster(
     client: new KubeClient({ transport, clock: systemClock, userAgent, rate }),
     eventClient: new KubeClient({ transport, clock: systemClock, userAgent, rate: eventRate }),
     leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
-    ...{ pods: new PodCache(), onNodeUid, nodeUid },
+    ...{ pods: new PodCache(), ...nodeUids() },
     access: clusterAccess(config.kubeconfig, kubeconfig),
     ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, statusImages, registers: registersNode },
     close: () => {
       for (const each of [transport, leaseTransport]) each.close();
+    },
+  };
+}
+
+/** Whoever comes later hears of the last one as well. */
+function nodeUids(): Required<Pick<JoinedCluster, 'onNodeUid' | 'followNodeUid'>> {
+  const listeners: ((uid: string) => void)[] = [];
+  let known: string | undefined;
+  return {
+    onNodeUid: (uid) => {
+      known = uid;
+      for (const tell of listeners) tell(uid);
+    },
+    followNodeUid: (listener) => {
+      listeners.push(listener);
+      if (known !== undefined) listener(known);
     },
   };
 }

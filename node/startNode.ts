@@ -119,12 +119,12 @@ function tellCluster(
 ): () => void {
   if (cluster === undefined) return () => {};
   const end = new AbortController();
-  const { eventClient: client, nodeUid } = cluster;
+  const { eventClient: client, followNodeUid } = cluster;
   const sender = new EventSender({
     ...{ client, clock: systemClock, jitter: systemJitter, onError, signal: end.signal },
     onState: (state) => agent.tell({ type: 'cluster.eventsChanged', state }),
   });
-  void nodeUid.then((uid) => sender.learnNode(uid));
+  followNodeUid((uid) => sender.learnNode(uid));
   recorder.subscribe(({ event, removed }) => {
     if (!removed) sender.take(event);
   });

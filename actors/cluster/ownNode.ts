@@ -44,8 +44,13 @@ export class OwnNode {
   }
 }
 
-/** Follows it, and tells what of it concerns the node when that has changed. */
-export function ownNodeWatch(ownNode: OwnNode, nodeName: string, clock: Pick<Clock, 'now'>): Watch<Kept> {
+/** Follows it, and tells what of it concerns the node when that has changed; `onUid` hears which Node it is now. */
+export function ownNodeWatch(
+  ownNode: OwnNode,
+  nodeName: string,
+  clock: Pick<Clock, 'now'>,
+  onUid: (uid: string) => void = () => {},
+): Watch<Kept> {
   let told: SeenNode | null | undefined;
   return {
     ...{ name: 'Node', place: `the Node ${nodeName}` },
@@ -57,6 +62,7 @@ export function ownNodeWatch(ownNode: OwnNode, nodeName: string, clock: Pick<Clo
       ownNode.take(kept.map(({ object }) => object));
       const node = kept[0]?.seen ?? null;
       if (told !== undefined && sameValue(told, node)) return;
+      if (node !== null && node.uid !== told?.uid) onUid(node.uid);
       told = node;
       send({ type: 'cluster.nodeSeen', node, at: clock.now() });
     },

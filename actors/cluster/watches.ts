@@ -27,7 +27,7 @@ export const clusterWatches =
     if (cluster === undefined) return;
     const how = { client: cluster.client, clock, jitter, signal, send, onError };
     await Promise.all([
-      follow(ownNodeWatch(ownNode, nodeName, clock), how),
+      follow(ownNodeWatch(ownNode, nodeName, clock, cluster.onNodeUid), how),
       follow(servicesWatch(services), how),
       follow(classesWatch(classes), how),
     ]);

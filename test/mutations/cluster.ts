@@ -88,6 +88,13 @@ export const clusterMutations: readonly Mutation[] = [
     put: '},',
   },
   {
+    rule: 'C36',
+    breaks: 'events of the node go on naming a Node that another has taken the place of',
+    file: 'actors/cluster/ownNode.ts',
+    find: 'node.uid !== told?.uid) onUid(node.uid);',
+    put: 'told === undefined) onUid(node.uid);',
+  },
+  {
     rule: 'C34',
     breaks: 'changed addresses are merged with those that were there',
     file: 'pod/node/nodeStatusPatch.ts',

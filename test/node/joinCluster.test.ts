@@ -87,10 +87,17 @@ test('a node asks by its certificate, and says who it is', async () => {
   await expect(joined.leaseClient.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
 });
 
-test('whoever waits for the UID of its Node hears of that', async () => {
-  const { onNodeUid, nodeUid, close } = await joinCluster({ ...config, kubeconfig: await kubeconfig() }, host);
+test('whoever follows the UID of its Node hears of each', async () => {
+  const { onNodeUid, followNodeUid, close } = await joinCluster({ ...config, kubeconfig: await kubeconfig() }, host);
+  const [heard, heardLater]: string[][] = [[], []];
+  followNodeUid((uid) => heard?.push(uid));
   onNodeUid?.('uid-1');
-  expect(await nodeUid).toBe('uid-1');
+  followNodeUid((uid) => heardLater?.push(uid));
+  onNodeUid?.('uid-2');
+  expect([heard, heardLater]).toEqual([
+    ['uid-1', 'uid-2'],
+    ['uid-1', 'uid-2'],
+  ]);
   close();
 });
 

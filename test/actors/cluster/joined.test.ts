@@ -19,19 +19,22 @@ interface Joining extends Cluster {
   asked(): string[];
   watched(): string[];
   events(): string[];
+  /** Of its Nodes, as it has heard of them. */
+  uids(): string[];
   ready(): Promise<Record<string, unknown>>;
 }
 
 async function joining(isAway = false): Promise<Joining> {
   const made: { cluster?: Cluster } = {};
   const events: string[] = [];
+  const uids = new Set<string>();
   const node = await simulatedNode({
     fromFiles: true,
     parts: { events: ({ reason, involved }) => void (involved.kind === 'Node' && events.push(reason)) },
     clusterOf: (clock) => {
       made.cluster = cluster(clock);
       made.cluster.transport.isAway = isAway;
-      return made.cluster;
+      return { ...made.cluster, onNodeUid: (uid) => void uids.add(uid) };
     },
   });
   const { cluster: joined } = made;
@@ -42,6 +45,7 @@ async function joining(isAway = false): Promise<Joining> {
     asked: () => all().flatMap(({ method, path, isWatch }) => (isWatch ? [] : [`${method} ${path}`])),
     watched: () => all().flatMap(({ path, isWatch }) => (isWatch ? [path.split('?')[0] ?? ''] : [])),
     events: () => events.splice(0),
+    uids: () => [...uids],
     ready: async () => conditionOf(await joined.ask('GET', NODE), 'Ready'),
   };
 }
@@ -145,6 +149,16 @@ describe('a node that joins', () => {
 });
 
 describe('a node that has joined', () => {
+  test('C36: hears which Node it has when somebody has made another in its place', async () => {
+    const { node, ask, uids } = await joined();
+    expect(uids()).toHaveLength(1);
+    await ask('DELETE', NODE);
+    const { metadata } = await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' } });
+    await node.advance('1s');
+    expect(uids()).toHaveLength(2);
+    expect(uids().at(-1)).toBe(Object(metadata).uid);
+  });
+
   test('renews its lease, and asks for nothing else', async () => {
     const { node, asked } = await joined();
     await node.advance('60s');
