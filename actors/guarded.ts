@@ -13,3 +13,14 @@ export function guarded<T, Answer>(
     }
   };
 }
+
+/** Whether it was done: what it throws goes to `onError` under the name and to nobody else. */
+export function done(name: string, act: () => void, onError: (source: string, error: unknown) => void): boolean {
+  try {
+    act();
+    return true;
+  } catch (error) {
+    onError(name, error);
+    return false;
+  }
+}

@@ -183,6 +183,7 @@ function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers):
     runtimeName: () => root.getSnapshot().context.health.name,
     keep: keep && guarded('statuses', keep, onError),
     known: from?.statuses,
+    onError,
   });
   const inspect = inspection({ board, since }, boundary, onlookers);
   const root: RootActor = rootActor(boundary, {

@@ -10,10 +10,11 @@ import type { SeenPod } from '../../pod/show/seenPod.ts';
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
 import type { PodView } from '../../pod/status/view.ts';
 import type { Clock } from '../clock.ts';
+import { done } from '../guarded.ts';
 import { isTold, podOf } from './actorsOfPods.ts';
 import { heldChanges } from './heldChanges.ts';
 import { type PodTrees, podTrees } from './podTrees.ts';
-import { isSamePod, withStatus } from './toldPod.ts';
+import { byNamespaceAndName, isActor, isAt, isSamePod, type Posted, type Seen, seenOf, withStatus } from './toldPod.ts';
 
 /**
  * A pod after a change of its status or of its actors' states; `removed` when it is gone from the node. The tree is made
@@ -64,19 +65,6 @@ export interface StatusBoard {
   close(): void;
 }
 
-interface Posted {
-  /** Its actor; or what is shown of a pod that has none yet. */
-  readonly shown: PodRef | ActorNode;
-  readonly pod: Pod;
-  readonly view: PodView;
-}
-
-type Seen = Pick<Posted, 'pod' | 'shown'>;
-
-const seenOf = (shown: PodRef): Seen => ({ shown, pod: podView(shown).pod });
-
-const isActor = (shown: PodRef | ActorNode): shown is PodRef => 'getSnapshot' in shown;
-
 export interface StatusBoardOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** The node's addresses at present, the primary first. */
@@ -85,6 +73,8 @@ export interface StatusBoardOptions {
   /** The scheme of container ids. */
   readonly runtimeName: () => string;
   readonly keep?: PersistFacts | undefined;
+  /** Told what is thrown for one pod: the others go on without that. */
+  readonly onError: (source: string, error: unknown) => void;
   /** The statuses that pods had before the board was made, by uid: what has not changed since keeps its times. */
   readonly known?: Readonly<Record<string, PodStatus>> | undefined;
 }
@@ -101,6 +91,8 @@ class Board implements StatusBoard {
   /** What watchers know: a posted pod comes here once it may be told. */
   readonly #told = new Map<string, Pod>();
   readonly #dirty = new Set<PodRef>();
+  /** Those whose status could not be made: each is tried again with the next pod that changes. */
+  readonly #failed = new Set<PodRef>();
   /** The statuses of before the board was made. */
   readonly #known: Map<string, PodStatus>;
   readonly #trees: PodTrees;
@@ -149,7 +141,8 @@ class Board implements StatusBoard {
     }
     for (const { view, tree } of awaited) {
       const known = this.#posted.get(view.pod.metadata.uid)?.shown;
-      if (known === undefined || (!isActor(known) && known.waitingFor !== tree.waitingFor)) this.#post(view, tree);
+      if (known === undefined || (!isActor(known) && known.waitingFor !== tree.waitingFor))
+        this.#guarded(() => this.#post(view, tree));
     }
   }
 
@@ -191,6 +184,7 @@ class Board implements StatusBoard {
     this.#neverTold = this.#held.all();
     this.#listeners.clear();
     this.#dirty.clear();
+    this.#failed.clear();
   }
 
   #schedule(): void {
@@ -202,12 +196,22 @@ class Board implements StatusBoard {
 
   #flush(): void {
     this.#isScheduled = false;
+    for (const ref of this.#failed) this.#dirty.add(ref);
+    this.#failed.clear();
     for (const ref of this.#dirty) {
       this.#dirty.delete(ref);
-      const view = podView(ref);
-      if (isBeingAdopted(ref)) this.#adopted.set(view.pod.metadata.uid, ref);
-      else this.#post(view, ref);
+      const isDone = this.#guarded(() => {
+        const view = podView(ref);
+        if (isBeingAdopted(ref)) this.#adopted.set(view.pod.metadata.uid, ref);
+        else this.#post(view, ref);
+      });
+      if (!isDone) this.#failed.add(ref);
     }
+  }
+
+  /** What is thrown for one pod, or by one listener, is not for the others to bear. */
+  #guarded(act: () => void): boolean {
+    return done('statuses', act, this.#options.onError);
   }
 
   #seen(): Seen[] {
@@ -273,7 +277,7 @@ class Board implements StatusBoard {
   #publish(change: StatusChange): void {
     if (change.removed) this.#told.delete(change.uid);
     else this.#told.set(change.uid, change.pod);
-    for (const listener of this.#listeners) listener(change);
+    for (const listener of this.#listeners) this.#guarded(() => listener(change));
   }
 
   /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
@@ -288,12 +292,3 @@ class Board implements StatusBoard {
 }
 
 const UNTOLD = 'its status to be saved';
-
-const isAt = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
-  metadata.name === name && metadata.namespace === namespace;
-
-/** The order of kubectl's lists; of pods with one name, of which one waits for the other to be gone, that of their UIDs. */
-const byNamespaceAndName = ({ metadata: a }: Pod, { metadata: b }: Pod): number => {
-  const field = (['namespace', 'name', 'uid'] as const).find((each) => a[each] !== b[each]);
-  return field === undefined ? 0 : a[field] < b[field] ? -1 : 1;
-};

@@ -1,8 +1,24 @@
 /** A pod with its status, as it is told. */
+import { type PodRef, podView } from '../../machines/shared/views.ts';
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
+import type { ActorNode } from '../../pod/show/actorNode.ts';
 import type { PodView } from '../../pod/status/view.ts';
+
+/** A pod as the board has it. */
+export interface Posted {
+  /** Its actor; or what is shown of a pod that has none yet. */
+  readonly shown: PodRef | ActorNode;
+  readonly pod: Pod;
+  readonly view: PodView;
+}
+
+export type Seen = Pick<Posted, 'pod' | 'shown'>;
+
+export const seenOf = (shown: PodRef): Seen => ({ shown, pod: podView(shown).pod });
+
+export const isActor = (shown: PodRef | ActorNode): shown is PodRef => 'getSnapshot' in shown;
 
 /** Whether all of the object but its status is the same: then, with the same status, it need not be told again. */
 export const isSamePod = (before: PodView, now: PodView): boolean =>
@@ -19,3 +35,13 @@ export function withStatus({ pod, termination }: PodView, status: PodStatus): Po
   };
   return { ...pod, metadata: { ...pod.metadata, ...deletion }, status };
 }
+
+/** A pod is looked for by its name, and by its namespace if that is known. */
+export const isAt = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
+  metadata.name === name && metadata.namespace === namespace;
+
+/** The order of kubectl's lists; of pods with one name, of which one waits for the other to be gone, that of their UIDs. */
+export const byNamespaceAndName = ({ metadata: a }: Pod, { metadata: b }: Pod): number => {
+  const field = (['namespace', 'name', 'uid'] as const).find((each) => a[each] !== b[each]);
+  return field === undefined ? 0 : a[field] < b[field] ? -1 : 1;
+};

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { AnyActorRef } from 'xstate';
-import { createStatusBoard } from '../../../actors/status/statusBoard.ts';
+import type { AnyActorRef, InspectionEvent } from 'xstate';
+import { createStatusBoard, type StatusBoard, type StatusBoardOptions } from '../../../actors/status/statusBoard.ts';
 import { simulatedNode } from '../../fakes/node.ts';
 import { IMAGE, podRunning, podWith } from '../../fakes/pods.ts';
 
@@ -57,24 +57,59 @@ test('of a pod with many containers only the one that has changed is looked at a
   expect(same).toEqual([true, false, true]);
 });
 
+/** A board beside that of the node. */
+const boardOf = (more: Partial<StatusBoardOptions> = {}) =>
+  createStatusBoard({
+    ...{ clock: { now: () => 0 }, since: () => 0, hostIps: () => [], runtimeName: () => 'simulated' },
+    onError: (_source, error) => {
+      throw error;
+    },
+    ...more,
+  });
+
+/** Of the pods themselves alone: an actor that has ended is then heard of after the one that takes its place. */
+const noting =
+  (board: StatusBoard) =>
+  ({ type, actorRef }: InspectionEvent) => {
+    // Every actor here is one of xstate's own.
+    if (type === '@xstate.snapshot' && /^pod\//.test((actorRef as AnyActorRef).id)) board.note(actorRef as AnyActorRef);
+  };
+
+test('C14: a pod whose status cannot be made, or listener that throws, keeps nobody else from hearing of pods', async () => {
+  const [errors, heard]: [string[], string[]] = [[], []];
+  const bad = { isBroken: true };
+  const board = boardOf({
+    onError: (source, error) => errors.push(`${source}: ${String(error)}`),
+    keep: ({ uid }) => {
+      if (uid === 'bad-uid' && bad.isBroken) throw new Error('unkept');
+      return undefined;
+    },
+  });
+  board.subscribe(() => {
+    throw new Error('unheard');
+  });
+  board.subscribe(({ pod: { metadata, status } }) => heard.push(`${metadata.name} ${status?.phase}`));
+  const pods = [podWith('bad'), podWith('good')];
+  const node = await simulatedNode({ pods, parts: { inspect: noting(board) } });
+  await node.advance('3s');
+  expect(heard.at(-1)).toBe('good Running');
+  expect(heard.join()).not.toContain('bad');
+  expect(new Set(errors)).toEqual(new Set(['statuses: Error: unkept', 'statuses: Error: unheard']));
+  // With the next change of any pod it is tried once more.
+  bad.isBroken = false;
+  node.runtime.exitContainer(node.containerId('good', 'main'), 1);
+  await node.advance('1s');
+  expect(heard).toContain('bad Running');
+});
+
 test('a pod that begins in the turn in which one of its uid ends has nothing of that one in its status', async () => {
   const phases: unknown[] = [];
-  const clock = { now: () => 0 };
-  const since = () => 0;
-  const known = { 'job-uid': { phase: 'Failed' } } as const;
-  const board = createStatusBoard({ clock, since, known, hostIps: () => [], runtimeName: () => 'simulated' });
+  const board = boardOf({ known: { 'job-uid': { phase: 'Failed' } } });
   board.subscribe(({ pod, removed }) => phases.push(removed ? 'removed' : pod.status?.phase));
   const job = podRunning('job', 'exit 0', { restartPolicy: 'OnFailure' });
   const node = await simulatedNode({
     pods: [job],
-    parts: {
-      // Of the pods themselves alone: an actor that has ended is then heard of after the one that takes its place.
-      inspect: ({ type, actorRef }) => {
-        // Every actor here is one of xstate's own.
-        if (type === '@xstate.snapshot' && /^pod\//.test((actorRef as AnyActorRef).id))
-          board.note(actorRef as AnyActorRef);
-      },
-    },
+    parts: { inspect: noting(board) },
   });
   await node.advance('3s');
   expect(phases.at(-1)).toBe('Failed');
