@@ -22,7 +22,7 @@ const ofMany = ({ ids: { length } }: { readonly ids: readonly string[] }) => (le
 
 const abouts: About = {
   ...{ registerNode: ofNothing, ensureCsiNode: ofNothing, putNodeStatus: ofNothing, renewLease: ofNothing },
-  ...{ createMirror: ofNothing, removeMirror: ofNothing },
+  ...{ createMirror: ofNothing, removeMirror: ofNothing, readNode: ofNothing },
   putStatus: ({ sink }) => sink,
   ...{ preparePod: ofNothing, setUpCgroups: ofNothing, prepareCgroup: ofNothing, removeCgroup: ofNothing },
   ...{ removePodData: ofNothing, fitPod: ofNothing, inspectSandbox: ofNothing, surveyDisk: ofNothing },

@@ -19,6 +19,7 @@ const WARNED_OF = new Set([
   'rotateLogs',
   'putStatus',
   'registerNode',
+  'readNode',
   'ensureCsiNode',
   'putNodeStatus',
   'renewLease',

@@ -13,7 +13,7 @@ import type { MirrorPort } from './mirrorPods.ts';
 import { NodeLease } from './nodeLease.ts';
 import { type FoundCsiNode, type FoundNode, orNone, ownerNode, readCsiNode, readNode } from './nodeObjects.ts';
 import { NodeStatus } from './nodeStatus.ts';
-import type { OwnNode } from './ownNode.ts';
+import { type OwnNode, seenNode } from './ownNode.ts';
 
 export interface ClusterNodeParts {
   readonly client: KubeClient;
@@ -54,7 +54,7 @@ function withMigrated(found: FoundCsiNode): FoundCsiNode {
 }
 
 /** What is asked of the API server about the node itself. */
-export type ClusterPort = 'registerNode' | 'ensureCsiNode' | 'putNodeStatus' | 'renewLease';
+export type ClusterPort = 'registerNode' | 'readNode' | 'ensureCsiNode' | 'putNodeStatus' | 'renewLease';
 type Ports = Pick<Services, ClusterPort>;
 
 /** A try of a heartbeat takes no longer, in milliseconds: that several fit in a lease. */
@@ -64,11 +64,13 @@ export class ClusterNode {
   readonly #parts: ClusterNodeParts;
   readonly #lease: NodeLease;
   readonly #status: NodeStatus;
+  readonly #tryMs: number;
 
   constructor(parts: ClusterNodeParts) {
     const { client, leaseClient, leaseSeconds, statusCheckMs, statusReportMs } = parts;
     const tryMs = Math.min(statusCheckMs, leaseSeconds * 1_000, LONGEST_TRY_MS);
     this.#parts = parts;
+    this.#tryMs = tryMs;
     this.#lease = new NodeLease({ ...parts, client: heartbeatClient(leaseClient, tryMs), seconds: leaseSeconds });
     this.#status = new NodeStatus({
       ...{ ...parts, client: heartbeatClient(client, tryMs), reportMs: statusReportMs },
@@ -82,6 +84,7 @@ export class ClusterNode {
       this.#parts.onNodeUid?.(registered.uid);
       return registered;
     },
+    readNode: async (_input, options) => seenNode(await this.#get({ ...options, timeoutMs: this.#tryMs })),
     ensureCsiNode: async ({ uid }, options) => {
       await this.#ensureCsiNode(uid, options);
       return null;
@@ -160,6 +163,6 @@ export class ClusterNode {
 /** Without a cluster there is nobody to ask. */
 const missing = () => Promise.reject(new Error('the node belongs to no cluster'));
 export const noCluster: Ports & Pick<Services, MirrorPort> = {
-  ...{ registerNode: missing, ensureCsiNode: missing, putNodeStatus: missing, renewLease: missing },
+  ...{ registerNode: missing, readNode: missing, ensureCsiNode: missing, putNodeStatus: missing, renewLease: missing },
   ...{ createMirror: missing, removeMirror: missing },
 };

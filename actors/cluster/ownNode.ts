@@ -69,7 +69,8 @@ export function ownNodeWatch(
   };
 }
 
-function seenNode(object: KubeObject): SeenNode {
+/** What of a Node concerns its node. */
+export function seenNode(object: unknown): SeenNode {
   const { metadata, spec, status } = seenAsNode(object);
   const { uid, labels = {} } = metadata;
   const taints = (spec.taints ?? []).flatMap(({ key, value, effect: name }) => {

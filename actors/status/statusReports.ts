@@ -212,6 +212,8 @@ function isAwaited(
   { pod: { status = {} }, view }: Pick<StatusChange, 'pod' | 'view'>,
 ): boolean {
   if ((known?.ended ?? false) !== view.reclaimed) return true;
+  // As a kubelet tells nothing of a pod before it has decided on it: that may take a question to the API server.
+  if (view.tags.includes('admitting')) return false;
   return isPressing(known?.status, status, view.termination?.reason === 'Deleted');
 }
 

@@ -7,13 +7,17 @@ import type { Decision } from '../../pod/admission/decide.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
 import { actorAt, parent } from '../shared/actorRefs.ts';
 import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/events.ts';
+import { type PortTypes, port } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import {
   type AdmissionContext,
   type AdmissionEntry,
   type AdmissionInput,
   afterStep,
+  answered,
+  asking,
   entryOf,
+  hasDoubt,
   nextStep,
   type Request,
   reopened,
@@ -34,8 +38,16 @@ const facts = ({ snapshot: { context } }: Seen<AdmissionContext>) => ({
 
 function answerOf(decision: Exclude<Decision, { kind: 'preempting' }>): AdmissionAnswer {
   if (decision.kind === 'admitted') return { type: 'admission.admitted' };
-  const { kind: _, ...refusal } = decision;
+  const { kind: _, isByLabels: _labels, ...refusal } = decision;
   return { type: 'admission.refused', ...refusal };
+}
+
+/** Of an answer; without one nothing. */
+function seenIn(event: object): Request['seen'] {
+  if (!('output' in event)) return undefined;
+  // Only `readNode` is done there.
+  const { labels, taints } = event.output as PortTypes['readNode']['output'];
+  return { labels, taints };
 }
 
 export const admissionMachine = setup({
@@ -46,7 +58,11 @@ export const admissionMachine = setup({
     meta: {} as StateMeta,
     tags: {} as StateTag,
   },
+  actors: { readNode: port('readNode') },
+  guards: { hasDoubt: ({ context }) => hasDoubt(context) },
   actions: {
+    beginLook: assign(({ context }) => asking(context)),
+    recordLook: assign(({ context, event }) => answered(context, seenIn(event))),
     recordRequest: assign(({ context, event }) => {
       if (event.type !== 'admission.request') return {};
       const { uid, fullName, pod, requests, allocated, adopted, holder } = event;
@@ -81,6 +97,7 @@ export const admissionMachine = setup({
           enqueue.sendTo(parent<AdmissionFact>(), { type: 'admission.preempting', uids: decision.uids });
           continue;
         }
+        if (decision.kind === 'doubted') continue;
         const holder = actorAt<AdmissionAnswer>(self, request.holder);
         if (holder !== undefined) enqueue.sendTo(holder, answerOf(decision));
       }
@@ -113,5 +130,20 @@ export const admissionMachine = setup({
     'admission.release': { actions: ['release', 'decide'] },
     'admission.nodeChanged': { actions: ['recordNode', 'decide'] },
   },
-  states: { open: { tags: 'steady' } },
+  states: {
+    open: { tags: 'steady', always: { guard: 'hasDoubt', target: 'askingServer' } },
+    /** As a kubelet does it before it refuses a pod for labels alone: it may not have heard yet that they fit. */
+    askingServer: {
+      tags: 'working',
+      meta: { waitsFor: 'the API server to tell the labels of the node' },
+      entry: 'beginLook',
+      invoke: {
+        src: 'readNode',
+        input: null,
+        onDone: { target: 'open', actions: ['recordLook', 'decide'] },
+        // What was known before stands.
+        onError: { target: 'open', actions: ['recordLook', 'decide'] },
+      },
+    },
+  },
 });

@@ -11,6 +11,8 @@ import { drop, find, named, put } from './indexed.ts';
 export interface AdmissionInput {
   readonly capacity: Capacity;
   readonly node: AdmissionNode;
+  /** Others can change the labels of the node before it hears of that, and the API server can be asked. */
+  readonly hasCluster?: boolean;
 }
 
 export interface AdmissionEntry {
@@ -37,7 +39,33 @@ export interface Request {
   readonly awaitsName: boolean;
   /** Who is answered. */
   readonly holder: ActorPath;
+  /** Whether the API server is to be asked for the Node, because only its labels speak against the pod. */
+  readonly look?: 'due' | 'asked' | 'done';
+  /** What it said. */
+  readonly seen?: Pick<AdmissionNode, 'labels' | 'taints'>;
 }
+
+type Doubt = { readonly kind: 'doubted' };
+
+const isLooking = ({ look }: Request): boolean => look === 'due' || look === 'asked';
+
+/** Whether a pod waits for the API server to be asked. */
+export const hasDoubt = ({ waiting }: AdmissionContext): boolean => waiting.some(({ look }) => look === 'due');
+
+/** Those for which it is asked from now on. */
+export const asking = (context: AdmissionContext): AdmissionContext =>
+  looked(context, 'due', (request) => ({ ...request, look: 'asked' }));
+
+/** Those for which it was asked are decided by what it has said; without an answer by what was known. */
+export const answered = (context: AdmissionContext, seen?: Request['seen']): AdmissionContext =>
+  looked(context, 'asked', (request) => ({ ...request, look: 'done', ...(seen ? { seen } : {}) }));
+
+const looked = (context: AdmissionContext, at: Request['look'], next: (request: Request) => Request) => ({
+  ...context,
+  waiting: context.waiting
+    .filter(({ look }) => look === at)
+    .reduce((all, each) => put(all, next(each)), context.waiting),
+});
 
 export interface AdmissionContext extends AdmissionInput {
   /** One of each uid, in the order of arrival. */
@@ -97,6 +125,7 @@ export const withoutRequests = (context: AdmissionContext, uid: string): Admissi
 export function waitOf({ waiting, entries }: AdmissionContext, uid: string): string | undefined {
   const request = find(waiting, uid);
   if (request === undefined) return undefined;
+  if (isLooking(request)) return 'the API server to tell the labels of the node, which do not fit';
   const before = named(entries, request.fullName).find((each) => each.holdsName && each.uid !== uid);
   return before === undefined
     ? 'pods to terminate that are preempted for it'
@@ -120,7 +149,7 @@ interface Occupying extends Occupant {
 /** What comes of a request now; nothing yet while the room that it needs is being made. */
 export interface Step {
   readonly request: Request;
-  readonly decision: Decision;
+  readonly decision: Decision | Doubt;
 }
 
 /** The first request that can be decided; who waits for room before it keeps that room from those behind. */
@@ -128,11 +157,17 @@ export function nextStep(context: AdmissionContext): Step | undefined {
   const ahead: Request[] = [];
   for (const request of context.waiting) {
     if (request.awaitsName) continue;
-    const decision = decisionOn(context, request, ahead);
-    if (decision !== undefined) return { request, decision };
+    const decision = isLooking(request) ? undefined : decisionOn(context, request, ahead);
+    if (decision !== undefined) return { request, decision: orDoubt(context, request, decision) };
     ahead.push(request);
   }
   return undefined;
+}
+
+/** A pod that others have just made the node fit for is not refused because the node has yet to hear of that. */
+function orDoubt({ hasCluster }: AdmissionContext, { look }: Request, decision: Decision): Decision | Doubt {
+  const isDoubted = hasCluster && look === undefined && decision.kind === 'refused' && decision.isByLabels;
+  return isDoubted ? { kind: 'doubted' } : decision;
 }
 
 /** Who waits and takes nothing yet can not end for anybody: whom a request goes before, that one does not count for it. */
@@ -142,7 +177,8 @@ function decisionOn(context: AdmissionContext, request: Request, ahead: readonly
   const before = ahead.filter((each) => !isPreemptable(requests, each.requests));
   const others = occupants(context, (uid) => uid !== request.uid && !before.some((each) => each.uid === uid));
   const staying = others.filter(({ preempted }) => !preempted);
-  const room = { ...context, occupants: staying, reserved: requestsOf(before) };
+  const node = { ...context.node, ...request.seen };
+  const room = { ...context, node, occupants: staying, reserved: requestsOf(before) };
   const decision = isOfAdmitted(context, request) ? ofUpdate(decideUpdate(requests, room)) : decide(request, room);
   // Nobody is ending to make room: all there are stay.
   if (decision.kind !== 'admitted' || staying.length === others.length) return decision;
@@ -153,6 +189,7 @@ function decisionOn(context: AdmissionContext, request: Request, ahead: readonly
 /** What is known when a step is taken. */
 export function afterStep(context: AdmissionContext, { request, decision }: Step): AdmissionContext {
   if (decision.kind === 'preempting') return { ...context, entries: preempted(context.entries, decision.uids) };
+  if (decision.kind === 'doubted') return { ...context, waiting: put(context.waiting, { ...request, look: 'due' }) };
   const { uid } = request;
   const entry = entryOf(context, uid);
   if (entry === undefined) return context;

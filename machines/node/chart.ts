@@ -145,7 +145,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     spawn('admission', {
       id: 'admission',
       systemId: 'admission',
-      input: { capacity: input.allocatable, node: admissionNode(input) },
+      input: { capacity: input.allocatable, node: admissionNode(input), hasCluster: input.cluster !== undefined },
     });
     const { nodeName, cluster } = input;
     if (cluster !== undefined) {

@@ -30,6 +30,7 @@ import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { ProbeKind } from '../../pod/status/view.ts';
+import type { SeenNode } from './clusterFacts.ts';
 import type { FeedName } from './events.ts';
 
 /** A container of a pod that the runtime has, also where it has another id there by now. */
@@ -40,16 +41,15 @@ export interface KnownContainer extends Identified {
 
 /** A request and the answer to it. */
 export interface PortTypes {
-  /**
-   * Sends a sink the latest status of a pod, and tells its version. Within a time limit; rejects with what the sink says.
-   * Idempotent.
-   */
+  /** Sends a sink a pod's latest status and tells its version; rejects with its words. Within a time limit. Idempotent. */
   putStatus: { input: { sink: string; uid: string }; output: { version: number } };
   /**
    * Makes the Node object, or brings one that is there up to date: its labels, annotations and resources. Within a time
    * limit. Idempotent. `events` are what was found of the node for it.
    */
   registerNode: { input: null; output: { uid: string; events: readonly EventMessage[] } };
+  /** Asks the API server for the Node as it is at this moment. Within a time limit. */
+  readNode: { input: null; output: SeenNode };
   /** Makes the CSINode of the Node with this UID, in the place of one of another Node. Within a time limit. Idempotent. */
   ensureCsiNode: { input: { uid: string }; output: null };
   /** Writes the Node's status where it is another, or was not for a while; `events` are what it came to. Idempotent. */

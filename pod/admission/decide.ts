@@ -30,7 +30,8 @@ export interface Room {
 
 export type Decision =
   | { readonly kind: 'admitted' }
-  | ({ readonly kind: 'refused' } & Refusal)
+  /** `isByLabels`: nothing speaks against it but the labels of the node. */
+  | ({ readonly kind: 'refused'; readonly isByLabels?: true } & Refusal)
   /** These pods must end first. */
   | { readonly kind: 'preempting'; readonly uids: readonly string[] };
 
@@ -41,12 +42,16 @@ export function decide(candidate: Candidate, { node, capacity, occupants, reserv
   if (never) return { kind: 'refused', ...never };
   const others = [...occupants.map((each) => each.requests), ...reserved];
   const short = shortages(requests, others, capacity);
-  const [misfit] = misfits(candidate, node, others);
+  const [misfit, ...more] = misfits(candidate, node, others);
   const [first] = short;
   if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
-  if (misfit) return { kind: 'refused', ...misfit };
+  // Whether AppArmor is there a kubelet asks after all else.
+  const isByLabels = first === undefined && misfit?.reason === 'NodeAffinity' && more.every(isOfAppArmor);
+  if (misfit) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...misfit };
   return first === undefined ? { kind: 'admitted' } : byPreemption(requests, short, occupants);
 }
+
+const isOfAppArmor = ({ reason }: Refusal): boolean => reason === 'AppArmor';
 
 /** Decides on other resources of a pod that was admitted: what a pod is refused for holds for them, and so does who goes before whom. */
 export function decideUpdate(requests: PodRequests, { capacity, occupants, reserved }: Omit<Room, 'node'>): Decision {

@@ -128,6 +128,8 @@ export const unreached: readonly Unreached[] = [
     ...{ machine: 'pod', from, event: 'pod.terminate', reason: NO_CLUSTER },
   })),
   ...impatient,
+  { machine: 'admission', from: 'open', event: '', reason: NO_CLUSTER },
+  { machine: 'admission', from: 'askingServer', reason: NO_CLUSTER },
   ...['registration', 'nodeStatus', 'lease', 'mirror'].map((machine) => ({ machine, reason: NO_CLUSTER })),
 ];
 

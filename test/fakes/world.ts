@@ -23,6 +23,7 @@ export class FakeWorld {
 
   readonly answers: Answers = {
     ...{ registerNode: () => ({ uid: 'node-uid', events: [] }), ensureCsiNode: () => null },
+    readNode: () => ({ uid: 'node-uid', labels: {}, taints: [], isDoubted: false }),
     putNodeStatus: () => ({ isWritten: true, events: [] }),
     renewLease: () => ({ isHeld: true, chance: 0 }),
     ...{ createMirror: () => null, removeMirror: () => null },

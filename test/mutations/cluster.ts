@@ -32,6 +32,14 @@ export const clusterMutations: readonly Mutation[] = [
     tests: ['test/actors/cluster/apiPods.test.ts'],
   },
   {
+    rule: 'C24',
+    breaks: 'a pod is refused for labels that the node has not heard of yet',
+    file: 'machines/admission/context.ts',
+    find: 'const isDoubted = hasCluster &&',
+    put: 'const isDoubted = false && hasCluster &&',
+    tests: ['test/machines/admission/askingServer.test.ts'],
+  },
+  {
     rule: 'C31',
     breaks: 'a mirror goes while its pod ends',
     file: 'machines/node/mirrors.ts',

@@ -24,6 +24,8 @@ export const limiter: Meanings = {
 
 export const admission: Meanings = {
   open: 'It keeps the account of what pods that are admitted have taken of the node: processors, memory, ports, and the number of pods.',
+  askingServer:
+    'Only the labels of the node speak against a pod. The API server is asked whether they are others by now, before the pod is refused.',
 };
 
 export const cgroups: Meanings = {

@@ -192,11 +192,22 @@ test('a Node is made with the taints and the id of its node, and they are nobody
   expect(await ask('GET', NODE)).toEqual(made);
 });
 
+test('the Node is read as the server has it at that moment; that there is none is a failure', async () => {
+  const { register, readNode, ask, asked } = joiningNode();
+  await expect(readNode()).rejects.toMatchObject({ code: 404 });
+  const { uid } = await register();
+  await ask('PATCH', NODE, { metadata: { labels: { zone: 'a' } } }, 'application/merge-patch+json');
+  asked();
+  expect(await readNode()).toMatchObject({ uid, labels: { zone: 'a' }, isDoubted: false });
+  expect(asked()).toEqual([`GET ${NODE}`]);
+});
+
 test('without a cluster there is nobody to ask', async () => {
   const options = { signal: new AbortController().signal };
-  const { registerNode, ensureCsiNode, putNodeStatus, renewLease } = noCluster;
+  const { registerNode, readNode, ensureCsiNode, putNodeStatus, renewLease } = noCluster;
   const calls: Record<ClusterPort, Promise<unknown>> = {
     registerNode: registerNode(null, options),
+    readNode: readNode(null, options),
     ensureCsiNode: ensureCsiNode({ uid: 'u' }, options),
     putNodeStatus: putNodeStatus(null, options),
     renewLease: renewLease(null, options),

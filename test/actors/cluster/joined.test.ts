@@ -149,6 +149,16 @@ describe('a node that joins', () => {
 });
 
 describe('a node that has joined', () => {
+  test('C24: asks for its Node before it refuses a pod for labels alone', async () => {
+    const { node, ask, asked } = await joined();
+    const spec = { nodeName: 'node-1', nodeSelector: { zone: 'b' }, containers: [{ name: 'main', image: IMAGE }] };
+    await ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+    await ask('POST', PODS, { metadata: { name: 'web' }, spec: { ...spec, automountServiceAccountToken: false } });
+    await node.advance('2s');
+    expect(asked().filter((each) => each === `GET ${NODE}`)).toHaveLength(1);
+    expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: { phase: 'Failed', reason: 'NodeAffinity' } });
+  });
+
   test('C36: hears which Node it has when somebody has made another in its place', async () => {
     const { node, ask, uids } = await joined();
     expect(uids()).toHaveLength(1);

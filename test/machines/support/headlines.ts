@@ -181,6 +181,9 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'sharedWithOthers.looking': 'waiting for the parent cgroups of pods to be set up',
     'sharedWithOthers.waiting': 'waiting for pods of other agents to leave the cgroups until',
   },
+  admission: {
+    askingServer: 'waiting for the API server to tell the labels of the node',
+  },
   limiter: {
     full: 'waiting for one of its slots to be released',
     fullForNow: 'waiting for one of its slots to be released, or its holders to count as slow until',

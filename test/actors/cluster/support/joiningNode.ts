@@ -67,6 +67,7 @@ export function joiningNode(more: Partial<ClusterNodeParts> = {}) {
   return {
     ...{ ...common, chance, changes, asked, troubled, forgetful },
     register: () => node.ports.registerNode(null, options),
+    readNode: () => node.ports.readNode(null, options),
     /** The node hears from now on what the server has of it. */
     hear: async () => {
       const how = {

@@ -1,0 +1,81 @@
+import { expect, test } from '@jest/globals';
+import { admissionMachine } from '../../../machines/admission/chart.ts';
+import { waitOf } from '../../../machines/admission/context.ts';
+import { admissionNode } from '../../../machines/node/context.ts';
+import type { AdmissionAnswer } from '../../../machines/shared/events.ts';
+import { provided } from '../../../machines/shared/ports.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { aPod, requestsWith } from '../../pod/fixtures.ts';
+import { asker, childOf, ear, START } from '../support/stand.ts';
+
+const capacity = { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 10 };
+
+/** Admission to a node in zone a, as far as it knows; the test answers for the API server. */
+function admissionStory({ hasCluster = true } = {}) {
+  const ports = new FakePorts(START);
+  const node = { ...admissionNode({ nodeName: 'node' }), labels: { zone: 'a' } };
+  const input = { capacity, node, hasCluster };
+  const id = 'admission';
+  const of = childOf(ear().ref, provided(admissionMachine, ports), { id, systemId: id, input }).start();
+  const ask = (uid: string, zone: string, cpuMillis = 0) => {
+    const { holder, heard } = asker<AdmissionAnswer>(of);
+    const pod = aPod({ nodeSelector: { zone } });
+    const requests = requestsWith({ cpuMillis });
+    const request = { uid, fullName: `default/${uid}`, pod, requests, adopted: false, holder };
+    of.send({ type: 'admission.request', ...request });
+    return () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted'));
+  };
+  const seen = (zone: string) => ({ uid: 'u', labels: { zone }, taints: [], isDoubted: false });
+  return {
+    ...{ ports, ask, send: of.send },
+    answer: (zone: string) => ports.answer('readNode', seen(zone)),
+    asks: () => ports.asked('readNode').length,
+    state: () => statePath(of.getSnapshot().value),
+    waitOf: (uid: string) => waitOf(of.getSnapshot().context, uid),
+  };
+}
+
+test('C24: a pod that only the labels speak against is admitted where the API server has others by now', () => {
+  const { ask, answer, asks, state, waitOf } = admissionStory();
+  const pod = ask('web', 'b');
+  expect([state(), asks(), pod()]).toEqual(['askingServer', 1, []]);
+  expect(waitOf('web')).toBe('the API server to tell the labels of the node, which do not fit');
+  answer('b');
+  expect([state(), asks(), pod()]).toEqual(['open', 1, ['admitted']]);
+});
+
+test('C24: it is refused where the labels are what they were, or nobody answers, and is asked for once', () => {
+  const { ask, answer, asks, ports, send } = admissionStory();
+  const [one, other] = [ask('web', 'b'), ask('job', 'b')];
+  answer('a');
+  expect([one(), other(), asks()]).toEqual([['NodeAffinity'], [], 2]);
+  ports.fail('readNode', 'InternalError');
+  expect([other(), asks()]).toEqual([['NodeAffinity'], 2]);
+  send({ type: 'admission.nodeChanged', node: { labels: { zone: 'b' } } });
+  expect(ask('late', 'b')()).toEqual(['admitted']);
+});
+
+test('others are decided meanwhile, and leave a pod that waits for the answer its room', () => {
+  const { ask, answer } = admissionStory();
+  const pod = ask('web', 'b', 600);
+  expect(ask('small', 'a', 400)()).toEqual(['admitted']);
+  expect(ask('large', 'a', 500)()).toEqual(['OutOfcpu']);
+  answer('b');
+  expect(pod()).toEqual(['admitted']);
+});
+
+test('a pod that goes before the answer gets none', () => {
+  const { ask, answer, send, state } = admissionStory();
+  const pod = ask('web', 'b');
+  send({ type: 'admission.release', uid: 'web' });
+  answer('b');
+  expect([state(), pod()]).toEqual(['open', []]);
+});
+
+test('nobody is asked where something else speaks against a pod as well, or there is no cluster', () => {
+  const { ask, asks } = admissionStory();
+  expect([ask('web', 'b', 2_000)(), asks()]).toEqual([['OutOfcpu'], 0]);
+  const alone = admissionStory({ hasCluster: false });
+  expect([alone.ask('web', 'b')(), alone.asks()]).toEqual([['NodeAffinity'], 0]);
+});
