@@ -97,7 +97,8 @@ const addClusterOptions = (command: Command): Command =>
     .option('--kubeconfig <file>', 'kubeconfig of the cluster that the node belongs to (default: none)')
     .option('--register-node [boolean]', 'make the Node object; false: somebody else does (default: true)', onOrOff)
     .option('--register-with-taints <taints>', 'taints to register the node with, as key=value:NoSchedule')
-    .option('--provider-id <id>', 'the ID by which a cloud knows the node');
+    .option('--provider-id <id>', 'the ID by which a cloud knows the node')
+    .option('--cloud-provider <name>', 'not supported in this version: a name is refused (default: none)');
 
 /** As a kubelet's flags: on as soon as it is named, unless a value says otherwise. */
 const onOrOff = (value: string): boolean | string => (value === 'true' || value === 'false' ? value === 'true' : value);
@@ -125,7 +126,10 @@ const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaul
       'directory of RuntimeClass manifests; in a cluster for classes that it lacks (default: none)',
     )
     .option('--hostname-override <name>', "the node's name (default: the host's)")
-    .option('--node-ip <address>', "the node's IP address, or a comma-separated IPv4 and IPv6 address");
+    .option(
+      '--node-ip <address>',
+      "the node's IP address, or a comma-separated IPv4 and IPv6 address; 0.0.0.0, ::: the host's, IPv4 or IPv6 first",
+    );
 
 const addLimitOptions = (command: Command): Command =>
   command

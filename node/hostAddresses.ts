@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { isIPv4 } from 'node:net';
+import { isIPv4, SocketAddress } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { lookUp } from '../pod/lookUp.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import { byFamily } from './config/nodeIp.ts';
 
 type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
@@ -54,13 +55,42 @@ export function followedAddresses(
  * one of these alone, IPv4 where there is one, as from a kubelet that was not told two (`pkg/kubelet/nodestatus/setters.go`).
  */
 export function nodeAddresses(
-  { nodeIps, followsHostAddresses, cluster }: Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses' | 'cluster'>,
+  { nodeIps, followsHostAddresses, prefersIpv6, cluster }: AddressConfig,
   follow: typeof followedAddresses = followedAddresses,
 ): readonly string[] | (() => readonly string[]) {
   if (!followsHostAddresses) return nodeIps;
   const addresses = follow(nodeIps);
-  return cluster === undefined ? addresses : () => addresses().slice(0, 1);
+  const most = cluster === undefined ? undefined : 1;
+  return () => byFamily(addresses(), prefersIpv6).slice(0, most);
 }
+
+type AddressConfig = Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses' | 'prefersIpv6' | 'cluster'>;
+
+/** What is odd in addresses that the node was told, in the words of a kubelet, which would say none of them to its cluster. */
+export function nodeIpWarnings(
+  { nodeIps, followsHostAddresses }: Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses'>,
+  interfaces: Interfaces,
+): string[] {
+  if (followsHostAddresses) return [];
+  const own = Object.values(interfaces).flatMap((infos = []) => infos.map(({ address }) => address));
+  return nodeIps.flatMap((address) => {
+    const why = oddity(address, own);
+    return why === undefined ? [] : [`--node-ip: ${why}; it is used all the same`];
+  });
+}
+
+function oddity(address: string, own: readonly string[]): string | undefined {
+  if (/^(127\.|::1$)/.test(address)) return "nodeIP can't be loopback address";
+  if (/^(22[4-9]|23\d)\.|^ff/i.test(address)) return "nodeIP can't be a multicast address";
+  if (/^169\.254\.|^fe[89ab]/i.test(address)) return "nodeIP can't be a link-local unicast address";
+  const isOwn = own.some(
+    (each) => new SocketAddress(socketOf(each)).address === new SocketAddress(socketOf(address)).address,
+  );
+  return isOwn ? undefined : `node IP: "${address}" not found in the host's network interfaces`;
+}
+
+/** An IPv6 address can be written in several ways: this tells them as one. */
+const socketOf = (address: string) => ({ address, family: isIPv4(address) ? ('ipv4' as const) : ('ipv6' as const) });
 
 /** The addresses by the interface that leads out, undefined where none does. The kernel answers both at once. */
 function presentAddresses(): readonly string[] | undefined {

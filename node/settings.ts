@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import type { Flags } from './config/flags.ts';
 import { type ConfigDefaults, compileConfig, type NodeConfig } from './config/nodeConfig.ts';
 import { type ConfigFile, readConfigFile } from './config/readFile.ts';
-import { hostAddresses } from './hostAddresses.ts';
+import { hostAddresses, nodeIpWarnings } from './hostAddresses.ts';
 import { hostWarnings, readHostFacts } from './hostChecks.ts';
 
 /** The compiled configuration, and what to warn of before the node starts. */
@@ -25,13 +25,18 @@ export async function readSettings(
 ): Promise<Settings> {
   const file = flags['--config'] === undefined ? undefined : await readConfigFile(flags['--config']);
   const routes = await readFile('/proc/net/route', 'utf8').catch(() => '');
-  const addresses = hostAddresses(networkInterfaces(), routes);
+  const interfaces = networkInterfaces();
+  const addresses = hostAddresses(interfaces, routes);
   const config = compileConfig({
     flags,
     ...(file ? { file } : {}),
     defaults: { ...options.defaults, hostname: hostname(), addresses },
   });
   const facts = options.checkHost ? await readHostFacts() : undefined;
-  const warnings = [...ignoredWarning(file), ...(facts ? hostWarnings(facts, config) : [])];
+  const ofHost = [
+    ...(facts ? hostWarnings(facts, config) : []),
+    ...(options.checkHost ? nodeIpWarnings(config, interfaces) : []),
+  ];
+  const warnings = [...ignoredWarning(file), ...ofHost];
   return { config, ...(file ? { file } : {}), warnings };
 }

@@ -219,7 +219,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // Commands, run as processes or over a real socket.
   'test/cli/process.test.ts': {
     cli: 'agent asYaml describe getEvents leftPods readEvents readExplanation readNodes readPods record resource run signals standardOutput',
-    node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory settings startNode',
+    node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory startNode',
   },
   'test/cli/logs.test.ts': { cli: 'askPod delete' },
   'test/cli/program.test.ts': { cli: 'getCommand podCommands streamCommands' },

@@ -1,23 +1,17 @@
-import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { addressIn } from '../../inspect/address.ts';
 import { parseQuantity, wholeValue } from '../../pod/api/quantity.ts';
 import { labelsFlag, sysctlsFlag, taintsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { boolean, directory, endpoint, path, section, text, textLike, whole } from './fields.ts';
+import { nodeIpsFlag } from './nodeIp.ts';
 import { headersFlag, manifestUrl } from './urlFields.ts';
 
-const nodeIps = z.pipe(
-  z.custom<string>((value) => typeof value === 'string' && areNodeIps(value.split(',')), {
-    error: 'expected an IP address, or a comma-separated IPv4 and IPv6 address',
-  }),
-  z.transform((value: string) => value.split(',')),
+/** Those inside of Kubernetes are gone, and what an external one needs of a node is not there yet. */
+const cloudProvider = textLike(
+  'nothing, as a node of a cloud provider is not supported in this version',
+  (text) => text === '',
 );
-
-function areNodeIps(addresses: readonly string[]): boolean {
-  const families = addresses.map((address) => isIP(address));
-  return !families.includes(0) && new Set(families).size === families.length;
-}
 
 const hostname = z.custom<string>(
   (value) =>
@@ -73,12 +67,13 @@ const flags = section({
   '--pod-log-dir': z.optional(directory),
   '--runtime-class-path': z.optional(path),
   '--hostname-override': z.optional(hostname),
-  '--node-ip': z.optional(nodeIps),
+  '--node-ip': z.optional(nodeIpsFlag),
   '--max-pods': z.optional(fromText(whole())),
   '--kubeconfig': z.optional(path),
   '--register-node': z.optional(boolean),
   '--register-with-taints': z.optional(taintsFlag),
   '--provider-id': z.optional(text),
+  '--cloud-provider': z.optional(cloudProvider),
   '--node-labels': z.optional(labelsFlag),
   '--allowed-unsafe-sysctls': z.optional(sysctlsFlag),
   '--maximum-dead-containers-per-container': z.optional(fromText(wholeOrNone)),

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { type ClusterConfig, clusterOf } from './cluster.ts';
 import type { Flags } from './flags.ts';
@@ -5,6 +6,7 @@ import { type HousekeepingConfig, housekeepingOf } from './housekeeping.ts';
 import { type InspectConfig, inspectOf } from './inspectAddress.ts';
 import { type ManifestUrlConfig, manifestUrlOf } from './manifestUrl.ts';
 import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
+import { byFamily, isUnspecified } from './nodeIp.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
 import type { ConfigFile } from './readFile.ts';
 
@@ -15,6 +17,8 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly nodeIps: readonly string[];
   /** Those are the host's own, and change with them. */
   readonly followsHostAddresses: boolean;
+  /** Of those that of the IPv6 family comes first. */
+  readonly prefersIpv6: boolean;
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
   /** Where the symlinks to the log files are: `containers` beside the pods' logs. */
@@ -125,14 +129,20 @@ function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults
   };
 }
 
+function nodeIpsOf({ '--node-ip': told = [] }: Flags, { addresses }: ConfigDefaults) {
+  const prefersIpv6 = told.some((address) => isUnspecified(address) && isIPv6(address));
+  const followsHostAddresses = told.length === 0 || told.some(isUnspecified);
+  const nodeIps = Object.freeze([...(followsHostAddresses ? byFamily(addresses, prefersIpv6) : told)]);
+  return { followsHostAddresses, prefersIpv6, nodeIps };
+}
+
 /** Makes one frozen configuration of flags, file and defaults; a flag wins over the file. */
 export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults: ConfigDefaults }): NodeConfig {
   const { flags, defaults } = given;
   const file = given.file?.config;
   return Object.freeze({
     nodeName: (flags['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
-    followsHostAddresses: flags['--node-ip'] === undefined,
-    nodeIps: Object.freeze([...(flags['--node-ip'] ?? defaults.addresses)]),
+    ...nodeIpsOf(flags, defaults),
     ...placesOf(flags, file, defaults),
     ...runtimeOf(flags, file, defaults),
     resources: nodeResources(file),

@@ -1,7 +1,13 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { expect, test } from '@jest/globals';
 import type { NodeConfig } from '../../node/config/nodeConfig.ts';
-import { addressesByUplink, followedAddresses, hostAddresses, nodeAddresses } from '../../node/hostAddresses.ts';
+import {
+  addressesByUplink,
+  followedAddresses,
+  hostAddresses,
+  nodeAddresses,
+  nodeIpWarnings,
+} from '../../node/hostAddresses.ts';
 
 const info = (address: string, internal = false): NetworkInterfaceInfo => {
   const common = { address, netmask: '', mac: '', internal, cidr: null };
@@ -47,11 +53,31 @@ test('C27: a cluster knows a node by one address, unless it was told two', () =>
   const follow = () => () => both;
   // It is asked for nothing of that.
   const cluster = {} as NonNullable<NodeConfig['cluster']>;
-  const addressesOf = (config: Parameters<typeof nodeAddresses>[0]) => {
-    const addresses = nodeAddresses(config, follow);
+  const addressesOf = (config: Omit<Parameters<typeof nodeAddresses>[0], 'prefersIpv6'>, prefersIpv6 = false) => {
+    const addresses = nodeAddresses({ ...config, prefersIpv6 }, follow);
     return typeof addresses === 'function' ? addresses() : addresses;
   };
   expect(addressesOf({ nodeIps: both, followsHostAddresses: true, cluster })).toEqual(['192.168.0.7']);
   expect(addressesOf({ nodeIps: both, followsHostAddresses: false, cluster })).toEqual(both);
   expect(addressesOf({ nodeIps: both, followsHostAddresses: true })).toEqual(both);
+  expect(addressesOf({ nodeIps: both, followsHostAddresses: true, cluster }, true)).toEqual(['fd00::1']);
+  expect(addressesOf({ nodeIps: both, followsHostAddresses: true }, true)).toEqual(both.toReversed());
+});
+
+test('an address that a kubelet would not tell its cluster is warned of in its words', () => {
+  const has = { eth0: [info('192.168.0.7'), info('fd00::1')] };
+  const warned = (...nodeIps: string[]) => nodeIpWarnings({ nodeIps, followsHostAddresses: false }, has);
+  expect(warned('192.168.0.7', 'fd00:0::1')).toEqual([]);
+  expect(warned('192.0.2.1')).toEqual([
+    '--node-ip: node IP: "192.0.2.1" not found in the host\'s network interfaces; it is used all the same',
+  ]);
+  const kinds = [
+    ['loopback', '127.0.0.1', '::1'],
+    ['multicast', '224.0.0.1', '239.0.0.1', 'ff02::1'],
+    ['link-local', '169.254.0.1', 'fe80::1'],
+  ] as const;
+  for (const [kind, ...addresses] of kinds) {
+    for (const address of addresses) expect(warned(address)).toEqual([expect.stringContaining(kind)]);
+  }
+  expect(nodeIpWarnings({ nodeIps: ['192.0.2.1'], followsHostAddresses: true }, has)).toEqual([]);
 });

@@ -23,6 +23,7 @@ describe('defaults', () => {
       nodeIps: ['192.0.2.1'],
       lenientManifests: false,
       followsHostAddresses: true,
+      prefersIpv6: false,
       rootDirectory: '/var/lib/kubelet',
       podLogsDirectory: '/var/log/pods',
       containerLogsDirectory: '/var/log/containers',
@@ -217,12 +218,17 @@ describe('flags are checked too', () => {
     [
       '--node-ip',
       '10.0.0',
-      '--node-ip: expected an IP address, or a comma-separated IPv4 and IPv6 address, got "10.0.0"',
+      '--node-ip: expected an IP address, a comma-separated IPv4 and IPv6 address, or 0.0.0.0 or :: alone, got "10.0.0"',
     ],
     [
       '--node-ip',
       '10.0.0.1,10.0.0.2',
-      '--node-ip: expected an IP address, or a comma-separated IPv4 and IPv6 address, got "10.0.0.1,10.0.0.2"',
+      '--node-ip: expected an IP address, a comma-separated IPv4 and IPv6 address, or 0.0.0.0 or :: alone, got "10.0.0.1,10.0.0.2"',
+    ],
+    [
+      '--cloud-provider',
+      'external',
+      '--cloud-provider: expected nothing, as a node of a cloud provider is not supported in this version, got "external"',
     ],
     ['--root-dir', '', '--root-dir: expected a directory other than /, got ""'],
     ['--root-dir', '//', '--root-dir: expected a directory other than /, got "//"'],

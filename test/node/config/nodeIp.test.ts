@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import { readFlags } from '../../../node/config/flags.ts';
+import { compileConfig } from '../../../node/config/nodeConfig.ts';
+import { isUnspecified } from '../../../node/config/nodeIp.ts';
+
+const HOST = ['192.0.2.1', '2001:db8::1'];
+const ROOTS = { rootDirectory: '/var/lib/x', podLogsDirectory: '/var/log/pods' };
+
+function compiled(nodeIp?: string) {
+  const flags = readFlags({ '--node-ip': nodeIp });
+  const defaults = { hostname: 'node', addresses: HOST, ...ROOTS };
+  const { nodeIps, followsHostAddresses, prefersIpv6 } = compileConfig({ flags, defaults });
+  return { nodeIps, followsHostAddresses, prefersIpv6 };
+}
+
+const followed = { nodeIps: HOST, followsHostAddresses: true, prefersIpv6: false };
+
+test.each([undefined, '', ' ', '0.0.0.0'])('C27: %j is the host as it is, IPv4 first', (nodeIp) => {
+  expect(compiled(nodeIp)).toEqual(followed);
+});
+
+test.each(['::', '0:0:0:0:0:0:0:0', ' :: '])('C27: %j is the host as it is, IPv6 first', (nodeIp) => {
+  expect(compiled(nodeIp)).toEqual({ ...followed, nodeIps: HOST.toReversed(), prefersIpv6: true });
+});
+
+test('one address, or one of each family in the order in which they are given', () => {
+  const told = { followsHostAddresses: false, prefersIpv6: false };
+  expect(compiled(' 10.0.0.1')).toEqual({ ...told, nodeIps: ['10.0.0.1'] });
+  expect(compiled('fd00::1, 10.0.0.1')).toEqual({ ...told, nodeIps: ['fd00::1', '10.0.0.1'] });
+});
+
+test.each(['0.0.0.0,::', '10.0.0.1,::', '10.0.0.1,10.0.0.2', '10.0.0.1,fd00::1,fd00::2', 'node', '10.0.0.1,'])(
+  '%j is refused',
+  (nodeIp) => {
+    expect(() => compiled(nodeIp)).toThrow('--node-ip: expected an IP address');
+  },
+);
+
+test('an address that only begins or ends with zeros is one', () => {
+  expect(['0.0.0.1', '::1', '1::', '100::'].filter(isUnspecified)).toEqual([]);
+});
