@@ -35,6 +35,8 @@ export class Connection {
   readonly #socket: Socket;
   /** Why it has ended. */
   #failure: Error | undefined;
+  /** Resolves once the server has said how much it takes, or the connection has ended before. */
+  readonly settled: Promise<void>;
 
   constructor({ origin, socket, clock, onLeave }: ConnectionOptions) {
     this.#clock = clock;
@@ -43,6 +45,9 @@ export class Connection {
     this.#session = connect(origin, { createConnection: () => socket });
     this.#session.on('error', (error) => {
       this.#failure ??= inWords(error, { origin });
+    });
+    this.settled = new Promise((done) => {
+      for (const event of ['remoteSettings', 'close'] as const) this.#session.once(event, () => done());
     });
     this.#session.on('goaway', () => {
       onLeave();

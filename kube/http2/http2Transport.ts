@@ -33,9 +33,8 @@ export class Http2Transport implements KubeTransport {
     signal.throwIfAborted();
     const token = await untilAborted(credentials.token(), signal);
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const connection = await this.#connectionFor(request.isWatch ? KEPT_FROM_WATCHES : 0, signal);
     const headers = { ...request.headers, ...authorization };
-    const response = await connection.send({ ...request, path: basePath + request.path, headers }, signal);
+    const response = await this.#sendOverOne({ ...request, path: basePath + request.path, headers }, signal);
     if (response.code === UNAUTHORIZED) credentials.refused();
     return response;
   }
@@ -55,16 +54,18 @@ export class Http2Transport implements KubeTransport {
     for (const connection of [...this.#connections]) connection.close(why);
   }
 
-  async #connectionFor(keptFree: number, signal: AbortSignal): Promise<Connection> {
+  /** A connection is found and used in one go: of many who look at once each has to see what the others took. */
+  async #sendOverOne(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    const keptFree = request.isWatch ? KEPT_FROM_WATCHES : 0;
     for (;;) {
       signal.throwIfAborted();
       const found = [...this.#connections].find(({ free }) => free > keptFree);
-      if (found !== undefined) return found;
+      if (found !== undefined) return found.send(request, signal);
       if (this.#isClosed) throw new Error('the connection was closed');
       this.#opening ??= this.#open();
       const opened = await untilAborted(this.#opening.connection, signal);
       // A server that allows very few streams serves each by itself.
-      if (opened.isIdle) return opened;
+      if (opened.isIdle) return opened.send(request, signal);
     }
   }
 
@@ -92,6 +93,7 @@ export class Http2Transport implements KubeTransport {
       onLeave: () => this.#connections.delete(connection),
     });
     this.#connections.add(connection);
+    await untilAborted(connection.settled, signal);
     return connection;
   }
 }

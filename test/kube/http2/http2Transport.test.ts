@@ -125,6 +125,13 @@ describe('a server that answers', () => {
     expect(await Promise.all(asked)).toHaveLength(30);
   });
 
+  test('is asked for all watches that begin at once, however many, and answered meanwhile', async () => {
+    const kube = client(serving.port);
+    const watches = Array.from({ length: 5 * STREAMS }, () => kube.watch(`${CONFIG_MAPS}?watch=true`, { signal }));
+    await expect(kube.get(CONFIG_MAPS, { signal })).resolves.toMatchObject({ kind: 'ConfigMapList' });
+    expect(await Promise.all(watches)).toHaveLength(5 * STREAMS);
+  });
+
   test('tells a watch what happens as it happens, until nobody wants to hear it', async () => {
     const kube = client(serving.port);
     const controller = new AbortController();
