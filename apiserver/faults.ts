@@ -9,6 +9,8 @@ export type Fault =
   | { readonly kind: 'latency'; readonly ms: number }
   /** It is not carried out: 429 as priority and fairness answers it, any other code as a failure of the server. */
   | { readonly kind: 'refused'; readonly code: number; readonly retryAfterSeconds?: number }
+  /** It is not carried out: the connection is cut before. */
+  | { readonly kind: 'dropped' }
   /** It is carried out, and the connection is cut before the answer. */
   | { readonly kind: 'lost' }
   /** It is never answered. */
@@ -61,6 +63,8 @@ export class Faults {
         return await carryOut(0);
       case 'refused':
         return refusal(fault);
+      case 'dropped':
+        throw new ConnectionCut('the connection was cut before the request was carried out');
       case 'lost':
         await carryOut(0);
         throw new ConnectionCut('the connection was cut before the answer');

@@ -68,6 +68,13 @@ test('an answer is lost, and what was asked is done', async () => {
   expect(await ask('GET', `${NAMESPACES}/a`)).toMatchObject({ code: 200 });
 });
 
+test('a request is lost, and what was asked is not done', async () => {
+  const { api, ask } = started();
+  api.faults.add(on({ kind: 'dropped' }, { times: 1 }));
+  await expect(ask('POST', NAMESPACES, made('a'))).rejects.toThrow(ConnectionCut);
+  expect(await ask('GET', `${NAMESPACES}/a`)).toMatchObject({ code: 404 });
+});
+
 test('a request is never answered', async () => {
   const { api, ask, pass } = started();
   api.faults.add(on({ kind: 'hung' }, { times: 1 }));
