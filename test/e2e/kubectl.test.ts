@@ -81,7 +81,7 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(row).toEqual([
       ...['node', 'Ready', '<none>', expect.stringMatching(AGE), expect.stringMatching(/^v1\.36\.0\+statelet/)],
       ...[expect.stringMatching(/^[\d.]+$/), '<none>', expect.stringContaining('Debian'), expect.any(String)],
-      expect.stringMatching(/^containerd:\/\/1\./),
+      expect.stringMatching(/^containerd:\/\/[12]\./),
     ]);
   });
 
