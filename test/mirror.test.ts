@@ -191,7 +191,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cri/grpc.test.ts': { cri: 'failure method unary' },
   'test/e2e/managed.test.ts': {
     'cri/managed':
-      'cgroups config containerd images importImages launch layout leftTasks masquerade mounts process ready takeBack tar teardown',
+      'cgroups containerd images importImages launch layout leftTasks masquerade mounts process ready takeBack tar teardown',
   },
   'test/cri/simulated/operations.test.ts': {
     'cri/simulated':

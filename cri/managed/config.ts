@@ -19,6 +19,9 @@ const disabledPlugins = [
   'io.containerd.internal.v1.restart',
   'io.containerd.internal.v1.opt',
   'io.containerd.monitor.v1.cgroups',
+  // The same since containerd 2.0.
+  'io.containerd.monitor.container.v1.restart',
+  'io.containerd.monitor.task.v1.cgroups',
 ];
 
 /** containerd's configuration: all that it has lies below its directory, and cgroups are made as plain directories. */
@@ -35,6 +38,10 @@ disabled_plugins = ${toml(disabledPlugins)}
 
 [debug]
   level = "warn"
+
+# On by default since containerd 2.0: it would take the socket of the host's containerd from it, and its plugins.
+[plugins."io.containerd.nri.v1.nri"]
+  disable = true
 
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = ${toml(input.sandboxImage)}
