@@ -4,12 +4,21 @@ import { join } from 'node:path';
 import { systemClock } from '../../../actors/clock.ts';
 import { ApiServer } from '../../../apiserver/apiServer.ts';
 import { type UpNode, upNode } from './node.ts';
+import type { Statelet } from './statelet.ts';
 
 export interface TestCluster {
   readonly server: ApiServer;
   readonly node: UpNode;
+  /** Its first agent. */
+  readonly agent: Statelet;
   /** That of an administrator. */
   readonly kubeconfig: string;
+  /** Starts the node's agent and waits for nothing. */
+  launch(): Statelet;
+  /** Has the API server die: what it knows stays. */
+  stopServing(): Promise<void>;
+  /** Serves it again, at the port that it had. */
+  serveAgain(): Promise<void>;
   /** Makes a namespace whose pods get no token. */
   addNamespace(name: string): Promise<void>;
   end(): Promise<void>;
@@ -18,23 +27,32 @@ export interface TestCluster {
 export async function testCluster(): Promise<TestCluster> {
   const node = await upNode();
   const server = await ApiServer.start(systemClock);
-  const { kubeconfig, close } = await server.serve();
+  const served = await server.serve();
+  const { kubeconfig, port } = served;
+  let { close } = served;
   const [admins, nodes] = ['admin', 'node'].map((name) => join(node.directory, `${name}.kubeconfig`));
+  const args = ['--kubeconfig', String(nodes), '--inspect-address', ''];
   const end = async () => {
     await node.end();
     server.close();
     await close();
   };
+  let agent: Statelet;
   try {
     await writeFile(String(admins), kubeconfig());
     await writeFile(String(nodes), kubeconfig({ name: 'system:node:node', groups: ['system:nodes'] }));
-    await node.start({ args: ['--kubeconfig', String(nodes)] });
+    agent = await node.start({ args });
   } catch (error) {
     await end();
     throw error;
   }
   return {
-    ...{ server, node, kubeconfig: String(admins), end },
+    ...{ server, node, agent, kubeconfig: String(admins), end },
+    launch: () => node.launch({ args }),
+    stopServing: () => close(),
+    serveAgain: async () => {
+      ({ close } = await server.serve({ port }));
+    },
     addNamespace: async (name) => {
       await server.ask('POST', '/api/v1/namespaces', { metadata: { name } });
       const account = `/api/v1/namespaces/${name}/serviceaccounts/default`;

@@ -18,6 +18,11 @@ import { type StartOptions, type Statelet, startStatelet } from './statelet.ts';
 /** The node's name in every test: the pod `web` is `web-node`. */
 const nodeName = 'node';
 
+/** How an agent of a node is started. */
+interface AgentOptions extends StartOptions {
+  readonly args?: readonly string[];
+}
+
 /** A node of a test: directories of its own, and at most one agent at a time. */
 export interface TestNode {
   readonly directory: string;
@@ -27,7 +32,9 @@ export interface TestNode {
   /** A directory for whatever the pods and the test share. */
   readonly shared: string;
   /** Starts the agent, with these arguments too, and waits until it answers. */
-  start(options?: StartOptions & { readonly args?: readonly string[] }): Promise<Statelet>;
+  start(options?: AgentOptions): Promise<Statelet>;
+  /** Starts it and waits for nothing. */
+  launch(options?: AgentOptions): Statelet;
   /** Writes a manifest, or any text, as one file at one moment; gives its path. */
   write(name: string, content: Manifest | string): Promise<string>;
   remove(name: string): Promise<void>;
@@ -120,19 +127,16 @@ async function testNode(place: { directory: string; rootDir: string; podLogs: st
       throw new Error(`${cause instanceof Error ? cause.message : String(cause)}; ${seen}`, { cause });
     }
   };
+  const launch = ({ args = [], ...options }: AgentOptions = {}) => {
+    const own = ['--pod-manifest-path', manifests, '--hostname-override', nodeName];
+    const agent = startStatelet([...command, ...own, ...args], options);
+    agents.push(agent);
+    return agent;
+  };
   return {
-    directory,
-    manifests,
-    rootDir,
-    podLogs,
-    shared,
-    ask,
-    pods,
-    until,
-    start: async ({ args = [], ...options }: StartOptions & { args?: readonly string[] } = {}) => {
-      const own = ['--pod-manifest-path', manifests, '--hostname-override', nodeName];
-      const agent = startStatelet([...command, ...own, ...args], options);
-      agents.push(agent);
+    ...{ directory, manifests, rootDir, podLogs, shared, ask, pods, until, launch },
+    start: async (options?: AgentOptions) => {
+      const agent = launch(options);
       await eventually('the agent answers', () => {
         agent.mustLive();
         return ask('/node');

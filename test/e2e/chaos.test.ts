@@ -1,0 +1,15 @@
+/**
+ * The API server dies at random moments, its answers and requests are lost, its watches go silent, and the agent and the
+ * runtime are killed between: in the end every pod is where it should be, and no container was restarted for it.
+ */
+import { expect, jest, test } from '@jest/globals';
+import { chaos } from './support/chaos/chaos.ts';
+
+jest.setTimeout(240_000);
+
+const { STATELET_CHAOS_SEED: given } = process.env;
+const MS = 4_000;
+
+test.each(given === undefined ? [1, 2] : [Number(given)])('seed %d', async (seed) => {
+  expect(await chaos(seed, MS)).toBeGreaterThan(0);
+});

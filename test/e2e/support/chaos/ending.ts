@@ -1,0 +1,192 @@
+/** What has to hold once all is calm. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readPodList } from '../../../../cli/readPods.ts';
+import type { Cri } from '../../../../cri/calls.ts';
+import { layoutOf } from '../../../../cri/managed/layout.ts';
+import { hierarchyOf, readHierarchies } from '../../../../host/cgroup/hierarchies.ts';
+import { mountsUnder } from '../../../../host/files/mountinfo.ts';
+import { leasePath, nodePath } from '../../../../kube/paths.ts';
+import type { Pod } from '../../../../pod/api/schema/pod.ts';
+import type { ContainerStatus } from '../../../../pod/api/schema/status.ts';
+import type { TestCluster } from '../cluster.ts';
+import { noAbort } from '../containerd.ts';
+import { eventually } from '../eventually.ts';
+import { type Expected, type Fate, NAMESPACE, STATIC } from './pods.ts';
+
+const [RUNNING, READY] = [1, 0];
+
+/** Those that are to be there, by name; that of the static pod is its mirror. */
+export type All = ReadonlyMap<string, Expected>;
+
+/** Looks until nothing is wrong any more; throws what still is when the time is over. */
+export async function settles(what: string, look: () => Promise<readonly string[]>): Promise<void> {
+  await eventually(what, async () => {
+    const wrong = await look();
+    if (wrong.length > 0) throw new Error(wrong.join('\n'));
+    return true;
+  });
+}
+
+export const containersOf = ({ status }: Pod): ContainerStatus[] => [
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.containerStatuses ?? []),
+];
+
+export async function apiPods({ server }: TestCluster): Promise<Pod[]> {
+  return readPodList(await server.ask('GET', '/api/v1/pods'));
+}
+
+const isMirror = ({ metadata: { annotations } }: Pod): boolean =>
+  annotations !== undefined && Object.hasOwn(annotations, 'kubernetes.io/config.mirror');
+
+/** What is wrong with the pods of the API, and with what the node knows of them. */
+export async function wrongInApi(cluster: TestCluster, all: All): Promise<string[]> {
+  const [pods, own] = [await apiPods(cluster), await cluster.node.pods()];
+  const names = [...[...all.keys()].map((name) => `${NAMESPACE}/${name}`), `default/${STATIC}-node`].sort();
+  const there = pods.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`).sort();
+  const unlike = `${there}` === `${names}` ? [] : [`the API has ${there}, not ${names}`];
+  return [
+    ...unlike,
+    ...pods.flatMap((pod) =>
+      wrongWith(pod, isMirror(pod) ? { uid: pod.metadata.uid, fate: 'runs' } : all.get(pod.metadata.name)),
+    ),
+    ...pods.flatMap((pod) => untold(pod, own)),
+    ...(await wrongWithNode(cluster)),
+  ];
+}
+
+function wrongWith(pod: Pod, expected: Expected | undefined): string[] {
+  const { name, uid } = pod.metadata;
+  if (expected === undefined) return [`pod ${name} should not be there`];
+  const { phase, containerStatuses: [main] = [], initContainerStatuses: inits = [] } = pod.status ?? {};
+  const wanted = expected.fate === 'runs' ? 'Running' : expected.fate === 0 ? 'Succeeded' : 'Failed';
+  return [
+    ...(uid === expected.uid ? [] : [`pod ${name} is ${uid}, not ${expected.uid}`]),
+    ...(phase === wanted ? [] : [`pod ${name} is ${phase}, not ${wanted}: ${JSON.stringify(pod.status)}`]),
+    ...(isAs(main, expected.fate) ? [] : [`container main of ${name} is ${JSON.stringify(main)}`]),
+    ...inits.filter((each) => !isAs(each, 0)).map((each) => `init container of ${name} is ${JSON.stringify(each)}`),
+  ];
+}
+
+/** Whether the one run of a container has come to that. */
+function isAs(status: ContainerStatus | undefined, fate: Fate): boolean {
+  const { state, ready, restartCount, lastState } = status ?? {};
+  const { exitCode, reason } = state?.terminated ?? {};
+  if (restartCount !== 0 || Object.keys(lastState ?? {}).length > 0) return false;
+  if (fate === 'runs') return state?.running !== undefined && ready === true;
+  return exitCode === fate && reason === (fate === 0 ? 'Completed' : 'Error');
+}
+
+/** What the API does not have as the node has it. */
+function untold({ metadata: { namespace, name }, status }: Pod, own: readonly Pod[]): string[] {
+  const known = own.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  const [told, mine] = [status, known?.status].map((each) =>
+    JSON.stringify(
+      [
+        ...[each?.phase, each?.podIP, each?.startTime],
+        (each?.conditions ?? []).map(({ type, status: is, reason }) => [type, is, reason]).sort(),
+        [...(each?.initContainerStatuses ?? []), ...(each?.containerStatuses ?? [])].map((container) => [
+          ...[container.name, container.state, container.ready, container.restartCount, container.containerID],
+        ]),
+      ],
+      sorted,
+    ),
+  );
+  return told === mine ? [] : [`the API has pod ${name} as ${told}, the node as ${mine}`];
+}
+
+/** The fields of an object in one order. */
+const sorted = (_name: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+async function wrongWithNode({ server }: TestCluster): Promise<string[]> {
+  const node = JSON.stringify(await server.ask('GET', nodePath('node')));
+  const lease = JSON.stringify(await server.ask('GET', leasePath('node')));
+  const renewed = Date.parse(/"renewTime":"([^"]*)"/.exec(lease)?.[1] ?? '');
+  const isOld = Date.now() - renewed > 20_000;
+  return [
+    ...(node.includes('"reason":"KubeletReady"') ? [] : [`the node is not ready: ${node}`]),
+    ...(isOld ? [`the lease is old: ${lease}`] : []),
+  ];
+}
+
+/** What is wrong with what really runs: it has to be what the API says. */
+export async function wrongInRuntime(cluster: TestCluster, cri: Cri): Promise<string[]> {
+  const pods = await apiPods(cluster);
+  const { containers } = await cri.listContainers({ filter: undefined }, { signal: noAbort });
+  const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
+  const runs = pods.flatMap(containersOf).filter(({ state }) => state?.running);
+  const told = runs.map(({ containerID = '' }) => containerID.replace('containerd://', '')).sort();
+  const real = containers
+    .filter(({ state }) => state === RUNNING)
+    .map(({ id }) => id)
+    .sort();
+  const uids = pods
+    .filter(({ status }) => status?.phase === 'Running')
+    .map(uidAtRuntime)
+    .sort();
+  const ready = items
+    .filter(({ state }) => state === READY)
+    .map(({ metadata }) => metadata?.uid ?? '')
+    .sort();
+  return [
+    ...(`${told}` === `${real}` ? [] : [`containers ${real} run, not ${told}`]),
+    ...(`${uids}` === `${ready}` ? [] : [`sandboxes of ${ready} are ready, not of ${uids}`]),
+  ];
+}
+
+/** That of the static pod for its mirror. */
+const uidAtRuntime = ({ metadata: { uid, annotations } }: Pod): string =>
+  annotations?.['kubernetes.io/config.mirror'] ?? uid;
+
+/** How often containers have really begun that should have begun once. */
+export async function wrongRuns({ node: { shared } }: TestCluster, pods: readonly Pod[]): Promise<string[]> {
+  const each = pods.flatMap((pod) =>
+    containersOf(pod).map(({ name }) => ({ name: pod.metadata.name, file: `${uidAtRuntime(pod)}.${name}` })),
+  );
+  const found = each.map(async ({ name, file }) => {
+    const text = await readFile(join(shared, file), 'utf8').catch(() => '');
+    return text === 'run\n' ? [] : [`${file} of ${name} has begun ${text.split('\n').length - 1} times`];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** What is left of pods that are no more, or that have ended: sandboxes, directories, mounts, logs, cgroups. */
+export async function leftBehind(cluster: TestCluster, cri: Cri): Promise<string[]> {
+  const { rootDir, podLogs, containerdDirectory } = cluster.node;
+  const pods = await apiPods(cluster);
+  const known = pods.map(uidAtRuntime);
+  const running = pods.filter(({ status }) => status?.phase === 'Running').map(uidAtRuntime);
+  const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
+  const { containers } = await cri.listContainers({ filter: undefined }, { signal: noAbort });
+  const directory = join(rootDir, 'pods');
+  const mounts = (await mountsUnder(directory, noAbort)).map(({ path }) => path);
+  const strange = (what: string, names: readonly string[], uids: readonly string[]) =>
+    names.filter((name) => !uids.some((uid) => name.includes(uid))).map((name) => `${what} ${name} is left`);
+  return [
+    ...strange(
+      'a sandbox of',
+      items.map(({ metadata }) => metadata?.uid ?? ''),
+      known,
+    ),
+    ...strange(
+      'a container of',
+      containers.map(({ labels }) => labels['io.kubernetes.pod.uid'] ?? ''),
+      known,
+    ),
+    ...strange('directory', await readdir(directory), known),
+    ...strange('logs', await readdir(podLogs), known),
+    ...strange('mount', mounts, running),
+    ...strange('cgroup', await podCgroups(layoutOf(containerdDirectory).cgroupParent), running),
+  ];
+}
+
+/** Those of pods, in the hierarchy of memory. */
+async function podCgroups(parent: string): Promise<string[]> {
+  const root = hierarchyOf(await readHierarchies(), 'memory')?.root ?? '';
+  const names = await readdir(join(root, parent, 'kubepods'), { recursive: true }).catch(() => []);
+  return names.filter((name) => /(^|\/)pod[^/]*$/.test(name));
+}

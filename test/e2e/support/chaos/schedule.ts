@@ -1,0 +1,112 @@
+/** What goes wrong when, and what users do meanwhile, all drawn from a seed: lanes side by side, in each one thing after the other. */
+import type { Fault } from '../../../../apiserver/faults.ts';
+import { Random } from '../../../../simulation/random.ts';
+
+/** The requests of the node that something goes wrong with. */
+export type Asked = 'writes' | 'statuses' | 'reads' | 'watches';
+
+export type ServerTrouble =
+  /** It is dead for so long. */
+  | { readonly kind: 'outage'; readonly ms: number }
+  /** For so long watches are opened as ever and tell nothing; they end with their connection. */
+  | { readonly kind: 'silence'; readonly ms: number }
+  /** All connections are cut, and the server knows no history any more. */
+  | { readonly kind: 'amnesia' };
+
+export type RequestTrouble = {
+  readonly kind: 'requests';
+  readonly fault: Fault;
+  readonly times: number;
+  readonly of: Asked;
+};
+
+/** Who is killed: the agent is started again after so long, whichever it is. */
+export type Kill = {
+  readonly kind: 'kill';
+  readonly who: 'agent' | 'runtime' | 'both';
+  readonly awayMs: number;
+  /** Whether the next agent is left alone until it answers; else it may be killed as it starts. */
+  readonly awaited: boolean;
+};
+
+/** Makes, ends and deletes pods, by what they are there for. */
+const deeds = [
+  ...['end done', 'end failed', 'delete leaving', 'make reborn anew', 'force reborn anew', 'label web'],
+  ...['make late', 'make late-done', 'make late-failed', 'delete brief', 'remove passing'],
+] as const;
+export type Deed = (typeof deeds)[number];
+
+export interface Step<T> {
+  readonly afterMs: number;
+  readonly what: T;
+}
+
+export interface Schedule {
+  readonly server: readonly Step<ServerTrouble>[];
+  readonly requests: readonly Step<RequestTrouble>[];
+  readonly kills: readonly Step<Kill>[];
+  readonly users: readonly Step<Deed>[];
+}
+
+/** Draws what happens in so many milliseconds. */
+export function drawnSchedule(seed: number, ms: number): Schedule {
+  const random = new Random(seed);
+  const [server, requests, kills, users] = [random.fork(), random.fork(), random.fork(), random.fork()];
+  return {
+    server: lane(server, { ms, least: 400, most: 2_500 }, serverTrouble),
+    requests: lane(requests, { ms, least: 50, most: 600 }, requestTrouble),
+    kills: lane(kills, { ms, least: 700, most: 3_000 }, kill),
+    users: drawnDeeds(users, ms),
+  };
+}
+
+interface Pace {
+  readonly ms: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+function lane<T>(random: Random, { ms, least, most }: Pace, draw: (random: Random) => T): Step<T>[] {
+  const steps: Step<T>[] = [];
+  for (let at = random.between(least, most); at < ms; ) {
+    const next = random.between(least, most);
+    steps.push({ afterMs: steps.length === 0 ? at : next, what: draw(random) });
+    at += next;
+  }
+  return steps;
+}
+
+function serverTrouble(random: Random): ServerTrouble {
+  const kind = random.pick(['outage', 'outage', 'silence', 'amnesia'] as const);
+  return kind === 'amnesia' ? { kind } : { kind, ms: random.between(0, 2_500) };
+}
+
+const FAULTS: readonly Fault[] = [
+  ...([{ kind: 'lost' }, { kind: 'lost' }, { kind: 'dropped' }, { kind: 'dropped' }] as const),
+  ...[500, 503].map((code) => ({ kind: 'refused', code }) as const),
+  { kind: 'refused', code: 429, retryAfterSeconds: 1 },
+  ...([{ kind: 'latency', ms: 300 }, { kind: 'hung' }] as const),
+];
+
+function requestTrouble(random: Random): RequestTrouble {
+  const of = random.pick(['writes', 'writes', 'statuses', 'statuses', 'reads', 'watches'] as const);
+  const cut = { kind: 'cut', afterMs: random.between(0, 1_000) } as const;
+  const fault = of === 'watches' && random.chance(0.5) ? cut : random.pick(FAULTS);
+  return { kind: 'requests', fault, of, times: random.between(1, 3) };
+}
+
+function kill(random: Random): Kill {
+  const who = random.pick(['agent', 'agent', 'runtime', 'both'] as const);
+  return { kind: 'kill', who, awayMs: random.pick([0, random.between(0, 2_000)]), awaited: random.chance(0.6) };
+}
+
+/** Each is done once, at any moment; of the two ways to make a pod anew one is drawn. */
+function drawnDeeds(random: Random, ms: number): Step<Deed>[] {
+  const without = random.pick(['make reborn anew', 'force reborn anew']);
+  const done = random.some(
+    deeds.filter((deed) => deed !== without),
+    deeds.length,
+  );
+  const times = done.map(() => random.between(0, ms)).sort((a, b) => a - b);
+  return done.map((what, index) => ({ what, afterMs: (times[index] ?? 0) - (times[index - 1] ?? 0) }));
+}
