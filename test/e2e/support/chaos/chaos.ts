@@ -4,7 +4,16 @@ import { layoutOf } from '../../../../cri/managed/layout.ts';
 import type { Pod } from '../../../../pod/api/schema/pod.ts';
 import { type TestCluster, testCluster } from '../cluster.ts';
 import { marksOf, type TraceMarks, traces } from '../traces.ts';
-import { apiPods, containersOf, leftBehind, settles, wrongInApi, wrongInRuntime, wrongRuns } from './ending.ts';
+import {
+  apiPods,
+  containersOf,
+  leftBehind,
+  losesExits,
+  settles,
+  wrongInApi,
+  wrongInRuntime,
+  wrongRuns,
+} from './ending.ts';
 import { History } from './history.ts';
 import { STATIC, Users } from './pods.ts';
 import { drawnSchedule } from './schedule.ts';
@@ -36,6 +45,7 @@ async function livedThrough(cluster: TestCluster, seed: number, ms: number) {
   const unfollow = await history.follow(cluster);
   try {
     await users.makeFirst();
+    const wanted = { pods: users.expected, losesExits: await losesExits(cri) };
     const before = await allRun(cluster, users.expected.size + 2);
     await wreckers.wreak(drawnSchedule(seed, ms));
     await wreckers.calm();
@@ -44,7 +54,7 @@ async function livedThrough(cluster: TestCluster, seed: number, ms: number) {
     const wrong = async () => {
       const there = await apiPods(cluster);
       return [
-        ...(await wrongInApi(cluster, users.expected)),
+        ...(await wrongInApi(cluster, wanted)),
         ...(await wrongInRuntime(cluster, cri)),
         ...(await wrongRuns(cluster, there)),
         ...replaced(before, there),

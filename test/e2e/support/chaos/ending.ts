@@ -16,8 +16,19 @@ import { type Expected, type Fate, NAMESPACE, STATIC } from './pods.ts';
 
 const [RUNNING, READY] = [1, 0];
 
-/** Those that are to be there, by name; that of the static pod is its mirror. */
-export type All = ReadonlyMap<string, Expected>;
+/** What all is to come to. */
+export interface Wanted {
+  /** Those that are to be there, by name. */
+  readonly pods: ReadonlyMap<string, Expected>;
+  /** Whether the runtime forgets the exit codes of containers that have ended while it was dead. */
+  readonly losesExits: boolean;
+}
+
+/** Of containerd from 1.7 on: what it starts with takes the shim of an ended container for one that has leaked. */
+export async function losesExits(cri: Cri): Promise<boolean> {
+  const { runtimeVersion } = await cri.version({ version: 'v1' }, { signal: noAbort });
+  return !/^v?1\.6\./.test(runtimeVersion);
+}
 
 /** Looks until nothing is wrong any more; throws what still is when the time is over. */
 export async function settles(what: string, look: () => Promise<readonly string[]>): Promise<void> {
@@ -41,33 +52,40 @@ const isMirror = ({ metadata: { annotations } }: Pod): boolean =>
   annotations !== undefined && Object.hasOwn(annotations, 'kubernetes.io/config.mirror');
 
 /** What is wrong with the pods of the API, and with what the node knows of them. */
-export async function wrongInApi(cluster: TestCluster, all: All): Promise<string[]> {
+export async function wrongInApi(cluster: TestCluster, wanted: Wanted): Promise<string[]> {
   const [pods, own] = [await apiPods(cluster), await cluster.node.pods()];
-  const names = [...[...all.keys()].map((name) => `${NAMESPACE}/${name}`), `default/${STATIC}-node`].sort();
+  const names = [...[...wanted.pods.keys()].map((name) => `${NAMESPACE}/${name}`), `default/${STATIC}-node`].sort();
   const there = pods.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`).sort();
   const unlike = `${there}` === `${names}` ? [] : [`the API has ${there}, not ${names}`];
   return [
     ...unlike,
-    ...pods.flatMap((pod) =>
-      wrongWith(pod, isMirror(pod) ? { uid: pod.metadata.uid, fate: 'runs' } : all.get(pod.metadata.name)),
-    ),
+    ...pods.flatMap((pod) => wrongWith(pod, wanted)),
     ...pods.flatMap((pod) => untold(pod, own)),
     ...(await wrongWithNode(cluster)),
   ];
 }
 
-function wrongWith(pod: Pod, expected: Expected | undefined): string[] {
+function wrongWith(pod: Pod, { pods, losesExits: isForgetful }: Wanted): string[] {
   const { name, uid } = pod.metadata;
+  const expected: Expected | undefined = isMirror(pod) ? { uid, fate: 'runs' } : pods.get(name);
   if (expected === undefined) return [`pod ${name} should not be there`];
   const { phase, containerStatuses: [main] = [], initContainerStatuses: inits = [] } = pod.status ?? {};
-  const wanted = expected.fate === 'runs' ? 'Running' : expected.fate === 0 ? 'Succeeded' : 'Failed';
+  const isForgotten = isForgetful && expected.fate !== 'runs' && isUnknown(main);
+  const fate = isForgotten ? UNKNOWN_EXIT : expected.fate;
+  const phaseThen = fate === 'runs' ? 'Running' : fate === 0 ? 'Succeeded' : 'Failed';
   return [
     ...(uid === expected.uid ? [] : [`pod ${name} is ${uid}, not ${expected.uid}`]),
-    ...(phase === wanted ? [] : [`pod ${name} is ${phase}, not ${wanted}: ${JSON.stringify(pod.status)}`]),
-    ...(isAs(main, expected.fate) ? [] : [`container main of ${name} is ${JSON.stringify(main)}`]),
+    ...(phase === phaseThen ? [] : [`pod ${name} is ${phase}, not ${phaseThen}: ${JSON.stringify(pod.status)}`]),
+    ...(isForgotten || isAs(main, fate) ? [] : [`container main of ${name} is ${JSON.stringify(main)}`]),
     ...inits.filter((each) => !isAs(each, 0)).map((each) => `init container of ${name} is ${JSON.stringify(each)}`),
   ];
 }
+
+const UNKNOWN_EXIT = 255;
+const isUnknown = (status: ContainerStatus | undefined): boolean =>
+  status?.restartCount === 0 &&
+  status.state?.terminated?.exitCode === UNKNOWN_EXIT &&
+  status.state.terminated.reason === 'Unknown';
 
 /** Whether the one run of a container has come to that. */
 function isAs(status: ContainerStatus | undefined, fate: Fate): boolean {
