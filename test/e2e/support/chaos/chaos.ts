@@ -56,7 +56,7 @@ async function livedThrough(cluster: TestCluster, seed: number, ms: number) {
       return [
         ...(await wrongInApi(cluster, wanted)),
         ...(await wrongInRuntime(cluster, cri)),
-        ...(await wrongRuns(cluster, there)),
+        ...(await wrongRuns(cluster, there, wanted)),
         ...replaced(before, there),
       ];
     };

@@ -65,35 +65,51 @@ export async function wrongInApi(cluster: TestCluster, wanted: Wanted): Promise<
   ];
 }
 
-function wrongWith(pod: Pod, { pods, losesExits: isForgetful }: Wanted): string[] {
+function wrongWith(pod: Pod, wanted: Wanted): string[] {
   const { name, uid } = pod.metadata;
-  const expected: Expected | undefined = isMirror(pod) ? { uid, fate: 'runs' } : pods.get(name);
+  const expected = expectedOf(pod, wanted);
   if (expected === undefined) return [`pod ${name} should not be there`];
   const { phase, containerStatuses: [main] = [], initContainerStatuses: inits = [] } = pod.status ?? {};
-  const isForgotten = isForgetful && expected.fate !== 'runs' && isUnknown(main);
-  const fate = isForgotten ? UNKNOWN_EXIT : expected.fate;
-  const phaseThen = fate === 'runs' ? 'Running' : fate === 0 ? 'Succeeded' : 'Failed';
+  const { exitCode } = main?.state?.terminated ?? {};
+  const phaseThen = expected.fate === 'runs' ? 'Running' : exitCode === 0 ? 'Succeeded' : 'Failed';
+  const lost = endsOfLost(expected, wanted);
+  const isFine = (status: ContainerStatus | undefined, fate: Fate) =>
+    isOnlyRun(status, expected.isMadeMeanwhile ? lost : []) && hasCome(status, fate, lost);
   return [
     ...(uid === expected.uid ? [] : [`pod ${name} is ${uid}, not ${expected.uid}`]),
     ...(phase === phaseThen ? [] : [`pod ${name} is ${phase}, not ${phaseThen}: ${JSON.stringify(pod.status)}`]),
-    ...(isForgotten || isAs(main, fate) ? [] : [`container main of ${name} is ${JSON.stringify(main)}`]),
-    ...inits.filter((each) => !isAs(each, 0)).map((each) => `init container of ${name} is ${JSON.stringify(each)}`),
+    ...(isFine(main, expected.fate) ? [] : [`container main of ${name} is ${JSON.stringify(main)}`]),
+    ...inits.filter((each) => !isFine(each, 0)).map((each) => `init container of ${name} is ${JSON.stringify(each)}`),
   ];
 }
 
-const UNKNOWN_EXIT = 255;
-const isUnknown = (status: ContainerStatus | undefined): boolean =>
-  status?.restartCount === 0 &&
-  status.state?.terminated?.exitCode === UNKNOWN_EXIT &&
-  status.state.terminated.reason === 'Unknown';
+/** Of a mirror: what the static pod is to come to. */
+function expectedOf(pod: Pod, { pods }: Wanted): Expected | undefined {
+  const { name, uid } = pod.metadata;
+  return isMirror(pod) ? { uid, fate: 'runs', isMadeMeanwhile: false } : pods.get(name);
+}
 
-/** Whether the one run of a container has come to that. */
-function isAs(status: ContainerStatus | undefined, fate: Fate): boolean {
-  const { state, ready, restartCount, lastState } = status ?? {};
-  const { exitCode, reason } = state?.terminated ?? {};
-  if (restartCount !== 0 || Object.keys(lastState ?? {}).length > 0) return false;
+/**
+ * The reasons of runs that no agent could have saved: of one whose start is cut off with the agent or the runtime, and of
+ * one whose exit code the runtime has forgotten.
+ */
+function endsOfLost({ isMadeMeanwhile }: Expected, { losesExits: isForgetful }: Wanted): readonly string[] {
+  if (isMadeMeanwhile) return ['StartError', 'Unknown', 'ContainerStatusUnknown'];
+  return isForgetful ? ['Unknown'] : [];
+}
+
+/** Whether there was no run before, or only those that are lost. */
+function isOnlyRun(status: ContainerStatus | undefined, lost: readonly string[]): boolean {
+  const { restartCount, lastState } = status ?? {};
+  const { reason } = lastState?.terminated ?? {};
+  return reason === undefined ? restartCount === 0 : lost.includes(reason);
+}
+
+function hasCome(status: ContainerStatus | undefined, fate: Fate, lost: readonly string[]): boolean {
+  const { state, ready } = status ?? {};
   if (fate === 'runs') return state?.running !== undefined && ready === true;
-  return exitCode === fate && reason === (fate === 0 ? 'Completed' : 'Error');
+  const { exitCode, reason = '' } = state?.terminated ?? {};
+  return lost.includes(reason) || (exitCode === fate && reason === (fate === 0 ? 'Completed' : 'Error'));
 }
 
 /** What the API does not have as the node has it. */
@@ -160,15 +176,16 @@ export async function wrongInRuntime(cluster: TestCluster, cri: Cri): Promise<st
 const uidAtRuntime = ({ metadata: { uid, annotations } }: Pod): string =>
   annotations?.['kubernetes.io/config.mirror'] ?? uid;
 
-/** How often containers have really begun that should have begun once. */
-export async function wrongRuns({ node: { shared } }: TestCluster, pods: readonly Pod[]): Promise<string[]> {
-  const each = pods.flatMap((pod) =>
-    containersOf(pod).map(({ name }) => ({ name: pod.metadata.name, file: `${uidAtRuntime(pod)}.${name}` })),
+/** How often containers have really begun that should have begun once, or as often as they were restarted. */
+export async function wrongRuns({ node: { shared } }: TestCluster, pods: readonly Pod[], wanted: Wanted) {
+  const found = pods.flatMap((pod) =>
+    containersOf(pod).map(async ({ name, restartCount }) => {
+      const file = join(shared, `${uidAtRuntime(pod)}.${name}`);
+      const begun = (await readFile(file, 'utf8').catch(() => '')).split('\n').length - 1;
+      const isFine = expectedOf(pod, wanted)?.isMadeMeanwhile ? begun <= restartCount + 1 : begun === 1;
+      return isFine ? [] : [`container ${name} of ${pod.metadata.name} has begun ${begun} times`];
+    }),
   );
-  const found = each.map(async ({ name, file }) => {
-    const text = await readFile(join(shared, file), 'utf8').catch(() => '');
-    return text === 'run\n' ? [] : [`${file} of ${name} has begun ${text.split('\n').length - 1} times`];
-  });
   return (await Promise.all(found)).flat();
 }
 

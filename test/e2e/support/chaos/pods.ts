@@ -23,6 +23,8 @@ export type Fate = 'runs' | number;
 export interface Expected {
   readonly uid: string;
   readonly fate: Fate;
+  /** Whether it has begun while nothing was spared: its start may have been cut off. */
+  readonly isMadeMeanwhile: boolean;
 }
 
 /** Notes each of its runs in a file, by the UID of its pod. */
@@ -78,7 +80,7 @@ export class Users {
   async makeFirst(): Promise<void> {
     const { node } = this.#cluster;
     await this.#cluster.addNamespace(NAMESPACE);
-    for (const name of first) await this.#make(name);
+    for (const name of first) await this.#make(name, false);
     for (const name of [STATIC, PASSING]) await node.write(name, this.#manifest(name, { containers: [steady] }));
   }
 
@@ -97,11 +99,11 @@ export class Users {
     return this.#underWay === 0;
   }
 
-  async #make(name: string): Promise<void> {
+  async #make(name: string, isMadeMeanwhile = true): Promise<void> {
     const { spec, fate = 'runs' } = Object.hasOwn(kinds, name) ? (kinds[name] ?? {}) : {};
     if (spec === undefined) throw new Error(`no pod is called ${name}`);
     const made = await this.#ask('POST', podsPath({ namespace: NAMESPACE }), this.#manifest(name, spec));
-    this.expected.set(name, { uid: textAt(objectAt(made, 'metadata'), 'uid'), fate });
+    this.expected.set(name, { uid: textAt(objectAt(made, 'metadata'), 'uid'), fate, isMadeMeanwhile });
   }
 
   async #delete(name: string, graceSeconds?: number): Promise<void> {
