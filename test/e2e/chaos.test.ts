@@ -9,7 +9,9 @@ jest.setTimeout(240_000);
 
 const { STATELET_CHAOS_SEED: given } = process.env;
 const MS = 4_000;
+/** With the agent spared, which has to make good by itself what it could not tell; and with everybody killed. */
+const SEEDS = [2, 13];
 
-test.each(given === undefined ? [1, 2] : [Number(given)])('seed %d', async (seed) => {
+test.each(given === undefined ? SEEDS : [Number(given)])('seed %d', async (seed) => {
   expect(await chaos(seed, MS)).toBeGreaterThan(0);
 });

@@ -52,10 +52,12 @@ export interface Schedule {
 export function drawnSchedule(seed: number, ms: number): Schedule {
   const random = new Random(seed);
   const [server, requests, kills, users] = [random.fork(), random.fork(), random.fork(), random.fork()];
+  // What the next agent makes good is what one agent alone has to: some are spared.
+  const victims = random.pick([ALL, ALL, ['runtime'], []] as const);
   return {
     server: lane(server, { ms, least: 400, most: 2_500 }, serverTrouble),
     requests: lane(requests, { ms, least: 50, most: 600 }, requestTrouble),
-    kills: lane(kills, { ms, least: 700, most: 3_000 }, kill),
+    kills: victims.length === 0 ? [] : lane(kills, { ms, least: 700, most: 3_000 }, (drawn) => kill(drawn, victims)),
     users: drawnDeeds(users, ms),
   };
 }
@@ -95,8 +97,10 @@ function requestTrouble(random: Random): RequestTrouble {
   return { kind: 'requests', fault, of, times: random.between(1, 3) };
 }
 
-function kill(random: Random): Kill {
-  const who = random.pick(['agent', 'agent', 'runtime', 'both'] as const);
+const ALL: readonly Kill['who'][] = ['agent', 'agent', 'runtime', 'both'];
+
+function kill(random: Random, victims: readonly Kill['who'][]): Kill {
+  const who = random.pick(victims);
   return { kind: 'kill', who, awayMs: random.pick([0, random.between(0, 2_000)]), awaited: random.chance(0.6) };
 }
 
