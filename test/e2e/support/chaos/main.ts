@@ -1,6 +1,6 @@
 /** `npm run chaos -- [--minutes 10] [--seed 7] [--seconds 20]`: one seed after the other, until one does not hold. */
 import { parseArgs } from 'node:util';
-import { nextSeed } from '../../../../simulation/random.ts';
+import { checkSeed, nextSeed } from '../../../../simulation/random.ts';
 import { chaos } from './chaos.ts';
 
 const { values } = parseArgs({
@@ -10,6 +10,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.trunc(Date.now() % 2 ** 32)) },
   },
 });
+checkSeed(Number(values.seed));
 const until = performance.now() + Number(values.minutes) * 60_000;
 for (let seed = Number(values.seed); performance.now() < until; seed = nextSeed(seed)) {
   const began = performance.now();
