@@ -81,8 +81,14 @@ interface Outgoing {
 
 /** Whoever asks for something that is not answered finds the connection cut. */
 async function answer(api: Api, request: Incoming, response: Outgoing): Promise<void> {
+  let isGone = false;
+  response.on('close', () => {
+    isGone = true;
+  });
   try {
-    send(await api.answer(await read(request)), request.method === 'HEAD', response);
+    const told = await api.answer(await read(request));
+    // Nobody would end a watch that is begun for whoever has gone meanwhile.
+    if (!isGone) send(told, request.method === 'HEAD', response);
   } catch (cause) {
     response.destroy(new Error('the answer was cut', { cause }));
   }

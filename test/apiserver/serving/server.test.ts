@@ -2,9 +2,10 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { request } from 'node:https';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { Api } from '../../../apiserver/api.ts';
+import type { Answer } from '../../../apiserver/request.ts';
 import { type Serving, serve } from '../../../apiserver/serving/server.ts';
 import { Authority } from './certificates.ts';
 
@@ -73,6 +74,29 @@ test('a watch tells what happens while it is open', async () => {
   const [line] = await once(stream, 'data');
   expect(JSON.parse(String(line))).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'watched' } } });
   stream.close();
+});
+
+test('no watch is begun for a client that has gone before the answer', async () => {
+  const begun = jest.fn(() => () => undefined);
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<Answer>();
+  const answer = jest.spyOn(api, 'answer').mockImplementationOnce(() => {
+    asked.resolve();
+    return answered.promise;
+  });
+  try {
+    const stream = session.request({ ':path': '/api/v1/namespaces?watch=true', authorization });
+    await asked.promise;
+    stream.close();
+    await once(stream, 'close');
+    // What is asked after it is answered after the server has heard of that.
+    await ask('/healthz');
+    answered.resolve({ code: 200, headers: new Map(), start: begun });
+    await ask('/healthz');
+    expect(begun).not.toHaveBeenCalled();
+  } finally {
+    answer.mockRestore();
+  }
 });
 
 test('a client is who its certificate says', async () => {
