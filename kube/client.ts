@@ -67,9 +67,8 @@ export class KubeClient {
   async watch(path: string, { signal }: Pick<CallOptions, 'signal'>): Promise<AsyncIterable<unknown>> {
     const { transport } = this.#options;
     await this.#turn(signal);
-    const response = await this.#within({ signal }, (opening) =>
-      transport.send(this.#request({ method: 'GET', path, isWatch: true }), { signal: anyOf(signal, opening) }),
-    );
+    const request = this.#request({ method: 'GET', path, isWatch: true });
+    const response = await this.#within({ signal }, (opening) => transport.send(request, { signal: opening }));
     if (response.code !== 200) throw await refusalOf(response);
     return linesOf(response.body, `GET ${path}`);
   }

@@ -139,9 +139,11 @@ export class Reflector<Kept = KubeObject> {
     const asked = { ...query, watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: String(seconds), ...how };
     const limit = new AbortController();
     const timer = clock.setTimeout(() => limit.abort(), seconds * SECOND_MS + OVERTIME_MS);
+    const giveUp = () => limit.abort(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
     try {
-      const within = { signal: AbortSignal.any([signal, limit.signal]) };
-      const events = await client.watch(`${path}?${queryOf(asked)}`, within);
+      signal.throwIfAborted();
+      const events = await client.watch(`${path}?${queryOf(asked)}`, limit);
       if (!this.#mustRead) onStep({ state: 'watching' });
       const [since, told] = [clock.monotonic(), await this.#follow(events)];
       const [isShort, wasShort] = [clock.monotonic() - since < SHORT_MS, this.#wasShort];
@@ -149,17 +151,35 @@ export class Reflector<Kept = KubeObject> {
       if (isShort && (told === 0 || wasShort)) throw new EndedAtOnce('the watch has ended at once');
     } finally {
       clock.clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
     }
   }
 
   /** Gives how much was told. */
   async #follow(events: AsyncIterable<unknown>): Promise<number> {
     let told = 0;
-    for await (const line of untilBroken(events, this.#options.signal)) {
-      told += 1;
-      this.#take(line);
+    let failed: { readonly error: unknown } | undefined;
+    try {
+      for await (const line of events) {
+        told += 1;
+        failed = this.#tryToTake(line);
+        if (failed) break;
+      }
+    } catch (error) {
+      // A stream that breaks off has ended, as far as its events go; what cannot be read is another matter.
+      if (this.#options.signal.aborted || error instanceof OddAnswer) throw error;
     }
+    if (failed) throw failed.error;
     return told;
+  }
+
+  #tryToTake(line: unknown): { readonly error: unknown } | undefined {
+    try {
+      this.#take(line);
+      return undefined;
+    } catch (error) {
+      return { error };
+    }
   }
 
   #take(line: unknown): void {
@@ -251,15 +271,6 @@ export class Reflector<Kept = KubeObject> {
       const timer = clock.setTimeout(end, wait);
       signal.addEventListener('abort', end, { once: true });
     });
-  }
-}
-
-/** A stream that breaks off has ended, as far as its events go; what cannot be read is another matter. */
-async function* untilBroken(events: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<unknown> {
-  try {
-    yield* events;
-  } catch (error) {
-    if (signal.aborted || error instanceof OddAnswer) throw error;
   }
 }
 

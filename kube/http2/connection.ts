@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { KubeRequest, KubeResponse } from '../transport.ts';
 import { inWords } from './dial.ts';
+import { streamText } from './streamText.ts';
 
 export interface ConnectionOptions {
   /** `https://host:port` */
@@ -97,7 +98,11 @@ export class Connection {
       signal.addEventListener('abort', onAbort, { once: true });
       stream.once('response', ({ ':status': code = 0, ...answered }) => {
         this.#hear();
-        done({ code, headers: textsOf(answered), body: this.#bodyOf(stream, signal) });
+        const body = streamText(stream, {
+          onPiece: () => this.#hear(),
+          whyBroken: (error) => this.#whyClosed(stream, signal, error),
+        });
+        done({ code, headers: textsOf(answered), body });
       });
       // What follows the answer is told by its body.
       stream.on('error', () => {});
@@ -109,19 +114,6 @@ export class Connection {
       });
       if (!endStream) stream.end(body);
     });
-  }
-
-  async *#bodyOf(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGenerator<string> {
-    stream.setEncoding('utf8');
-    try {
-      for await (const piece of stream) {
-        this.#hear();
-        yield String(piece);
-      }
-    } catch (cause) {
-      throw this.#whyClosed(stream, signal, cause);
-    }
-    if (signal.aborted) throw signal.reason;
   }
 
   #whyClosed(stream: ClientHttp2Stream, signal: AbortSignal, cause: unknown = stream.errored): unknown {
