@@ -53,25 +53,20 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
       return false;
     },
   });
-  const [ready, gone] = [new Map<string, number>(), new Map<string, number>()];
+  const [ready, gone] = [moments(), moments()];
   const unwatch = await server.watch('/api/v1/pods?watch=true', ({ type, object }) => {
     const { metadata, status } = watched.parse(object);
-    const isReady = status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True');
-    if (type === 'DELETED') gone.set(metadata.name, preciseNow());
-    else if (isReady && !ready.has(metadata.name)) ready.set(metadata.name, preciseNow());
+    if (type === 'DELETED') gone.note(metadata.name);
+    else if (isTrue('Ready', status)) ready.note(metadata.name);
   });
-  const all = async (
-    names: readonly string[],
-    told: ReadonlyMap<string, number>,
-    ask: (name: string) => Promise<unknown>,
-  ) => {
-    const from = new Map<string, number>();
+  const all = async (names: readonly string[], told: Moments, ask: (name: string) => Promise<unknown>) => {
+    const from: number[] = [];
     for (const name of names) {
-      from.set(name, preciseNow());
+      from.push(preciseNow());
       await ask(name);
     }
-    await until(() => names.every((name) => told.has(name)), `${names.length} pods`);
-    return names.map((name) => ({ from: from.get(name) ?? Number.NaN, to: told.get(name) ?? Number.NaN }));
+    const to = await inTime(told.of(names), `${names.length} pods`);
+    return names.map((_, index) => ({ from: from[index] ?? Number.NaN, to: to[index] ?? Number.NaN }));
   };
   return {
     kubeconfig,
@@ -96,18 +91,43 @@ function podOf(name: string) {
   return { ...pod, spec: { ...spec, nodeName, automountServiceAccountToken: false } };
 }
 
-async function nodeReady(server: ApiServer): Promise<void> {
-  const isReady = async () => {
-    const { status } = watched.parse(await server.ask('GET', `/api/v1/nodes/${nodeName}`));
-    return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
-  };
-  await until(() => isReady().catch(() => false), 'the node');
+type Status = z.infer<typeof watched>['status'];
+
+const isTrue = (wanted: string, status: Status): boolean =>
+  status?.conditions?.some(({ type, status: is }) => type === wanted && is === 'True') ?? false;
+
+/** When each name was first noted. Who waits for some is told: to look again and again would take CPU from what is measured. */
+interface Moments {
+  note(name: string): void;
+  of(names: readonly string[]): Promise<number[]>;
 }
 
-async function until(isMet: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const limit = preciseNow() + LIMIT_MS;
-  while (!(await isMet())) {
-    if (preciseNow() > limit) throw new Error(`${what}: not in time`);
-    await pause(2);
-  }
+function moments(): Moments {
+  const all = new Map<string, PromiseWithResolvers<number>>();
+  const at = (name: string) => {
+    const known = all.get(name) ?? Promise.withResolvers<number>();
+    all.set(name, known);
+    return known;
+  };
+  return {
+    note: (name) => at(name).resolve(preciseNow()),
+    of: (names) => Promise.all(names.map((name) => at(name).promise)),
+  };
+}
+
+async function nodeReady(server: ApiServer): Promise<void> {
+  const node = moments();
+  const unwatch = await server.watch(`/api/v1/nodes?watch=true`, ({ object }) => {
+    const { metadata, status } = watched.parse(object);
+    if (isTrue('Ready', status)) node.note(metadata.name);
+  });
+  await inTime(node.of([nodeName]), 'the node').finally(unwatch);
+}
+
+async function inTime<T>(awaited: Promise<T>, what: string): Promise<T> {
+  const giveUp = new AbortController();
+  const late = pause(LIMIT_MS, undefined, giveUp).then(() => {
+    throw new Error(`${what}: not in time`);
+  });
+  return Promise.race([awaited, late]).finally(() => giveUp.abort());
 }
