@@ -24,6 +24,7 @@ import { lookUp } from '../../pod/lookUp.ts';
 import type { NodeCondition } from '../../pod/node/nodeConditions.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
+import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
 import type { Probed } from '../container/context.ts';
 import type { MirrorsKnown } from '../mirror/known.ts';
 import type {
@@ -210,14 +211,14 @@ export const admissionNode = ({
 });
 
 /** What the runtime has after a look that brought these pods; a pod of which nothing is left goes. */
-export function withObserved(context: NodeContext, pods: readonly ObservedPod[]): Record<string, ObservedPod> {
-  const observed = new Map(Object.entries(context.observed ?? {}));
-  for (const shown of pods) {
-    const pod = ownPartOf(context, shown);
-    if (isShown(pod)) observed.set(pod.uid, pod);
-    else observed.delete(pod.uid);
-  }
-  return Object.fromEntries(observed);
+export function withObserved(
+  context: NodeContext,
+  pods: readonly ObservedPod[],
+): Readonly<Record<string, ObservedPod>> {
+  const own = pods.map((shown) => ownPartOf(context, shown));
+  const shown = own.filter(isShown).map((pod) => [pod.uid, pod] as const);
+  const gone = own.filter((pod) => !isShown(pod));
+  return gone.reduce((left, { uid }) => withoutEntry(left, uid), withEntries(context.observed ?? {}, shown));
 }
 
 /** What the runtime has beside a pod that was ended; what another agent has of that was not. */

@@ -3,6 +3,7 @@ import { assign, enqueueActions, setup } from 'xstate';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { conditionEvents } from '../../pod/node/nodeConditions.ts';
+import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
 import { leaseMachine } from '../lease/chart.ts';
@@ -97,15 +98,14 @@ export const nodeSetup = setup({
     /** The one way in which pods get their actors; what of them has to end first takes its room and its name (C24). */
     beginPods: enqueueActions(({ context, enqueue }, { inputs, ending }: Beginning) => {
       if (inputs.length === 0) return;
-      const pods = new Map(Object.entries(context.pods));
+      const begun = inputs.map(({ pod }) => [pod.metadata.uid, { pod, ending }] as const);
       for (const input of inputs) {
         const { pod, observed, termination } = input;
-        pods.set(pod.metadata.uid, { pod, ending });
         if (termination) enqueue.sendTo('admission', entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', { id: podId(pod.metadata.uid), input });
       }
       const tickets = Math.max(context.tickets, ...inputs.map(({ ticket }) => ticket));
-      enqueue.assign({ pods: Object.fromEntries(pods), tickets });
+      enqueue.assign({ pods: withEntries(context.pods, begun), tickets });
     }),
     /** Of a node of a cluster its status tells that, as what counts is what it was there. */
     noteReadiness: enqueueActions(({ context, event, enqueue }) => {
@@ -133,9 +133,8 @@ export const nodeSetup = setup({
     forgetPod: enqueueActions(({ context, event, enqueue }) => {
       const uid = uidOf(event);
       if (uid === undefined) return;
-      const { [uid]: _gone, ...pods } = context.pods;
       enqueue.stopChild(podId(uid));
-      enqueue.assign({ pods });
+      enqueue.assign({ pods: withoutEntry(context.pods, uid) });
     }),
     /** An actor in the place of one that broke goes on from what was admitted last, not from what it began with (C25). */
     keepAllocation: assign(({ context, event, self }) => {

@@ -5,6 +5,7 @@ import type { ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { podUpdate } from '../../pod/lifecycle/update.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
+import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
 import type { PodInput } from '../pod/context.ts';
 import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
 import { mayHaveLogs, type NodeContext, networkOf, observedOf, uidOf } from './context.ts';
@@ -49,8 +50,8 @@ function recordedPod(
   const { source, at } = event;
   const before = lookUp(desired, source);
   if (before === undefined) return {};
-  const { [changedUid(event)]: _before, ...others } = before;
-  const pods = event.change === 'removed' ? others : { ...before, [event.pod.metadata.uid]: event.pod };
+  const uid = changedUid(event);
+  const pods = event.change === 'removed' ? withoutEntry(before, uid) : withEntries(before, [[uid, event.pod]]);
   return { heardAt: at, desired: { ...desired, [source]: pods } };
 }
 

@@ -1,7 +1,9 @@
 /** The node knows what is wanted and what runs: pods begin and end as their sources say. A part of the chart in chart.ts. */
 import { enqueueActions } from 'xstate';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { withEntries } from '../../../pod/withEntries.ts';
 import type { NodeEvent } from '../../shared/events.ts';
-import { garbageOf } from '../context.ts';
+import { garbageOf, type NodeContext } from '../context.ts';
 import { entryOfEnding, podOfOrphan, terminationOf } from '../endings.ts';
 import { mirrorImplementations } from '../mirrors.ts';
 import { isOfOthersAlone, markedPods, orphans } from '../own.ts';
@@ -12,6 +14,12 @@ import { concerned, edited, isWanted, newPodInputs, tellUpdate, unwanted } from 
 type Scope = {
   readonly uids?: readonly string[] | undefined;
 };
+
+const withPods = ({ pods }: NodeContext, found: readonly { readonly pod: Pod }[], ending: boolean) =>
+  withEntries(
+    pods,
+    found.map(({ pod }) => [pod.metadata.uid, { pod, ending }] as const),
+  );
 
 const actions = {
   startNewPods: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
@@ -46,25 +54,19 @@ const actions = {
   endUnwanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     const found = unwanted(context, scope?.uids);
     if (found.length === 0) return;
-    const pods = new Map(Object.entries(context.pods));
     for (const { pod } of found) {
-      const { uid } = pod.metadata;
-      pods.set(uid, { pod, ending: true });
       const termination = terminationOf(pod, 'Removed', context.heardAt);
-      enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
+      enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.terminate', termination });
     }
-    enqueue.assign({ pods: Object.fromEntries(pods) });
+    enqueue.assign({ pods: withPods(context, found, true) });
   }),
   passOnEdits: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     const found = edited(context, scope?.uids);
     if (found.length === 0) return;
-    const pods = new Map(Object.entries(context.pods));
     for (const { before, pod } of found) {
-      const { uid } = pod.metadata;
-      pods.set(uid, { pod, ending: false });
-      for (const fact of tellUpdate(before, pod, context.heardAt)) enqueue.sendTo(podId(uid), fact);
+      for (const fact of tellUpdate(before, pod, context.heardAt)) enqueue.sendTo(podId(pod.metadata.uid), fact);
     }
-    enqueue.assign({ pods: Object.fromEntries(pods) });
+    enqueue.assign({ pods: withPods(context, found, false) });
   }),
   answerGarbage: nodeSetup.sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),
 };
