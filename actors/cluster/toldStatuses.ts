@@ -38,8 +38,10 @@ export class ToldStatuses {
     for (const uid of this.#told.keys()) if (!uids.has(uid)) this.#told.delete(uid);
     return objects.flatMap((object) => {
       const told = this.#told.get(object.metadata.uid ?? '');
-      const seen = told && seenSchema.safeParse(object).data;
-      if (told === undefined || seen === undefined || !isLater(seen, told.answer)) return [];
+      // Each change of one pod shows all: those that have not changed are not read again.
+      if (told === undefined || !isLater(object, told.answer)) return [];
+      const seen = seenSchema.safeParse(object).data;
+      if (seen === undefined) return [];
       const edited = isEdited(seen, told.answer);
       this.#told.set(seen.metadata.uid, { ...told, edited, ...(edited ? {} : { answer: seen }) });
       return edited && !told.edited ? [told.report.uid] : [];
@@ -49,21 +51,24 @@ export class ToldStatuses {
   /** What is newer of the answer to what was told last of a pod and what was seen of it. */
   lastAnswer(uid: string, seen: KubeObject | undefined): unknown {
     const answer = this.#told.get(uid)?.answer;
-    const { data } = z.safeParse(seenSchema, seen);
-    return answer === undefined || (data !== undefined && isLater(data, answer)) ? data : answer;
+    if (answer !== undefined && (seen === undefined || !isLater(seen, answer))) return answer;
+    return z.safeParse(seenSchema, seen).data ?? answer;
   }
 
   /** Whether the server was told just this, and has it still. */
   hasIt(report: StatusReport): boolean {
-    return [...this.#told.values()].some(
-      (told) => told.report.uid === report.uid && !told.edited && sameValue(told.report, report),
-    );
+    const own = this.#told.get(report.uid);
+    // A mirror has another UID than its pod.
+    const told = report.isStatic === false && own ? [own] : [...this.#told.values()];
+    return told.some((each) => each.report.uid === report.uid && !each.edited && sameValue(each.report, report));
   }
 }
 
 /** An answer may come after what the watch tells of it. */
-const isLater = ({ metadata: { resourceVersion: seen } }: SeenPod, { metadata: { resourceVersion: told } }: SeenPod) =>
-  Number(seen) > Number(told);
+const isLater = (
+  { metadata: { resourceVersion: seen } }: Pick<KubeObject, 'metadata'>,
+  { metadata: { resourceVersion: told } }: SeenPod,
+) => Number(seen) > Number(told);
 
 /** Whether it says something else of what is for the node to say: what a server never kept it cannot have lost. */
 const isEdited = (seen: SeenPod, answer: SeenPod): boolean =>

@@ -38,6 +38,24 @@ test('an answer that comes before what the watch tells of earlier ones is not do
   expect(toldReady().editedIn([seen(9, { conditions: [ready('False')] })])).toEqual([]);
 });
 
+test('a pod that has not changed since it was looked at is not read again', () => {
+  const told = toldReady();
+  let reads = 0;
+  const object = {
+    ...seen(11, {}),
+    get status() {
+      reads += 1;
+      return { phase: 'Running', conditions: [ready('True')] };
+    },
+  };
+  expect(told.editedIn([object])).toEqual([]);
+  const first = reads;
+  expect(first).toBeGreaterThan(0);
+  expect(told.editedIn([object])).toEqual([]);
+  expect(told.lastAnswer('u', object)).toMatchObject({ metadata: { resourceVersion: '11' } });
+  expect(reads).toBe(first);
+});
+
 test('what the server never kept is not missed', () => {
   const told = new ToldStatuses();
   told.note(report({ status: { phase: 'Running', observedGeneration: 2 } }), seen(10, {}));
@@ -50,6 +68,13 @@ test('another status, another end and another pod were not told', () => {
   expect(told.hasIt(report({ status: { phase: 'Failed' } }))).toBe(false);
   expect(told.hasIt(report({ ended: true }))).toBe(false);
   expect(told.hasIt(report({ uid: 'v' }))).toBe(false);
+});
+
+test('what a mirror was told is found by the UID of its pod', () => {
+  const told = new ToldStatuses();
+  told.note(report({ isStatic: true }), seen(10, {}, 'mirror'));
+  expect(told.hasIt(report({ isStatic: true }))).toBe(true);
+  expect(told.hasIt(report({ isStatic: true, uid: 'mirror' }))).toBe(false);
 });
 
 test('of a pod that has gone nothing is remembered', () => {
