@@ -54,7 +54,10 @@ const FLUSH_MS = 1_000;
 const FLUSH_LENGTH = 2 ** 18;
 /** What waits to be written has so many characters at most, beside its longest line: a manifest may be as large. */
 const MOST_LENGTH = 2 ** 21;
-/** After so many entries another keyframe is written: to come to a moment no more than these have to be played. */
+/**
+ * After so many entries another keyframe is written, once what was written since is as long as the last one: to come to a
+ * moment little has to be played, and a burst on a node of hundreds of pods is not spent on writing down all of them.
+ */
 const ENTRIES = 2_000;
 /** When nothing could be written, the next attempt is made after so long. */
 const RETRY_MS = 10_000;
@@ -72,6 +75,8 @@ class Recorder implements FlightRecorder {
   #pending = new Pending();
   /** Entries since the last keyframe. */
   #entries = 0;
+  /** How long the last keyframe was, and what has been written since, in characters. */
+  #lengths = { keyframe: 0, since: 0 };
   #missed = 0;
   /** How many members have been written. */
   #written = 0;
@@ -164,7 +169,7 @@ class Recorder implements FlightRecorder {
 
   #add(line: Line): void {
     if (this.#pending.lengthOfRest > MOST_LENGTH) this.#cut();
-    this.#pending.add(line);
+    this.#lengths.since += this.#pending.add(line);
     this.#schedule();
   }
 
@@ -237,7 +242,8 @@ class Recorder implements FlightRecorder {
   #due(inNew: boolean): readonly PendingText[] {
     if (this.#isCut) this.#cut();
     const pending = this.#pending.take();
-    const begins = inNew || this.#entries >= ENTRIES;
+    const { keyframe, since } = this.#lengths;
+    const begins = inNew || (this.#entries >= ENTRIES && since >= keyframe);
     const before = this.#written + (pending === undefined ? 0 : 1);
     const began = begins && this.#agent ? this.#beganNow(this.#agent, inNew ? 'anew' : 'again', before) : undefined;
     return [pending, began].filter((each) => each !== undefined);
@@ -247,6 +253,7 @@ class Recorder implements FlightRecorder {
     const began = new Pending();
     began.beginWith(this.#began(agent, { from: agent.keyframe(), before }), begins);
     this.#isCut = false;
+    this.#lengths = { keyframe: began.length, since: 0 };
     return began.take();
   }
 

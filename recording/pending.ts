@@ -33,8 +33,8 @@ export class Pending {
     return this.#lines.length === 0;
   }
 
-  /** After all that are here. */
-  add(line: Line): void {
+  /** After all that are here; gives how many characters it takes. */
+  add(line: Line): number {
     if (this.isEmpty) this.#at = line.at;
     // At once: what it holds need not be kept alive.
     const text = JSON.stringify(line);
@@ -42,6 +42,7 @@ export class Pending {
     this.#count(text);
     if ('source' in line) this.#entries += 1;
     if (line.kind === 'failure' || (line.kind === 'event' && line.eventType === 'Warning')) this.#failures += 1;
+    return text.length;
   }
 
   /** Before all that are here. */

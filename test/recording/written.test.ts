@@ -14,10 +14,12 @@ let now = 0;
 /** What a write waits for, or fails with. */
 let disk: () => Promise<void>;
 let attempts = 0;
+/** What the agent has come to. */
+let actors = '';
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'statelet-written-'));
-  [now, attempts, disk] = [0, 0, async () => {}];
+  [now, attempts, actors, disk] = [0, 0, '', async () => {}];
   recorder = createFlightRecorder({
     ...{ directory, sizeBytes: 2 ** 26, deflate, redact: (value) => value },
     files: {
@@ -33,7 +35,7 @@ beforeEach(async () => {
     program: { machines: '', versions: { statelet: '', node: '' }, life: '' },
     onError: () => {},
   });
-  const keyframe = () => ({ at: now, actors: {}, since: {}, statuses: {} });
+  const keyframe = () => ({ at: now, actors, since: {}, statuses: {} });
   recorder.begin({ input: {} as never, keyframe, now: () => now, subscribe: () => () => {}, untold: () => [] });
 });
 
@@ -41,11 +43,13 @@ afterEach(() => rm(directory, { recursive: true }));
 
 const happens = (state: string) => recorder.onlookers.moves({ at: now, actor: 'node', state });
 
-async function states(): Promise<string> {
+async function lines(): Promise<{ readonly kind: string; readonly state?: string }[]> {
   const file = await RecordingFile.open(directory);
   const texts = (await Promise.all(file.members.map((member) => file.lines(member)))).flat();
-  return texts.flatMap((text) => JSON.parse(text).state ?? []).join('');
+  return texts.map((text) => JSON.parse(text));
 }
+
+const states = async (): Promise<string> => (await lines()).flatMap(({ state }) => state ?? []).join('');
 
 test('what has happened, once in a second however often they ask', async () => {
   happens('a');
@@ -88,4 +92,22 @@ test('nothing while nothing can be written', async () => {
   happens('c');
   await recorder.written();
   expect(await states()).toMatch(/c$/);
+});
+
+test('another keyframe after 2,000 entries, once as much was written as the last one takes', async () => {
+  const keyframes = async () => (await lines()).filter(({ kind }) => kind === 'began').length - 1;
+  const enter = async (entries: number) => {
+    for (let index = 0; index < entries; index += 1)
+      recorder.onlookers.record({ at: now, actor: 'node', kind: 'fact', source: 'pleg', value: 'x'.repeat(100) });
+    await recorder.flush();
+  };
+  actors = 'x'.repeat(450_000);
+  await enter(1_999);
+  expect(await keyframes()).toBe(0);
+  await enter(1);
+  expect(await keyframes()).toBe(1);
+  await enter(2_500);
+  expect(await keyframes()).toBe(1);
+  await enter(500);
+  expect(await keyframes()).toBe(2);
 });
