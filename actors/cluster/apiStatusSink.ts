@@ -26,6 +26,8 @@ type SeenPod = z.infer<typeof podSchema>;
 interface Patching extends CallOptions {
   /** Undefined: it has all of it. */
   readonly change: StatusJson | undefined;
+  /** Only this version of the pod is changed: another is a conflict. */
+  readonly ifVersion?: string | undefined;
 }
 
 export class ApiStatusSink implements StatusSink {
@@ -68,12 +70,32 @@ export class ApiStatusSink implements StatusSink {
   async #tell(report: StatusReport, options: CallOptions): Promise<SeenPod | undefined> {
     const known = this.#known(report);
     const change = known && patchOf(known, report);
-    // Others may say so too how a pod has come out: that is not to be taken back.
-    if (known !== undefined && (change === undefined || !Object.hasOwn(change, 'phase')))
-      return await this.#write(known, report, { ...options, change });
+    const told = known && (await this.#tellKnown(known, report, { ...options, change }));
+    if (told !== undefined) return told.pod;
     const pod = await this.#get(report, options);
     if (pod === undefined || !shows(pod, report)) return undefined;
     return await this.#write(pod, report, { ...options, change: patchOf(pod, report) });
+  }
+
+  /**
+   * Others may say so too how a pod has come out, and that is not to be taken back: a phase is told of the very version that
+   * is known. Undefined: the server has another by now.
+   */
+  async #tellKnown(
+    known: SeenPod,
+    report: StatusReport,
+    how: Patching,
+  ): Promise<{ readonly pod: SeenPod | undefined } | undefined> {
+    const tellsPhase = how.change !== undefined && Object.hasOwn(how.change, 'phase');
+    if (!tellsPhase) return { pod: await this.#write(known, report, how) };
+    const ifVersion = known.metadata.resourceVersion;
+    if (ifVersion === undefined) return undefined;
+    try {
+      return { pod: await this.#write(known, report, { ...how, ifVersion }) };
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      return undefined;
+    }
   }
 
   /**
@@ -108,9 +130,14 @@ export class ApiStatusSink implements StatusSink {
     return undefined;
   }
 
-  async #patch(pod: SeenPod, report: StatusReport, { change, ...options }: Patching): Promise<SeenPod | undefined> {
+  async #patch(
+    pod: SeenPod,
+    report: StatusReport,
+    { change, ifVersion, ...options }: Patching,
+  ): Promise<SeenPod | undefined> {
     if (change === undefined) return pod;
-    const body = { metadata: { uid: pod.metadata.uid }, status: change };
+    const version = ifVersion === undefined ? {} : { resourceVersion: ifVersion };
+    const body = { metadata: { uid: pod.metadata.uid, ...version }, status: change };
     // Until there is an answer nobody knows what the server has made of it.
     this.#uncertain.add(report.uid);
     const path = `${podPath(report)}/status`;

@@ -186,14 +186,32 @@ describe('what the server has', () => {
     expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
   });
 
-  test('C2: is asked for before a phase is told: how a pod has ended stays, whoever has said it', async () => {
+  test('is what a phase is told of, and it is not asked for either', async () => {
+    const { put, ask, asked, pods, uid } = await withPod();
+    const object = await seen(ask);
+    pods.take([object], []);
+    await put(RUNNING);
+    const { resourceVersion } = object.metadata;
+    expect(asked().map(({ method, body }) => [method, body?.metadata])).toEqual([['PATCH', { uid, resourceVersion }]]);
+    expect(await ask('GET', WEB)).toMatchObject({ status: RUNNING });
+  });
+
+  test('C2: is asked for before a phase is told of another version: how a pod has ended stays, whoever has said it', async () => {
     const { put, ask, pods, asked } = await withPod();
     pods.take([await seen(ask)], []);
     const ended = { phase: 'Failed', reason: 'NodeLost', message: 'gone' };
     await ask('PATCH', `${WEB}/status`, { status: ended }, STRATEGIC);
     await put(RUNNING);
-    expect(asked()[0]?.method).toBe('GET');
+    expect(asked().map(({ method }) => method)).toEqual(['PATCH', 'GET', 'PATCH']);
     expect(await ask('GET', WEB)).toMatchObject({ status: ended });
+  });
+
+  test('is another version at a server that refuses the phase for something else', async () => {
+    const { put, ask, pods, asked, troubled } = await withPod();
+    pods.take([await seen(ask)], []);
+    troubled('patch', { kind: 'refused', code: 500 });
+    await expect(put(RUNNING)).rejects.toMatchObject({ code: 500 });
+    expect(asked().map(({ method }) => method)).toEqual(['PATCH']);
   });
 
   test('is not that of a pod which somebody has marked as its mirror', async () => {
