@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path';
 import { type CgroupFile, type Controller, cgroupFiles } from '../../pod/resources/cgroupFiles.ts';
 import type { CgroupLimits } from '../../pod/resources/cgroupLimits.ts';
+import { allDone } from '../allDone.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
 
@@ -100,12 +101,6 @@ async function eachController(
     for (const file of own) await act(file);
   };
   await allDone([...Map.groupBy(files, ({ controller }) => controller).values()].map(inOrder));
-}
-
-/** Until all is done, or has failed: who removes the cgroup afterwards meets nobody who still makes it. */
-export async function allDone(work: readonly Promise<void>[]): Promise<void> {
-  await Promise.allSettled(work);
-  await Promise.all(work);
 }
 
 const pathOf = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>

@@ -11,10 +11,11 @@ import {
   tierCgroupLimits,
 } from '../../pod/resources/cgroupLimits.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
+import { allDone } from '../allDone.ts';
 import { isForbidden } from '../files/fileErrors.ts';
 import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
 import type { Cgroups } from './cgroups.ts';
-import { allDone, hasCgroup, makeCgroup, missingControllers, notPassedOn, raiseLimits, writeLimits } from './files.ts';
+import { hasCgroup, makeCgroup, missingControllers, notPassedOn, raiseLimits, writeLimits } from './files.ts';
 import { inTurn } from './inTurn.ts';
 import { sharedCgroups } from './others.ts';
 import { PodsTree, type PodsTreeParts } from './podsTree.ts';
@@ -106,7 +107,7 @@ export class PodCgroups implements Cgroups {
   raise(pod: Pod): Promise<void> {
     return this.#ofPod(async () => {
       this.#present.set(pod.metadata.uid, pod.spec);
-      await this.#share();
+      await this.#shareAgain();
       await raiseLimits(this.#tree.cgroupOf(podCgroupNames(pod)), podCgroupLimits(pod.spec, this.#parts.rules));
     });
   }
@@ -160,7 +161,7 @@ export class PodCgroups implements Cgroups {
   async forget(uid: string): Promise<void> {
     this.#shared.forget(uid);
     for (const known of [this.#present, this.#prepared, this.#lacking]) known.delete(uid);
-    if (this.#burstableShares !== undefined) await this.#ofPod(this.#share);
+    if (this.#burstableShares !== undefined) await this.#ofPod(() => this.#shareAgain());
   }
 
   /** What the host forbids is tried once. */
@@ -215,8 +216,13 @@ export class PodCgroups implements Cgroups {
     this.#isEnforced = true;
   }
 
-  readonly #share = inTurn(async (): Promise<void> => {
+  async #shareAgain(): Promise<void> {
     await this.#lookForOthers();
+    await this.#share();
+  }
+
+  /** To be called once others were looked for. */
+  readonly #share = inTurn(async (): Promise<void> => {
     const burstable = [...ALL, 'burstable'];
     if (!this.#shared.mayChange(this.#tree.cgroupOf(burstable).path)) return;
     const { cpuShares } = tierCgroupLimits('burstable', this.#present.values(), this.#parts.rules);

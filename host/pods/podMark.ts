@@ -8,6 +8,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../pod/failure.ts';
 import { parsedJson } from '../../pod/parsedJson.ts';
+import { allDone } from '../allDone.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import type { Layout } from './layout.ts';
@@ -156,16 +157,20 @@ interface Marking {
 }
 
 /**
- * Makes a directory that bears the mark from its first moment on; false when something is there already, which stays
- * as it is.
+ * Makes a directory that bears the mark from its first moment on, and those above it that are missing; false when something
+ * is there already, which stays as it is.
  */
 export async function makeMarked(directory: string, marking: Marking, mode: number): Promise<boolean> {
   const { files, underway } = marking.layout;
   const fresh = besideOf(directory, NEW, marking.maker);
+  const text = textOf(marking);
   underway.add(fresh);
   try {
-    await files.mkdir(path.join(fresh, stampOf(marking.maker)), { recursive: true, mode });
-    await files.writeFile(path.join(fresh, MARK_FILE), textOf(marking));
+    await makeFresh(files, fresh, mode);
+    await allDone([
+      files.mkdir(path.join(fresh, stampOf(marking.maker)), { recursive: true, mode }),
+      files.writeFile(path.join(fresh, MARK_FILE), text),
+    ]);
     await files.rename(fresh, directory);
     return true;
   } catch (error) {
@@ -175,6 +180,16 @@ export async function makeMarked(directory: string, marking: Marking, mode: numb
     throw error;
   } finally {
     underway.delete(fresh);
+  }
+}
+
+/** The directories above are there but for the first time; one that was begun before is gone on with. */
+async function makeFresh(files: FileSystem, directory: string, mode: number): Promise<void> {
+  try {
+    await files.mkdir(directory, { mode });
+  } catch (error) {
+    if (!isMissing(error) && errorCode(error) !== 'EEXIST') throw error;
+    await files.mkdir(directory, { recursive: true, mode });
   }
 }
 

@@ -1,6 +1,6 @@
 /** Takes the directory of a pod, and with it the folder of its logs, for this agent: made with its mark, or given it. */
-import path from 'node:path';
 import { NodeFailure } from '../../pod/failure.ts';
+import { allDone } from '../allDone.ts';
 import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
 import { type DirectoryOwner, knownOwnerOf, type Maker, makeMarked, ownerOf, writeMark } from './podMark.ts';
 
@@ -43,9 +43,10 @@ export async function takePodDirectory(
     await makeLogs(target);
     return found.why;
   } else if (found.kind === 'missing') {
-    await layout.files.mkdir(layout.podsDir, { recursive: true, mode: PRIVATE });
+    // Neither tells whose the other is.
+    const [isMade] = await allDone([makeMarked(directory, { layout, maker, pod }, PRIVATE), makeLogs(target)]);
     // What has come there meanwhile is looked at again.
-    if (!(await makeMarked(directory, { layout, maker, pod }, PRIVATE))) return takePodDirectory(target);
+    return isMade ? undefined : takePodDirectory(target);
   } else if (found.pod === undefined || !isNamed(found.pod, pod)) {
     await writeMark(directory, { layout, maker, pod, isTaken: found.isTaken });
   }
@@ -87,7 +88,6 @@ async function makeLogs({ layout, maker, pod }: PodToTake): Promise<void> {
   const isCutOff = found.kind === 'unmarked' ? found.isCutOff : found.kind === 'ours' && found.pod === undefined;
   if (isCutOff) await writeMark(logs, { layout, maker, pod });
   if (found.kind !== 'missing') return;
-  await layout.files.mkdir(path.dirname(logs), { recursive: true, mode: READABLE });
   await makeMarked(logs, { layout, maker, pod }, READABLE);
 }
 

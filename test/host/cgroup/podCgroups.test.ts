@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { hostCgroupfs } from '../../../host/cgroup/cgroupfs.ts';
 import type { Hierarchy } from '../../../host/cgroup/hierarchies.ts';
 import { PodCgroups, type PodCgroupsParts } from '../../../host/cgroup/podCgroups.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
@@ -57,6 +58,23 @@ describe('C25: the cgroups above containers', () => {
     expect(value('memory', pod, 'memory.limit_in_bytes')).toBe(String(64 * 2 ** 20));
     expect(value('pids', pod, 'pids.max')).toBe('50');
     expect(warnings).toEqual([]);
+  });
+
+  test('for each pod it is looked once for those of others', async () => {
+    const looked: string[] = [];
+    const cgroupfs = {
+      ...hostCgroupfs,
+      names: (directory: string) => {
+        looked.push(directory);
+        return hostCgroupfs.names(directory);
+      },
+    };
+    const all = cgroups({ cgroupfs });
+    await all.prepare(burstable('one', '500m'));
+    looked.length = 0;
+    await all.prepare(burstable('two', '500m'));
+    expect(looked).toHaveLength(new Set(looked).size);
+    expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1024');
   });
 
   describe('the limit of all pods', () => {

@@ -237,3 +237,41 @@ test('a removal that was cut off is gone on with, also when the mark is gone, an
     expect(await readdir(layout.podsDir)).toEqual([]);
   });
 });
+
+test('one that was begun and cut off is gone on with', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const fresh = nameOfRemoved(layout.podDir('u1'), maker).replace('-old-', '-new-');
+    await mkdir(fresh, { recursive: true });
+    await writeFile(path.join(fresh, MARK_FILE), '{"ro');
+    expect(await makeMarked(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(true);
+    expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({ kind: 'ours', pod: { name: pod.name } });
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+  });
+});
+
+test("a pod's directory and that of its logs are made side by side, and no call fails where those above are there", async () => {
+  await inRoot(async ({ layout, maker }) => {
+    await takePodDirectory({ layout, maker, pod: { ...pod, uid: 'u0', name: 'before' } });
+    const { promise: both, resolve } = Promise.withResolvers<void>();
+    let writes = 0;
+    const failed: unknown[] = [];
+    const files = {
+      ...layout.files,
+      mkdir: async (...given: Parameters<typeof layout.files.mkdir>) => {
+        const making = layout.files.mkdir(...given);
+        making.catch((error: unknown) => failed.push(error));
+        return making;
+      },
+      writeFile: async (...given: Parameters<typeof layout.files.writeFile>) => {
+        writes += 1;
+        if (writes === 2) resolve();
+        await both;
+        await layout.files.writeFile(...given);
+      },
+    };
+    await takePodDirectory({ layout: { ...layout, files }, maker, pod });
+    expect(failed).toEqual([]);
+    expect(ownerOfPodDirectory(layout, maker, 'u1').kind).toBe('ours');
+    expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
+  });
+});
