@@ -2,9 +2,19 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Clock } from '../actors/clock.ts';
 
-/** How long nothing may have changed before memory is given back, and how seldom that is done at most. */
-const QUIET_MS = 5_000;
+/** How long nothing may have changed before memory is given back; where something always changes it is after so long. */
+const QUIET_MS = 3_000;
+const LATEST_MS = 30_000;
+/** How seldom that is done at most while memory has not grown much since. */
 const SELDOM_MS = 60_000;
+const MUCH = 16 * 2 ** 20;
+
+interface ReleaseParts {
+  readonly clock: Clock;
+  readonly release?: () => void;
+  /** What the process has of the machine's memory, in bytes. */
+  readonly memory?: () => number;
+}
 
 /**
  * Gives back what a burst of changes left behind, once they are over: V8 itself would wait for the next burst.
@@ -12,17 +22,27 @@ const SELDOM_MS = 60_000;
  */
 export function releaseWhenQuiet(
   subscribe: (onChange: () => void) => () => void,
-  { clock, release = collector() }: { clock: Clock; release?: () => void },
+  { clock, release = collector(), memory = () => process.memoryUsage.rss() }: ReleaseParts,
 ): () => void {
   let due: unknown;
-  let earliest = 0;
+  /** The first change that nothing was given back after. */
+  let since: number | undefined;
+  let [earliest, before] = [0, 0];
+  const act = () => {
+    const wait = earliest - clock.monotonic();
+    if (wait > 0 && memory() - before < MUCH) {
+      due = clock.setTimeout(act, wait);
+      return;
+    }
+    since = undefined;
+    release();
+    [earliest, before] = [clock.monotonic() + SELDOM_MS, memory()];
+  };
   const unsubscribe = subscribe(() => {
     clock.clearTimeout(due);
-    const wait = Math.max(QUIET_MS, earliest - clock.now());
-    due = clock.setTimeout(() => {
-      earliest = clock.now() + SELDOM_MS;
-      release();
-    }, wait);
+    const now = clock.monotonic();
+    since ??= now;
+    due = clock.setTimeout(act, Math.max(0, Math.min(QUIET_MS, since + LATEST_MS - now)));
   });
   return () => {
     unsubscribe();

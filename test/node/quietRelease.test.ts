@@ -2,30 +2,40 @@ import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { releaseWhenQuiet } from '../../node/quietRelease.ts';
 
-/** A source of changes, and how often memory was given back after them. */
+const MIB = 2 ** 20;
+
+/** A source of changes that take memory, and how often that was given back after them. */
 function watched() {
   const clock = new SimulatedClock();
   const listeners = new Set<() => void>();
-  let released = 0;
+  let [released, taken] = [0, 0];
   const end = releaseWhenQuiet(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    { clock, release: () => released++ },
+    {
+      clock,
+      memory: () => taken,
+      release: () => {
+        released += 1;
+        taken = 0;
+      },
+    },
   );
-  const change = () => {
+  const change = (bytes = 0) => {
+    taken += bytes;
     for (const listener of listeners) listener();
   };
   return { clock, change, end, released: () => released };
 }
 
-test('memory is given back once, five seconds after the last change of a burst', async () => {
+test('memory is given back once, three seconds after the last change of a burst', async () => {
   const { clock, change, released } = watched();
   change();
-  await clock.advance(4_000);
+  await clock.advance(2_000);
   change();
-  await clock.advance(4_900);
+  await clock.advance(2_900);
   expect(released()).toBe(0);
   await clock.advance(200);
   expect(released()).toBe(1);
@@ -36,11 +46,33 @@ test('memory is given back once, five seconds after the last change of a burst',
 test('it is given back at most once a minute, however often something changes', async () => {
   const { clock, change, released } = watched();
   for (let second = 0; second < 180; second += 10) {
-    change();
+    change(MIB);
     await clock.advance(10_000);
   }
-  expect(released()).toBeGreaterThanOrEqual(1);
+  expect(released()).toBeGreaterThanOrEqual(2);
   expect(released()).toBeLessThanOrEqual(3);
+});
+
+test('after a burst that took much it is given back at once when that is over, be it that it just was', async () => {
+  const { clock, change, released } = watched();
+  change();
+  await clock.advance(5_000);
+  expect(released()).toBe(1);
+  change(100 * MIB);
+  await clock.advance(2_900);
+  expect(released()).toBe(1);
+  await clock.advance(200);
+  expect(released()).toBe(2);
+});
+
+test('where something always changes it is given back all the same', async () => {
+  const { clock, change, released } = watched();
+  for (let second = 0; second < 100; second += 1) {
+    change(MIB);
+    await clock.advance(1_000);
+  }
+  expect(released()).toBeGreaterThanOrEqual(3);
+  expect(released()).toBeLessThanOrEqual(4);
 });
 
 test('after its end nothing is given back any more', async () => {
