@@ -1,13 +1,27 @@
-import { readFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import type { ResolvConf } from './nodeDescription.ts';
 
 /** What pods resolve with where the node is told to take no resolv.conf: a resolver on the pod's own host. */
 export const localResolver: ResolvConf = { servers: ['127.0.0.1'], searches: ['.'], options: [] };
 
-/** Reads the resolv.conf of a host; rejects when it cannot be read, or says nothing that makes sense. */
-export async function readResolvConf(file: string): Promise<ResolvConf> {
-  return parseResolvConf(await readFile(file, 'utf8'));
+/**
+ * Reads the resolv.conf of a host each time it is asked; rejects when it cannot be read, or says nothing that makes sense.
+ * One look tells whether it is the file that was read last: each pod asks twice.
+ */
+export function resolvConfReader(file: string): () => Promise<ResolvConf> {
+  let last: { readonly version: string; readonly conf: ResolvConf } | undefined;
+  return async () => {
+    const version = await stat(file).then(versionOf, () => undefined);
+    if (last !== undefined && last.version === version) return last.conf;
+    const conf = parseResolvConf(await readFile(file, 'utf8'));
+    last = version === undefined ? undefined : { version, conf };
+    return conf;
+  };
 }
+
+/** Rights change the time of its status, too. */
+const versionOf = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string => [dev, ino, size, mtimeMs, ctimeMs].join(' ');
 
 /** Parses a resolv.conf: all name servers, the last search list, all options; throws for a name server without address. */
 export function parseResolvConf(text: string): ResolvConf {

@@ -6,7 +6,7 @@ import type { Cri } from '../cri/calls.ts';
 import { CgroupDriver } from '../cri/generated/runtime.ts';
 import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeDescription } from '../cri/nodeDescription.ts';
-import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
+import { localResolver, resolvConfReader } from '../cri/resolvConf.ts';
 import type { Hierarchy } from '../host/cgroup/hierarchies.ts';
 import { allocatable } from '../pod/resources/allocatable.ts';
 import type { Capacity } from '../pod/resources/requests.ts';
@@ -84,7 +84,7 @@ async function hostFacts(
     cgroupRoot: config.cgroupRoot ?? '',
     hostIps: nodeAddresses(config),
     resolvConf: localResolver,
-    ...(resolvConf === '' ? {} : { readResolvConf: () => readResolvConf(resolvConf) }),
+    ...(resolvConf === '' ? {} : { readResolvConf: resolvConfReader(resolvConf) }),
     userNamespaces: { pods: config.maxPods, idsPerPod: config.idsPerPod },
   };
 }

@@ -1,5 +1,8 @@
+import { mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { parseResolvConf } from '../../cri/resolvConf.ts';
+import { parseResolvConf, resolvConfReader } from '../../cri/resolvConf.ts';
 
 test('C20: of a resolv.conf all servers count, the last search list without dots at its ends, and all options', () => {
   const text =
@@ -13,4 +16,21 @@ test('C20: of a resolv.conf all servers count, the last search list without dots
 
 test('C20: a resolv.conf with a name server without address makes no sense', () => {
   expect(() => parseResolvConf('nameserver 1.1.1.1\nnameserver\n')).toThrow('nameserver list is empty');
+});
+
+test('C20: a resolv.conf that is another by now is read again, be it as old and as long as the one before', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'statelet-resolver-'));
+  const [file, other] = [join(directory, 'resolv.conf'), join(directory, 'other')];
+  await writeFile(file, 'nameserver 192.0.2.53');
+  const read = resolvConfReader(file);
+  const first = await read();
+  expect(first.servers).toEqual(['192.0.2.53']);
+  expect(await read()).toBe(first);
+  await writeFile(other, 'nameserver 192.0.2.54');
+  for (const each of [file, other]) await utimes(each, 1, 1);
+  await rename(other, file);
+  expect((await read()).servers).toEqual(['192.0.2.54']);
+  await rm(file);
+  await expect(read()).rejects.toThrow('ENOENT: no such file or directory, open');
+  await rm(directory, { recursive: true });
 });

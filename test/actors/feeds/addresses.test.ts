@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createReplay } from '../../../actors/replay.ts';
 import type * as wire from '../../../cri/generated/runtime.ts';
-import { readResolvConf } from '../../../cri/resolvConf.ts';
+import { resolvConfReader } from '../../../cri/resolvConf.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 
 test("C20: the host's resolv.conf is read for each pod; while it cannot be, the pod waits and says why", async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-resolver-'));
   const file = join(directory, 'resolv.conf');
-  const node = await simulatedNode({ pods: [podWith('a')], config: { readResolvConf: () => readResolvConf(file) } });
+  const node = await simulatedNode({ pods: [podWith('a')], config: { readResolvConf: resolvConfReader(file) } });
   await node.advance('5s');
   expect(node.pod('a').phase).toBe('Pending');
   expect(node.calls('runPodSandbox')).toEqual([]);
