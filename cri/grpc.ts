@@ -90,6 +90,8 @@ function connect(endpoint: string): Client {
     'grpc.max_reconnect_backoff_ms': 3000,
     // A repeated call is a decision that the machines make.
     'grpc.enable_retries': 0,
+    // Statistics of each call that nobody asks for.
+    'grpc.enable_channelz': 0,
     // Connections are not shared with other users of the same socket in this process, so that close() closes.
     'grpc.use_local_subchannel_pool': 1,
   });
