@@ -1,4 +1,5 @@
 /** A pod as an API server has it, as the node takes it. */
+import { sameValue } from '../sameValue.ts';
 import { readStatus } from './apiStatus.ts';
 import { withDefaults } from './defaults.ts';
 import { readManifest } from './manifest.ts';
@@ -32,13 +33,42 @@ export function readApiPod(object: unknown, seenAt: number): ApiPod {
   return problems.length > 0 ? { problems } : { pod };
 }
 
+/**
+ * The pod of a later version of an object of which the status alone is another, its volumes and containers as they were
+ * read; undefined where there is more to read.
+ */
+export function withOtherStatus(
+  before: { readonly object: unknown; readonly pod: Pod },
+  object: unknown,
+): Pod | undefined {
+  if (!sameValue(lastingOf(before.object), lastingOf(object))) return undefined;
+  const { status: _, ...pod } = before.pod;
+  const said = readStatus(statusOf(object));
+  const metadata = { ...pod.metadata, ...versionIn(object) };
+  return { ...pod, metadata, ...(said === undefined ? {} : { status: said }) };
+}
+
+/** What does not change with each word that somebody says of the pod. */
+function lastingOf(object: unknown): unknown {
+  if (!isObject(object) || !isObject(object.metadata)) return object;
+  const { status: _status, metadata: _metadata, ...lasting } = object;
+  const { resourceVersion: _version, managedFields: _fields, ...own } = object.metadata;
+  return { ...lasting, metadata: own };
+}
+
+function versionIn(object: unknown): { readonly resourceVersion?: string } {
+  const version = isObject(object) && isObject(object.metadata) ? object.metadata.resourceVersion : undefined;
+  return typeof version === 'string' ? { resourceVersion: version } : {};
+}
+
 /** As the server has it, with the nulls that a manifest is read without: a status without them would be told anew. */
-const statusOf = (object: unknown): unknown => (isObject(object) && 'status' in object ? object.status : undefined);
+const statusOf = (object: unknown): unknown => (isObject(object) ? object.status : undefined);
 
 function withoutUnread(object: unknown): unknown {
-  if (!isObject(object) || !('metadata' in object) || !isObject(object.metadata)) return object;
+  if (!isObject(object) || !isObject(object.metadata)) return object;
   const metadata = Object.entries(object.metadata).filter(([name]) => !UNREAD.has(name));
   return { kind: 'Pod', apiVersion: 'v1', ...object, metadata: Object.fromEntries(metadata) };
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;

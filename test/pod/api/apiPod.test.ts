@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readApiPod } from '../../../pod/api/apiPod.ts';
+import { readApiPod, withOtherStatus } from '../../../pod/api/apiPod.ts';
 
 const SEEN = Date.UTC(2026, 0, 1, 12, 0, 0, 250);
 const metadata = { name: 'web', namespace: 'shop', uid: 'uid-1', resourceVersion: '7', annotations: { note: 'kept' } };
@@ -82,5 +82,32 @@ describe('what the node cannot run is a problem', () => {
   test('as something that is no pod', () => {
     for (const odd of [null, 'web', { ...object, kind: 'Node' }]) expect(problemsOf(odd)).toHaveLength(1);
     expect(problemsOf({ kind: 'Pod', apiVersion: 'v1', metadata: null, spec }).length).toBeGreaterThan(0);
+  });
+});
+
+describe('a later version of an object', () => {
+  const later = (more: object, own: object = {}) => ({
+    ...object,
+    metadata: { ...metadata, resourceVersion: '8', managedFields: [{ manager: 'node' }], ...own },
+    ...more,
+  });
+  const known = { object, pod: podOf(object) };
+
+  test('with another status is the pod that was read with that one, as if it were read anew', () => {
+    const status = { phase: 'Running', conditions: [{ type: 'example.com/gate', status: 'True' }] };
+    const read = withOtherStatus(known, later({ status }));
+    expect(read).toEqual(podOf(later({ status })));
+    expect(read?.spec).toBe(known.pod.spec);
+    expect(withOtherStatus({ object: later({ status }), pod: podOf(later({ status })) }, later({}))).toEqual(
+      podOf(later({})),
+    );
+  });
+
+  test('with anything else is to be read', () => {
+    expect(withOtherStatus(known, later({ spec: { ...spec, nodeName: 'other' } }))).toBeUndefined();
+    expect(withOtherStatus(known, later({}, { labels: { app: 'web' } }))).toBeUndefined();
+    expect(withOtherStatus(known, later({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }))).toBeUndefined();
+    expect(withOtherStatus(known, later({}, { generation: 2 }))).toBeUndefined();
+    expect(withOtherStatus(known, undefined)).toBeUndefined();
   });
 });

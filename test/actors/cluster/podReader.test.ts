@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { PodReader } from '../../../actors/cluster/podReader.ts';
+import type { KubeObject } from '../../../kube/reflector.ts';
+
+const object = (version: number, more: object = {}, uid = 'uid-1'): KubeObject => ({
+  ...{ kind: 'Pod', apiVersion: 'v1' },
+  metadata: { name: uid, namespace: 'shop', uid, resourceVersion: String(version) },
+  spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'busybox:1' }] },
+  ...more,
+});
+
+/** A reader, and what it reads of objects at a time. */
+function reading() {
+  let now = 0;
+  const reader = new PodReader({ now: () => now });
+  return (...objects: readonly KubeObject[]) => {
+    now += 1_000;
+    return reader.read(objects);
+  };
+}
+
+const SEEN = 'kubernetes.io/config.seen';
+
+test('an object that is the same is the same pod, one with another status has the spec that it had', () => {
+  const read = reading();
+  const [first, other] = [object(1), object(1, {}, 'uid-2')];
+  const before = read(first, other).set.pods;
+  const after = read(object(2, { status: { phase: 'Running' } }), other).set.pods;
+  expect(after[0]).toMatchObject({ metadata: { resourceVersion: '2' }, status: { phase: 'Running' } });
+  expect(after[0]?.spec).toBe(before[0]?.spec);
+  expect(after[1]).toBe(before[1]);
+});
+
+test('an object with another spec is read, and was seen first when its pod was', () => {
+  const read = reading();
+  const [before] = read(object(1)).set.pods;
+  const spec = { nodeName: 'node-1', containers: [{ name: 'main', image: 'busybox:2' }] };
+  const [after] = read(object(2, { spec })).set.pods;
+  expect(after?.spec.containers[0]?.image).toBe('busybox:2');
+  expect(after?.metadata.annotations?.[SEEN]).toBe(before?.metadata.annotations?.[SEEN]);
+  read();
+  const [again] = read(object(3)).set.pods;
+  expect(again?.metadata.annotations?.[SEEN]).not.toBe(before?.metadata.annotations?.[SEEN]);
+});
+
+test('what is wrong with an object is told of it alone, until it is right', () => {
+  const read = reading();
+  const wrong = object(1, { spec: { nodeName: 'node-1', containers: [] } });
+  const { set } = read(wrong, object(1, {}, 'uid-2'));
+  expect(set.pods.map(({ metadata }) => metadata.uid)).toEqual(['uid-2']);
+  expect(set.problems.map(({ pod }) => pod)).toEqual(['shop/uid-1']);
+  expect(read({ ...wrong, metadata: { ...wrong.metadata, resourceVersion: '2' } }).set.problems).toHaveLength(1);
+  expect(read(object(3)).set).toMatchObject({ problems: [], pods: [{ metadata: { uid: 'uid-1' } }] });
+});
+
+test('a mirror is no pod', () => {
+  const annotations = { 'kubernetes.io/config.mirror': 'hash' };
+  const mirror = object(1);
+  const { set, mirrors } = reading()({ ...mirror, metadata: { ...mirror.metadata, annotations } });
+  expect(set.pods).toEqual([]);
+  expect(mirrors).toMatchObject([{ uid: 'uid-1', hash: 'hash' }]);
+});
