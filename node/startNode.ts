@@ -29,6 +29,7 @@ import { hostIdentity } from './hostIdentity.ts';
 import type { JoinedCluster } from './joinCluster.ts';
 import type { AgentLog } from './logger.ts';
 import { onlookersOf, watchersOf } from './onlookers.ts';
+import { objectsDirectory } from './places.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import { expectPlaces } from './rootDirectory.ts';
 import { watchRoot } from './rootWatch.ts';
@@ -104,12 +105,13 @@ function keptUntilBegun(tell: (message: EventMessage) => void) {
 
 /** Most nodes belong to none: what speaks with an API server is loaded for those that do. */
 async function clusterOn(
-  { cluster }: NodeConfig,
+  { cluster, rootDirectory }: NodeConfig,
   identity: HostIdentity,
   onProblem: (problem: string) => void,
 ): Promise<JoinedCluster | undefined> {
   if (cluster === undefined) return undefined;
-  return (await import('./joinCluster.ts')).joinCluster(cluster, identity, onProblem);
+  const { joinCluster } = await import('./joinCluster.ts');
+  return joinCluster(cluster, identity, { onProblem, keptDirectory: objectsDirectory(rootDirectory) });
 }
 
 /** The cluster hears what happens on the node; gives what ends that. */

@@ -25,6 +25,7 @@ const config = {
     statusImages: 50,
     statusReportMs: 2,
   },
+  objects: { strategy: 'Watch' as const, syncMs: 60_000 },
   rate: { qps: 50, burst: 100 },
   eventRate: { qps: 50, burst: 100 },
 };
@@ -114,7 +115,9 @@ test('what is wrong with the files that it names is told before anything is aske
   const before = asked.length;
   const file = await kubeconfig();
   const problems: string[] = [];
-  const joined = await joinCluster({ ...config, kubeconfig: file }, host, (problem) => problems.push(problem));
+  const joined = await joinCluster({ ...config, kubeconfig: file }, host, {
+    onProblem: (problem) => problems.push(problem),
+  });
   await writeFile(join(folder, 'node.key'), 'SECRET');
   const place = `--kubeconfig: ${file}: users: "u": client-key: ${join(folder, 'node.key')}`;
   const said = `${place}: expected a private key in PEM, got text without a PEM block`;
