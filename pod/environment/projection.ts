@@ -12,7 +12,7 @@ export interface ProjectedFile {
   readonly mode: number;
 }
 
-type Projection = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
+export type Projection = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
 type Items = NonNullable<NonNullable<Volume['downwardAPI']>['items']>;
 
 const FILE_MODE = 0o644;
