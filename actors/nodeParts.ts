@@ -43,6 +43,8 @@ export interface ClusterParts {
   readonly statusImages: number;
   /** How what pods name is kept up to date. */
   readonly objects: ObjectSettings;
+  /** Whether volumes can show its trust anchors; absent: they cannot. */
+  readonly hasTrustBundles?: boolean;
   /** As a cloud knows the node; empty for none. */
   readonly providerId: string;
   /** Whether the node registers itself; else somebody else makes its Node. */
