@@ -23,7 +23,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     apiserver: 'aggregated answers api firstObjects negotiation plainPaths shapes',
     'apiserver/admission':
       'admission defaultTolerations kubeletLabels mirrorPods namespaceLifecycle nodeRestriction nodeTaint plugin podResize priority runtimeClass serviceAccount storageInUse',
-    'apiserver/authentication': 'serviceAccountTokens tokens',
+    'apiserver/authentication': 'tokens',
     'apiserver/authorization': 'attributes authorize nodeAuthorizer nodeObjects',
     'apiserver/decode': 'duplicates',
     'apiserver/handlers': 'binding call eviction handlers patch read remove subresource token watch write',

@@ -29,7 +29,7 @@ const OLDEST_MS = 24 * HOUR_MS;
 const SHARE = 0.8;
 /** So much sooner it may be renewed, that not all come at once. */
 const JITTER_MS = 10_000;
-/** Clocks that others keep right are set by less, or slowly. */
+/** Clocks that others keep right are set by less, or slowly; and by so much may that of an API server be behind a token. */
 const SET_BACK_MS = 60_000;
 
 export class HeldToken {
