@@ -29,6 +29,7 @@ import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
 import { clusterObjects } from './objects/clusterObjects.ts';
+import { podContent } from './objects/podContent.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import { hostNetwork } from './services/hostNetwork.ts';
 import { defaultLogPolicy } from './services/logs.ts';
@@ -151,7 +152,8 @@ function cachesOf(
   const caches = { ownNode, services: new Services(), classes: new Classes() };
   if (cluster === undefined) return caches;
   const { client, objects: settings } = cluster;
-  return { ...caches, objects: clusterObjects({ client, settings, ownNode, jitter, ...ground }) };
+  const content = podContent(cluster, { ...ground, jitter });
+  return { ...caches, ...content, objects: clusterObjects({ client, settings, ownNode, jitter, ...ground }) };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */

@@ -9,6 +9,7 @@ import type { ClusterPort } from './cluster/clusterNode.ts';
 import type { MirrorPort } from './cluster/mirrorPods.ts';
 import type { ServiceVariables } from './cluster/services.ts';
 import type { NodeParts } from './nodeParts.ts';
+import type { PodContent } from './objects/podContent.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
 import { containerServices } from './services/containers.ts';
 import { diskServices } from './services/disk.ts';
@@ -41,6 +42,7 @@ export interface ServiceParts
   readonly serviceVariables: ServiceVariables;
   /** Absent where there is no cluster. */
   readonly objects?: ObjectsInUse | undefined;
+  readonly heldForPods?: PodContent['heldForPods'] | undefined;
   readonly findCredentials: FindCredentials;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;

@@ -7,6 +7,7 @@ import { unlessAborted } from '../../host/limit.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isNotFound } from '../../kube/kubeError.ts';
 import { type KubeObject, Reflector } from '../../kube/reflector.ts';
+import type { NodeFact } from '../../machines/shared/events.ts';
 import { isSelected } from '../../pod/api/selection/objectSelector.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { normalizedAnchors } from '../../pod/objects/trustAnchors.ts';
@@ -21,8 +22,14 @@ interface BundleParts {
   /** At least 0 and less than 1. */
   readonly jitter: () => number;
   readonly onError: (source: string, error: unknown) => void;
-  /** The pods of these UIDs show other anchors than there are by now. */
-  readonly onChange: (uids: readonly string[]) => void;
+}
+
+/** Trust bundles that somebody has to keep up to date. */
+export interface FollowedBundles extends TrustBundles {
+  /** Tells the node which pods show other anchors than there are by now, until the signal aborts. */
+  run(send: (fact: NodeFact) => void, options: { readonly signal: AbortSignal }): Promise<void>;
+  /** The pod has ended. */
+  forget(podUid: string): void;
 }
 
 /** What a projection comes to. */
@@ -63,13 +70,14 @@ class Followed {
   failure = '';
 }
 
-export class ClusterTrustBundles implements TrustBundles {
+export class ClusterTrustBundles implements FollowedBundles {
   readonly #parts: BundleParts;
   /** By the pod's UID, and by what is shown. */
   readonly #uses = new Map<string, Map<string, Use>>();
   readonly #salt: string;
   #followed: Followed | undefined;
   #beginning: SharedCall<Followed> | undefined;
+  #send: ((fact: NodeFact) => void) | undefined;
 
   constructor(parts: BundleParts) {
     this.#parts = parts;
@@ -85,14 +93,20 @@ export class ClusterTrustBundles implements TrustBundles {
     return use.shown.pem;
   }
 
-  /** The pod has ended. */
-  forget(podUid: string): void {
-    this.#uses.delete(podUid);
-    if (this.#uses.size === 0) this.close();
+  async run(...[send, { signal }]: Parameters<FollowedBundles['run']>): Promise<void> {
+    this.#send = send;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (!signal.aborted) await promise;
+    this.#end();
   }
 
-  /** They are followed no more. */
-  close(): void {
+  forget(podUid: string): void {
+    this.#uses.delete(podUid);
+    if (this.#uses.size === 0) this.#end();
+  }
+
+  #end(): void {
     this.#followed?.ending.abort();
     this.#followed = undefined;
   }
@@ -172,7 +186,7 @@ export class ClusterTrustBundles implements TrustBundles {
     const changed = [...this.#uses].filter(([, ofPod]) =>
       [...ofPod.values()].some((use) => this.#isOther(use, bundles)),
     );
-    if (changed.length > 0) this.#parts.onChange(changed.map(([uid]) => uid));
+    if (changed.length > 0) this.#send?.({ type: 'cluster.objectsChanged', uids: changed.map(([uid]) => uid) });
   }
 
   /** Whether it is another than whoever shows it was told; it is told so once. */
@@ -192,11 +206,13 @@ export class ClusterTrustBundles implements TrustBundles {
   }
 }
 
-/** Without a cluster, or where that is not enabled, there are none. */
-export const noTrustBundles: TrustBundles = {
+/** Where the feature is not enabled there are none. */
+export const noTrustBundles: FollowedBundles = {
   get: async () => {
     throw new Error(NOT_SUPPORTED);
   },
+  run: async () => {},
+  forget: () => {},
 };
 
 const readBundle = (object: KubeObject): Bundle => z.parse(bundleSchema, object);

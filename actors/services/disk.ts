@@ -21,6 +21,7 @@ import { volumePlugins } from '../../volume/plugins.ts';
 import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import type { PodContent } from '../objects/podContent.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { isSafeToKill } from './ownCgroup.ts';
 import { podTurns } from './podTurns.ts';
@@ -44,6 +45,7 @@ export interface DiskParts {
   readonly cgroups?: Cgroups | undefined;
   /** Absent where there is no cluster. */
   readonly objects?: Pick<ObjectsInUse, 'follow' | 'release'> | undefined;
+  readonly heldForPods?: PodContent['heldForPods'] | undefined;
 }
 
 export function diskServices(parts: DiskParts): DiskServices {
@@ -85,7 +87,7 @@ type VolumeInput = Input<'mountVolume'>;
 type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
 
 function podServices(parts: DiskParts) {
-  const { cri, layout, ownership, cgroups, objects } = parts;
+  const { cri, layout, ownership, cgroups, objects, heldForPods = [] } = parts;
   const unused = new UnusedCgroups(parts);
   return {
     prepareCgroup: async ({ pod }: Input<'prepareCgroup'>) => {
@@ -108,7 +110,7 @@ function podServices(parts: DiskParts) {
     },
     removePodData: async ({ pod }: Input<'removePodData'>, signal: AbortSignal) => {
       const { uid } = pod.metadata;
-      unused.forget(uid);
+      for (const each of [unused, ...heldForPods]) each.forget(uid);
       objects?.release(uid);
       await removePodData(parts, pod, signal);
       return null;

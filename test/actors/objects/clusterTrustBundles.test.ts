@@ -44,12 +44,21 @@ function story(...before: readonly Reply[]) {
   const [changed, errors] = [[] as string[], [] as string[]];
   const bundles = new ClusterTrustBundles({
     ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), clock, jitter: () => 0 },
-    onChange: (uids) => changed.push(...uids),
     onError: (source, error) => errors.push(`${source}: ${(error as Error).message}`),
   });
+  const ending = new AbortController();
   const { signal } = new AbortController();
+  const running = bundles.run(
+    (fact) => changed.push(...(fact.type === 'cluster.objectsChanged' ? fact.uids : [fact.type])),
+    { signal: ending.signal },
+  );
   return {
     ...{ clock, watch, transport, bundles, errors },
+    end: async () => {
+      ending.abort();
+      await running;
+      await clock.advance(0);
+    },
     get: (projection: Partial<TrustBundleProjection>, uid = 'u-1') =>
       bundles.get(pod(uid), { path: 'ca.pem', ...projection }, { signal }),
     tellAll: async (all: readonly object[] = ALL) => {
@@ -136,7 +145,7 @@ test('a pod is told when what it shows is other than it was told, and no pod els
 });
 
 test('they are followed for as long as a pod shows any', async () => {
-  const { get, tellAll, bundles, transport, clock, toldToLook } = story();
+  const { get, tellAll, bundles, transport, clock, toldToLook, end } = story();
   const shown = Promise.all([get({ name: 'ca' }, 'u-1'), get({ name: 'ca' }, 'u-2')]);
   await tellAll();
   await shown;
@@ -153,8 +162,7 @@ test('they are followed for as long as a pod shows any', async () => {
   next.tell('BOOKMARK', { metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } } });
   expect(await again).toBe(pemOf('third'));
   expect(toldToLook()).toEqual([]);
-  bundles.close();
-  await clock.advance(0);
+  await end();
   expect(clock.pending).toBe(0);
 });
 
@@ -197,12 +205,12 @@ describe('a server that', () => {
     ['tells nothing', silent(), /^ClusterTrustBundle informer has not yet synced/],
     ['refuses', refused(403, 'Forbidden'), /^ClusterTrustBundle informer has not yet synced: Forbidden it is$/],
   ])('%s does not hold up a volume for more than ten seconds', async (_, reply, why) => {
-    const { get, clock, transport, bundles } = story();
+    const { get, clock, transport, end } = story();
     transport.replies.splice(1, 1, ...Array.from({ length: 20 }, () => reply));
     const start = clock.now();
     await expect(clock.drive(get({ name: 'ca' }))).rejects.toThrow(why);
     expect(clock.now() - start).toBe(10_000);
-    bundles.close();
+    await end();
   });
 
   test('has one that cannot be read tells of it, and shows the others', async () => {
@@ -230,4 +238,13 @@ test('without the feature there are none', async () => {
   await expect(noTrustBundles.get(aPod(), { name: 'ca', path: 'ca.pem' }, { signal })).rejects.toThrow(
     'ClusterTrustBundle projection is not supported in static kubelet mode',
   );
+  await noTrustBundles.run(() => {}, { signal });
+  noTrustBundles.forget('u-1');
+});
+
+test('they are followed no more once the agent has ended, or has ended before they were', async () => {
+  const { bundles, end, clock } = story();
+  await end();
+  await bundles.run(() => {}, { signal: AbortSignal.abort() });
+  expect(clock.pending).toBe(0);
 });
