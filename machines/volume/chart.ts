@@ -1,11 +1,12 @@
 /** One volume of one pod, from its request to its removal. */
 import { assign, forwardTo } from 'xstate';
 import { forgottenImage, gettingImage } from '../image/awaited.ts';
-import { imageInput, MOUNT_LIMIT_MS, mountFailed, UNMOUNT_LIMIT_MS, volumeSetup } from './setup.ts';
+import { imageInput, MOUNT_LIMIT_MS, moments, mountFailed, renewAt, UNMOUNT_LIMIT_MS, volumeSetup } from './setup.ts';
 
 export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
   description: 'One volume of one pod, from its mount to its unmount.',
+  meta: { moments },
   context: ({ input }) => ({ ...input, delayMs: 0, imageDelayMs: 0, retryAt: 0 }),
   initial: 'new',
   states: {
@@ -79,8 +80,20 @@ export const volumeMachine = volumeSetup.createMachine({
       states: {
         steady: {
           tags: 'steady',
+          always: { guard: 'hasToken', target: 'awaitingRenewal' },
           on: {
             'volume.update': [{ guard: 'followsPod', target: 'refreshing', actions: 'update' }, { actions: 'update' }],
+          },
+        },
+        /** What it shows is good for a while only. */
+        awaitingRenewal: {
+          tags: 'steady',
+          meta: { waitsFor: 'the next renewal of its token', until: 'dueAt' },
+          invoke: { src: 'timer', input: ({ context }) => ({ due: renewAt(context) ?? 0 }) },
+          on: {
+            'timer.elapsed': 'refreshing',
+            // Tokens are shown by volumes that show their pod.
+            'volume.update': { target: 'refreshing', actions: 'update' },
           },
         },
         /** What it shows of its pod has changed: rewritten in place, while its containers go on with the old or the new. */
@@ -90,7 +103,13 @@ export const volumeMachine = volumeSetup.createMachine({
           invoke: {
             src: 'mountVolume',
             input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_LIMIT_MS }),
-            onDone: { target: 'steady', actions: assign({ delayMs: 0, failure: undefined }) },
+            onDone: {
+              target: 'steady',
+              actions: assign(({ event: { output } }) => ({
+                ...(output ? { mounted: output } : {}),
+                ...{ delayMs: 0, failure: undefined },
+              })),
+            },
             onError: {
               target: 'awaitingRefresh',
               actions: [

@@ -23,7 +23,7 @@ import type { PodEvent, VolumeEvent, VolumeLifecycle } from '../shared/events.ts
 import { failureOf, isRuntimeAway } from '../shared/failure.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /** How long it may take to mount a volume: a little less than a kubelet lets a pod wait for its volumes. */
 export const MOUNT_LIMIT_MS = 2 * 60_000;
@@ -62,6 +62,13 @@ function withBackOff(context: VolumeContext, failure: Failure) {
   const delayMs = nextBackOff(context.delayMs, volumeBackOff);
   return { failure, delayMs, retryAt: failure.at + delayMs };
 }
+
+/** When what it shows should be had anew, in milliseconds since the epoch; undefined: not by its age. */
+export const renewAt = ({ mounted }: VolumeContext): number | undefined =>
+  mounted?.kind === 'path' ? mounted.renewAt : undefined;
+
+/** The moments that its states name. */
+export const moments = ({ snapshot: { context } }: Seen<VolumeContext>) => ({ dueAt: renewAt(context) });
 
 export function mountFailed({ name }: VolumeContext, event: { type: string }): EventMessage[] {
   const failure = failureOf(event);
@@ -106,6 +113,7 @@ export const volumeSetup = setup({
       const volume = volumeOf(context);
       return volume !== undefined && followsPod(volume);
     },
+    hasToken: ({ context }) => renewAt(context) !== undefined,
     isImage: ({ context }) => imageOf(context) !== undefined,
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },

@@ -8,7 +8,9 @@ export const volume: Meanings = {
   gettingImage: 'It is an image volume: its image is looked for, and pulled where its pull policy says so.',
   mounted: 'It is there for the containers that mount it.',
   'mounted.steady': 'It is mounted, and shows what it should.',
-  'mounted.refreshing': 'What it shows of its pod has changed. Its files are replaced at once, while containers go on.',
+  'mounted.awaitingRenewal': 'It shows a token, which is renewed long before it expires, whatever the clock is set to.',
+  'mounted.refreshing':
+    'What it shows has changed, or its token gets old. Its files are replaced at once, while containers go on.',
   'mounted.awaitingRefresh':
     'Its files could not be updated. It is tried again after a wait; the old ones stay meanwhile.',
   unmounting: 'The pod ends: it is unmounted, and what this agent has put there is removed.',

@@ -66,6 +66,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     gettingImage: 'volume data is not mounted yet: waiting for its image (for 2m10s so far)',
     mounting: 'volume data is not mounted yet: waiting for its mount to complete until 12:03:10 (in 14s)',
     awaitingRetry: 'volume data is not mounted: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'mounted.awaitingRenewal': 'pod web is running, with 0 of 0 containers ready',
     'mounted.refreshing': 'pod web is running, with 0 of 0 containers ready',
     'mounted.awaitingRefresh': 'pod web is running, with 0 of 0 containers ready',
     unmounting:

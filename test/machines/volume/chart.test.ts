@@ -42,7 +42,7 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
     returned: () => actor.send({ type: 'runtime.returned' }),
     unmount: () => actor.send({ type: 'volume.unmount' }),
     state: () => shownState(actor),
-    meta: () => Object.values(actor.getSnapshot().getMeta())[0],
+    meta: () => Object.values(actor.getSnapshot().getMeta()).at(-1),
     grant: () => actor.getSnapshot().children.image?.send({ type: 'slot.granted', key: 'any' }),
     asksOfLimiter: () => limiter.heard().map((asked) => ('key' in asked ? `${asked.type} ${asked.key}` : asked.type)),
     reports: () => parent.heard(),
