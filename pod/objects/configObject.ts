@@ -1,0 +1,53 @@
+/** ConfigMaps and Secrets, as far as pods need them; whoever hands them out says where they come from. */
+import * as z from 'zod/mini';
+
+export type ConfigKind = 'ConfigMap' | 'Secret';
+
+/** What a pod names: always an object of its own namespace. */
+export interface ConfigReference {
+  readonly kind: ConfigKind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface ConfigObject extends ConfigReference {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** It never changes again: nobody needs to follow it. */
+  readonly isImmutable: boolean;
+  /** Of a Secret: how its data is to be read, as `kubernetes.io/dockerconfigjson`; empty for a ConfigMap. */
+  readonly type: string;
+  /** By key. Texts are a ConfigMap's `data`; bytes its `binaryData`, or a Secret's `data`. */
+  readonly data: ReadonlyMap<string, string | Buffer>;
+}
+
+const bytes = z.pipe(
+  z.string(),
+  z.transform((text) => Buffer.from(text, 'base64')),
+);
+/** Lists of entries: keys come from outside, and `constructor` is one that may be used. */
+const entriesOf = <T extends z.ZodMiniType>(value: T) =>
+  z.pipe(
+    z._default(z.nullable(z.record(z.string(), value)), null),
+    z.transform((map) => Object.entries(map ?? {})),
+  );
+
+const metadata = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  resourceVersion: z._default(z.string(), ''),
+});
+const common = { metadata, immutable: z._default(z.nullable(z.boolean()), null) };
+const configMapSchema = z.object({ ...common, data: entriesOf(z.string()), binaryData: entriesOf(bytes) });
+const secretSchema = z.object({ ...common, type: z._default(z.string(), 'Opaque'), data: entriesOf(bytes) });
+
+/** Reads what an API server has of it; throws where that is none. */
+export function readConfigObject(kind: ConfigKind, object: unknown): ConfigObject {
+  if (kind === 'Secret') {
+    const { metadata: named, immutable, type, data } = z.parse(secretSchema, object);
+    return { kind, ...named, isImmutable: immutable ?? false, type, data: new Map(data) };
+  }
+  const { metadata: named, immutable, data, binaryData } = z.parse(configMapSchema, object);
+  return { kind, ...named, isImmutable: immutable ?? false, type: '', data: new Map([...data, ...binaryData]) };
+}
