@@ -160,6 +160,7 @@ function worldOf(
     ...{ ...shared, node: () => ({ ...told, ...agent.facts() }), layout, mounter, isEvidence, jitter, findCredentials },
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
     findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
+    learnValues: ({ metadata }, values) => ground.redaction.learnValues(metadata.uid, values),
     serviceVariables: ground.cluster === undefined ? noServices : ground.services.variables,
     policy: told.logs ?? defaultLogPolicy,
   });

@@ -10,6 +10,7 @@ import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { Mounter } from '../volume/mounter.ts';
+import type { ClusterContent } from '../volume/plugin.ts';
 import type { CallListener, Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import type { PodCache } from './cluster/podCache.ts';
@@ -50,7 +51,8 @@ export interface ClusterParts {
   readonly access?: ClusterAccess;
 }
 
-export interface NodeParts {
+/** What pods get of a cluster is absent on a node that has none of it. */
+export interface NodeParts extends ClusterContent {
   /** The runtime; whoever gives it closes it. */
   readonly cri: Cri;
   /** The system's when absent. */

@@ -14,12 +14,14 @@ import type { Volume } from '../../pod/api/schema/volume.ts';
 import { type FailureReason, NodeFailure } from '../../pod/failure.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
+import type { ClusterContent } from '../../volume/plugin.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
+import type { ContainerObjects } from './containerObjects.ts';
 import { isSafeToKill } from './ownCgroup.ts';
 import { podTurns } from './podTurns.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
@@ -31,13 +33,14 @@ type DiskServices = Pick<
   'setUpCgroups' | 'preparePod' | 'prepareCgroup' | 'removeCgroup' | 'removePodData' | 'mountVolume' | 'unmountVolume'
 >;
 
-export interface DiskParts {
+export interface DiskParts extends ClusterContent {
   readonly cri: Pick<Cri, 'version' | 'listPodSandbox'>;
   readonly node: () => NodeDescription;
   readonly clock: Clock;
   readonly layout: Layout;
   readonly mounter: Mounter;
   readonly ownership: Ownership;
+  readonly variableObjects: Pick<ContainerObjects, 'forget'>;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
 }
@@ -80,7 +83,7 @@ type Filled<Input, Output> = (input: Input, options: { readonly signal: AbortSig
 type VolumeInput = Input<'mountVolume'>;
 type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
 
-function podServices({ cri, clock, layout, mounter, ownership, cgroups }: DiskParts) {
+function podServices({ cri, clock, layout, mounter, ownership, cgroups, variableObjects }: DiskParts) {
   const unused = new UnusedCgroups({ cri, clock, ownership, cgroups });
   const { maker } = ownership;
   return {
@@ -102,7 +105,7 @@ function podServices({ cri, clock, layout, mounter, ownership, cgroups }: DiskPa
     },
     removePodData: async ({ pod }: Input<'removePodData'>, signal: AbortSignal) => {
       const { uid } = pod.metadata;
-      unused.forget(uid);
+      for (const each of [unused, variableObjects]) each.forget(uid);
       const isOurs = await ownership.owns(pod.metadata);
       // After a power cut there may be logs without a pod directory.
       if (!isOurs && !hasOwnLogs({ layout, maker, pod: pod.metadata })) return null;
@@ -118,7 +121,7 @@ function podServices({ cri, clock, layout, mounter, ownership, cgroups }: DiskPa
   };
 }
 
-function volumeServices({ cri, node, clock, layout, mounter, ownership }: DiskParts) {
+function volumeServices({ cri, node, clock, layout, mounter, ownership, ...content }: DiskParts) {
   return {
     mountVolume: async ({ pod, volume: name }: Input<'mountVolume'>, signal: AbortSignal) => {
       const volume = volumeNamed(pod, name);
@@ -126,8 +129,9 @@ function volumeServices({ cri, node, clock, layout, mounter, ownership }: DiskPa
         await requireImageVolumes(cri, name, { signal });
         return null;
       }
+      const { objects, tokens, trustBundles } = content;
       const given = { pod, volume, layout, mounter, allocatable: allocatableOf(node()), now: clock.now() };
-      return pluginFor(volumePlugins, volume).mount({ ...given, signal });
+      return pluginFor(volumePlugins, volume).mount({ ...given, objects, tokens, trustBundles, signal });
     },
     unmountVolume: async ({ pod, volume: name }: Input<'unmountVolume'>, signal: AbortSignal) => {
       const volume = volumeNamed(pod, name);
