@@ -26,14 +26,8 @@ import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
 import type { Probed } from '../container/context.ts';
 import type { MirrorsKnown } from '../mirror/known.ts';
-import type {
-  FeedName,
-  GarbageFound,
-  NetworkNotReady,
-  NodeEvent,
-  RuntimeHealth,
-  SourceProblem,
-} from '../shared/events.ts';
+import type { FeedName, NetworkNotReady, NodeEvent, RuntimeHealth, SourceProblem } from '../shared/events.ts';
+import type { GarbageFound } from '../shared/upkeepEvents.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
 import type { ClusterAccess, ClusterKnowledge } from './cluster.ts';
 import type { PlegState } from './pleg.ts';

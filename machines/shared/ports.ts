@@ -125,6 +125,8 @@ export interface PortTypes {
     input: { pod: Pod; containers: readonly string[]; limitMs?: number };
     output: { restarts: Readonly<Record<string, number>> };
   };
+  /** Has the objects at hand that a container's variables are of, for its creation; they stay there. Limited. Idempotent. */
+  readObjects: { input: { pod: Pod; container: string }; output: null };
   /** Sees to it that a container of this name and attempt exists in the sandbox, also when an earlier answer was lost. */
   createContainer: {
     input: {

@@ -43,7 +43,13 @@ test('what is kept for a pod goes with its data', async () => {
     const unasked = () => Promise.reject(new Error('nobody asks'));
     const { removePodData } = diskServices({
       ...{ cri: { version: unasked, listPodSandbox: unasked }, node: () => node(), clock: new SettableClock() },
-      ...{ layout, mounter, ownership, heldForPods: [{ forget: (uid) => void forgotten.push(uid) }] },
+      ...{
+        layout,
+        mounter,
+        ownership,
+        variableObjects: { forget: () => {} },
+        heldForPods: [{ forget: (uid) => void forgotten.push(uid) }],
+      },
     });
     await removePodData({ pod: aPod({}, { uid: 'u-1' }) }, { signal });
   });

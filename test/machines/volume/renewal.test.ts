@@ -55,7 +55,7 @@ test('is renewed when the token is due, again and again, and stays mounted meanw
     ports.advance(48 * MINUTE - 1);
     expect([state(), asked()]).toEqual(['mounted.awaitingRenewal', times - 1]);
     ports.advance(1);
-    expect([state(), asked()]).toEqual(['mounted.refreshing', times]);
+    expect([state(), asked()]).toEqual(['mounted.refreshing.current', times]);
     answer(48 * MINUTE);
   }
   expect(ports.now - START).toBe(7 * 24 * HOUR);
@@ -67,13 +67,14 @@ test('goes by the moment that it was told last', () => {
   ports.advance(48 * MINUTE);
   answer(2_000);
   ports.advance(2_000);
-  expect(state()).toBe('mounted.refreshing');
+  expect(state()).toBe('mounted.refreshing.current');
 });
 
 test('is not renewed once it shows no token any more', () => {
   const { ports, answer, state } = tokenStory();
   ports.advance(48 * MINUTE);
   answer(undefined);
+  ports.advance(1_000);
   expect([state(), ports.untilNext]).toEqual(['mounted.steady', undefined]);
 });
 
@@ -90,18 +91,19 @@ test('a renewal that fails is tried again, ever later, and the old token stays',
   expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
   expect(told()).toContainEqual(expect.stringContaining('failed to fetch token: no answer within 10s'));
   answer(48 * MINUTE);
+  ports.advance(1_000);
   expect(state()).toBe('mounted.awaitingRenewal');
-  expect([ports.untilNext, lifecycles()]).toEqual([48 * MINUTE, ['mounted']]);
+  expect([ports.untilNext, lifecycles()]).toEqual([48 * MINUTE - 1_000, ['mounted']]);
 });
 
 test('an update of its pod is shown at once, and puts nothing off', () => {
   const { ports, answer, update, state } = tokenStory();
   ports.advance(20 * MINUTE);
   update('2');
-  expect(state()).toBe('mounted.refreshing');
+  expect(state()).toBe('mounted.refreshing.current');
   answer(28 * MINUTE);
   ports.advance(28 * MINUTE);
-  expect(state()).toBe('mounted.refreshing');
+  expect(state()).toBe('mounted.refreshing.current');
   expect(ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version)).toEqual(['1', '2', '2']);
 });
 
@@ -111,7 +113,7 @@ test('a clock that is set past it, or back, renews it', () => {
     ports.advance(MINUTE);
     ports.setClock(by);
     ports.advance(0);
-    expect(state()).toBe('mounted.refreshing');
+    expect(state()).toBe('mounted.refreshing.current');
   }
 });
 
