@@ -146,7 +146,19 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   const caches = cachesOf(parts, { clock, files, podsLeft, onError });
   const { objects, tokens, trustBundles, ...others } = parts;
   const given = withoutUndefined({ objects, tokens, trustBundles });
-  return { ...others, ...caches, given, clock, files, onError, redaction, fullConfig: told, store, durable, manifestFiles };
+  return {
+    ...others,
+    ...caches,
+    given,
+    clock,
+    files,
+    onError,
+    redaction,
+    fullConfig: told,
+    store,
+    durable,
+    manifestFiles,
+  };
 }
 
 function cachesOf(

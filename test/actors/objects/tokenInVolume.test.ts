@@ -21,5 +21,8 @@ test('it is had before the pod starts, and renewed while it runs', async () => {
   expect(JSON.stringify(node.agent.explain('web'))).toContain('the next renewal of its token');
   await node.advance('49m');
   expect(asked()).toBe(2);
+  await ask('DELETE', `${PODS}/web`, { gracePeriodSeconds: 1 });
+  await node.advance('10s');
+  expect(await node.leftovers()).toEqual([]);
   expect(node.errors).toEqual([]);
 });
