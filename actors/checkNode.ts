@@ -88,6 +88,8 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   ...{ limitedSwap: yesOrNo, endsAll: yesOrNo, takesOver: yesOrNo },
 };
 
+const content = z.optional(z.looseObject({ get: aFunction }));
+
 /** The configuration and the parts in one. A feed or a clock that is missing would be waited for. */
 const schema = z.looseObject({
   ...config,
@@ -100,7 +102,10 @@ const schema = z.looseObject({
   ...{ jitter: maybe, readClasses: maybe, findCredentials: maybe, restartRuntime: maybe, openStore: maybe },
   ...{ startThread: maybe, nextTurn: maybe },
   cluster: z.optional(z.looseObject({ client: z.looseObject({ get: aFunction, watch: aFunction }) })),
-  redaction: z.optional(z.looseObject({ learn: aFunction, redact: aFunction, texts: aFunction })),
+  redaction: z.optional(
+    z.looseObject({ learn: aFunction, learnValues: aFunction, redact: aFunction, texts: aFunction }),
+  ),
+  ...{ objects: content, tokens: content, trustBundles: content },
   ...{ events: maybe, record: maybe, calls: maybe, moves: maybe, inspect: maybe },
   ...{ onError: maybe, onManifestProblem: maybe, onAdopted: maybe, onRuntimeHealth: maybe },
 });

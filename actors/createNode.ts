@@ -8,6 +8,7 @@ import { involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { withUnwritten } from '../pod/show/explainNode.ts';
 import { hostMounter } from '../volume/hostMounter.ts';
+import type { ClusterContent } from '../volume/plugin.ts';
 import { createBoundary, type World } from './boundary.ts';
 import { checkNode } from './checkNode.ts';
 import { systemClock, systemJitter } from './clock.ts';
@@ -29,6 +30,7 @@ import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
 import { clusterObjects } from './objects/clusterObjects.ts';
+import { podContent } from './objects/podContent.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import { hostNetwork } from './services/hostNetwork.ts';
 import { defaultLogPolicy } from './services/logs.ts';
@@ -45,13 +47,15 @@ type FullConfig = ReturnType<typeof completeConfig>;
 
 /** The parts with what all of them need. */
 interface Ground
-  extends Omit<NodeParts, 'clock' | 'files' | 'onError' | 'redaction'>,
+  extends Omit<NodeParts, 'clock' | 'files' | 'onError' | 'redaction' | keyof ClusterContent>,
     ClusterCaches,
     Required<Pick<NodeParts, 'clock' | 'files' | 'onError'>> {
   readonly fullConfig: FullConfig;
   readonly store: NodeStore;
   readonly durable: DurableFacts;
   readonly redaction: Redaction;
+  /** What pods get of a cluster, where that is not the cluster's own. */
+  readonly given: ClusterContent;
   /** The files of the static pods, by uid. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -140,7 +144,21 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   const manifestFiles = { now: new Map() };
   const podsLeft = () => podDirectories(createLayout(told, files));
   const caches = cachesOf(parts, { clock, files, podsLeft, onError });
-  return { ...parts, ...caches, clock, files, onError, redaction, fullConfig: told, store, durable, manifestFiles };
+  const { objects, tokens, trustBundles, ...others } = parts;
+  const given = withoutUndefined({ objects, tokens, trustBundles });
+  return {
+    ...others,
+    ...caches,
+    given,
+    clock,
+    files,
+    onError,
+    redaction,
+    fullConfig: told,
+    store,
+    durable,
+    manifestFiles,
+  };
 }
 
 function cachesOf(
@@ -151,7 +169,8 @@ function cachesOf(
   const caches = { ownNode, services: new Services(), classes: new Classes() };
   if (cluster === undefined) return caches;
   const { client, objects: settings } = cluster;
-  return { ...caches, objects: clusterObjects({ client, settings, ownNode, jitter, ...ground }) };
+  const content = podContent(cluster, { ...ground, jitter });
+  return { ...caches, ...content, objects: clusterObjects({ client, settings, ownNode, jitter, ...ground }) };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
@@ -172,8 +191,10 @@ function worldOf(
   };
   const { ports, doings } = nodeServices({
     ...{ ...shared, node: () => ({ ...told, ...agent.facts() }), layout, mounter, isEvidence, jitter, findCredentials },
+    ...{ inUse: ground.objects, ...ground.given },
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
     findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
+    learnValues: ({ metadata }, values) => ground.redaction.learnValues(metadata.uid, values),
     serviceVariables: ground.cluster === undefined ? noServices : ground.services.variables,
     policy: told.logs ?? defaultLogPolicy,
   });

@@ -10,6 +10,7 @@ import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { Mounter } from '../volume/mounter.ts';
+import type { ClusterContent } from '../volume/plugin.ts';
 import type { CallListener, Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import type { PodCache } from './cluster/podCache.ts';
@@ -43,6 +44,8 @@ export interface ClusterParts {
   readonly statusImages: number;
   /** How what pods name is kept up to date. */
   readonly objects: ObjectSettings;
+  /** Whether volumes can show its trust anchors; absent: they cannot. */
+  readonly hasTrustBundles?: boolean;
   /** As a cloud knows the node; empty for none. */
   readonly providerId: string;
   /** Whether the node registers itself; else somebody else makes its Node. */
@@ -53,7 +56,8 @@ export interface ClusterParts {
   readonly access?: ClusterAccess;
 }
 
-export interface NodeParts {
+/** What pods get of a cluster is that of the cluster where nothing else is given. */
+export interface NodeParts extends ClusterContent {
   /** The runtime; whoever gives it closes it. */
   readonly cri: Cri;
   /** The system's when absent. */

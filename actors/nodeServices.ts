@@ -2,14 +2,18 @@
 import type { NodeDescription } from '../cri/nodeDescription.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
 import type { ObjectsInUse } from '../pod/objects/podObjects.ts';
 import type { Mounter } from '../volume/mounter.ts';
+import type { ClusterContent } from '../volume/plugin.ts';
 import type { Services } from './boundary.ts';
 import type { ClusterPort } from './cluster/clusterNode.ts';
 import type { MirrorPort } from './cluster/mirrorPods.ts';
 import type { ServiceVariables } from './cluster/services.ts';
 import type { NodeParts } from './nodeParts.ts';
+import type { PodContent } from './objects/podContent.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
+import { containerObjects } from './services/containerObjects.ts';
 import { containerServices } from './services/containers.ts';
 import { diskServices } from './services/disk.ts';
 import { garbageServices } from './services/garbage.ts';
@@ -18,6 +22,7 @@ import { imageServices } from './services/images.ts';
 import { type LogPolicy, logServices } from './services/logs.ts';
 import type { Network } from './services/network.ts';
 import type { FindCredentials } from './services/nodeCredentials.ts';
+import { withinSecond } from './services/objectLimit.ts';
 import { probeServices } from './services/probes.ts';
 import { resizeServices } from './services/resizing.ts';
 import type { FindRuntimeHandler } from './services/runtimeClasses.ts';
@@ -29,6 +34,7 @@ import type { Ownership } from './store/ownership.ts';
 /** What the services of a node are made of; each takes what it needs. */
 export interface ServiceParts
   extends Pick<NodeParts, 'cri' | 'cgroups' | 'restartRuntime'>,
+    ClusterContent,
     Required<Pick<NodeParts, 'clock' | 'jitter' | 'onError'>> {
   /** The node as it is now. */
   readonly node: () => NodeDescription;
@@ -40,19 +46,25 @@ export interface ServiceParts
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
   /** Absent where there is no cluster. */
-  readonly objects?: ObjectsInUse | undefined;
+  readonly inUse?: ObjectsInUse | undefined;
+  readonly heldForPods?: PodContent['heldForPods'] | undefined;
   readonly findCredentials: FindCredentials;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;
+  /** Takes note of values that a container of a pod is given, and that must not leave the agent. */
+  readonly learnValues?: (pod: Pod, values: readonly string[]) => void;
 }
 
 /** What the services did last, for who looks at the runtime. */
 export type Doings = Pick<PlegOptions, 'takeTouched' | 'takeFound' | 'isBeingStopped'>;
 
-export function nodeServices(parts: ServiceParts): {
+export function nodeServices(given: ServiceParts): {
   readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort>;
   readonly doings: Doings;
 } {
+  const objects = given.objects && withinSecond(given.objects, given.clock);
+  const variableObjects = containerObjects({ objects, learnValues: given.learnValues });
+  const parts = { ...given, objects, variableObjects };
   const sandboxes = sandboxServices(parts);
   const containers = containerServices(parts);
   const { touching, finding, takeTouched, takeFound } = touchedPods();

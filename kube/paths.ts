@@ -6,6 +6,9 @@ export const podsPath = ({ namespace }: { readonly namespace: string }): string 
 export const podPath = (pod: { readonly namespace: string; readonly name: string }): string =>
   `${podsPath(pod)}/${part(pod.name)}`;
 
+export const tokenPath = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
+  `/api/v1/namespaces/${part(namespace)}/serviceaccounts/${part(name)}/token`;
+
 export const PODS = '/api/v1/pods';
 export const SERVICES = '/api/v1/services';
 export const eventsPath = ({ namespace }: { readonly namespace: string }): string =>

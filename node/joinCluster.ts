@@ -54,6 +54,7 @@ export async function joinCluster(
     access: clusterAccess(config.kubeconfig, kubeconfig),
     objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
     ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, statusImages, registers: registersNode },
+    hasTrustBundles: config.hasTrustBundles,
     close: () => {
       for (const each of [transport, leaseTransport]) each.close();
     },

@@ -11,6 +11,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'actors/services': 'containerStatus containers mounts resizing sandboxes',
     'actors/status': 'actorsOfPods podTrees since toldPod',
   },
+  'test/pod/environment/configValues.test.ts': { 'pod/objects': 'configObject podObjects' },
   // A node of a cluster.
   'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'describeNode podCache' },
   'test/actors/cluster/watches.test.ts': { 'actors/cluster': 'nodeObjects watch' },
@@ -23,7 +24,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     apiserver: 'aggregated answers api firstObjects negotiation plainPaths shapes',
     'apiserver/admission':
       'admission defaultTolerations kubeletLabels mirrorPods namespaceLifecycle nodeRestriction nodeTaint plugin podResize priority runtimeClass serviceAccount storageInUse',
-    'apiserver/authentication': 'serviceAccountTokens tokens',
+    'apiserver/authentication': 'tokens',
     'apiserver/authorization': 'attributes authorize nodeAuthorizer nodeObjects',
     'apiserver/decode': 'duplicates',
     'apiserver/handlers': 'binding call eviction handlers patch read remove subresource token watch write',

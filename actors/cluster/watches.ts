@@ -3,13 +3,14 @@ import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { NodeParts } from '../nodeParts.ts';
 import type { ObjectStore } from '../objects/objectStore.ts';
+import type { PodContent } from '../objects/podContent.ts';
 import { type Classes, classesWatch } from './classes.ts';
 import { type OwnNode, ownNodeWatch } from './ownNode.ts';
 import { type Services, servicesWatch } from './services.ts';
 import { follow } from './watch.ts';
 
 /** What the node knows of its cluster. */
-export interface ClusterCaches {
+export interface ClusterCaches extends Partial<PodContent> {
   readonly ownNode: OwnNode;
   readonly services: Services;
   readonly classes: Classes;
@@ -25,7 +26,18 @@ interface WatchesParts extends Pick<NodeParts, 'cluster'>, ClusterCaches {
 }
 
 export const clusterWatches =
-  ({ cluster, nodeName, ownNode, services, classes, objects, clock, jitter, onError }: WatchesParts): Feed =>
+  ({
+    cluster,
+    nodeName,
+    ownNode,
+    services,
+    classes,
+    objects,
+    trustBundles,
+    clock,
+    jitter,
+    onError,
+  }: WatchesParts): Feed =>
   async (send, { signal }) => {
     if (cluster === undefined) return;
     const how = { client: cluster.client, clock, jitter, signal, send, onError };
@@ -34,5 +46,6 @@ export const clusterWatches =
       follow(servicesWatch(services), how),
       follow(classesWatch(classes), how),
       objects?.run(send, { signal }),
+      trustBundles?.run(send, { signal }),
     ]);
   };

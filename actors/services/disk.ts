@@ -16,12 +16,15 @@ import { type FailureReason, NodeFailure } from '../../pod/failure.ts';
 import type { ObjectsInUse } from '../../pod/objects/podObjects.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
+import type { ClusterContent } from '../../volume/plugin.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import type { PodContent } from '../objects/podContent.ts';
 import type { Ownership } from '../store/ownership.ts';
+import type { ContainerObjects } from './containerObjects.ts';
 import { isSafeToKill } from './ownCgroup.ts';
 import { podTurns } from './podTurns.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
@@ -33,17 +36,19 @@ type DiskServices = Pick<
   'setUpCgroups' | 'preparePod' | 'prepareCgroup' | 'removeCgroup' | 'removePodData' | 'mountVolume' | 'unmountVolume'
 >;
 
-export interface DiskParts {
+export interface DiskParts extends ClusterContent {
   readonly cri: Pick<Cri, 'version' | 'listPodSandbox'>;
   readonly node: () => NodeDescription;
   readonly clock: Clock;
   readonly layout: Layout;
   readonly mounter: Mounter;
   readonly ownership: Ownership;
+  readonly variableObjects: Pick<ContainerObjects, 'forget'>;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
   /** Absent where there is no cluster. */
-  readonly objects?: Pick<ObjectsInUse, 'follow' | 'release'> | undefined;
+  readonly inUse?: Pick<ObjectsInUse, 'follow' | 'release'> | undefined;
+  readonly heldForPods?: PodContent['heldForPods'] | undefined;
 }
 
 export function diskServices(parts: DiskParts): DiskServices {
@@ -85,7 +90,7 @@ type VolumeInput = Input<'mountVolume'>;
 type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
 
 function podServices(parts: DiskParts) {
-  const { cri, layout, ownership, cgroups, objects } = parts;
+  const { cri, layout, ownership, cgroups, inUse, variableObjects, heldForPods = [] } = parts;
   const unused = new UnusedCgroups(parts);
   return {
     prepareCgroup: async ({ pod }: Input<'prepareCgroup'>) => {
@@ -95,7 +100,7 @@ function podServices(parts: DiskParts) {
     preparePod: async ({ pod, ran }: Input<'preparePod'>, signal: AbortSignal) => {
       signal.throwIfAborted();
       // What it names is read while its directory and cgroup are made.
-      if (!isStaticPod(pod)) objects?.follow(pod);
+      if (!isStaticPod(pod)) inUse?.follow(pod);
       if (!(await unused.mayHave({ pod, ran }, { signal }))) throw foreignCgroup(pod);
       await ownership.take(pod.metadata, ran);
       await preparePodDirectory({ pod, layout, signal });
@@ -108,8 +113,8 @@ function podServices(parts: DiskParts) {
     },
     removePodData: async ({ pod }: Input<'removePodData'>, signal: AbortSignal) => {
       const { uid } = pod.metadata;
-      unused.forget(uid);
-      objects?.release(uid);
+      for (const each of [unused, variableObjects, ...heldForPods]) each.forget(uid);
+      inUse?.release(uid);
       await removePodData(parts, pod, signal);
       return null;
     },
@@ -135,7 +140,7 @@ async function removePodData(
   ownership.forget(uid);
 }
 
-function volumeServices({ cri, node, clock, layout, mounter, ownership }: DiskParts) {
+function volumeServices({ cri, node, clock, layout, mounter, ownership, ...content }: DiskParts) {
   return {
     mountVolume: async ({ pod, volume: name }: Input<'mountVolume'>, signal: AbortSignal) => {
       const volume = volumeNamed(pod, name);
@@ -143,8 +148,9 @@ function volumeServices({ cri, node, clock, layout, mounter, ownership }: DiskPa
         await requireImageVolumes(cri, name, { signal });
         return null;
       }
+      const { objects, tokens, trustBundles } = content;
       const given = { pod, volume, layout, mounter, allocatable: allocatableOf(node()), now: clock.now() };
-      return pluginFor(volumePlugins, volume).mount({ ...given, signal });
+      return pluginFor(volumePlugins, volume).mount({ ...given, objects, tokens, trustBundles, signal });
     },
     unmountVolume: async ({ pod, volume: name }: Input<'unmountVolume'>, signal: AbortSignal) => {
       const volume = volumeNamed(pod, name);

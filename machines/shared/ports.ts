@@ -32,6 +32,7 @@ import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { ProbeKind } from '../../pod/status/view.ts';
 import type { SeenNode } from './clusterFacts.ts';
 import type { FeedName } from './events.ts';
+import type { TimerInput } from './timerInput.ts';
 
 /** A container of a pod that the runtime has, also where it has another id there by now. */
 export interface KnownContainer extends Identified {
@@ -124,6 +125,8 @@ export interface PortTypes {
     input: { pod: Pod; containers: readonly string[]; limitMs?: number };
     output: { restarts: Readonly<Record<string, number>> };
   };
+  /** Has the objects at hand that a container's variables are of, for its creation; they stay there. Limited. Idempotent. */
+  readObjects: { input: { pod: Pod; container: string }; output: null };
   /** Sees to it that a container of this name and attempt exists in the sandbox, also when an earlier answer was lost. */
   createContainer: {
     input: {
@@ -232,17 +235,6 @@ export type Port<K extends PortName> = PromiseActorLogic<
   PortTypes[K]['output'] & NonReducibleUnknown,
   PortTypes[K]['input'] & NonReducibleUnknown
 >;
-
-/**
- * A wait, then `timer.elapsed`: `after` milliseconds from now, or `until` a moment (milliseconds since the epoch). That is
- * not further away than `within` milliseconds, unless the clock was set back since the moment was reckoned. These go on as
- * they began; one until the clock has `shown` a moment goes by whatever that is set to meanwhile. What an actor with
- * several waits at a time calls one (`wait`) the event says again.
- */
-export type TimerInput =
-  | { readonly after: number; readonly wait?: string }
-  | { readonly until: number; readonly within?: number }
-  | { readonly shown: number };
 
 export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>;
 

@@ -1,6 +1,7 @@
 /** The part of the configuration that says how a node belongs to a cluster. */
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import type { Rate } from '../../kube/rateLimit.ts';
+import { hasTrustBundles } from './featureGates.ts';
 import type { Flags } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 
@@ -18,6 +19,8 @@ export interface ClusterConfig {
   readonly statusImages: number;
   /** How the ConfigMaps and Secrets of pods are kept up to date. */
   readonly objects: Pick<ObjectSettings, 'strategy' | 'syncMs'>;
+  /** Whether volumes can show the trust anchors of the cluster. */
+  readonly hasTrustBundles: boolean;
   /** Of requests to the API server. */
   readonly rate: Rate;
   /** Of events to it. */
@@ -51,6 +54,7 @@ export function clusterOf(flags: Flags, file: KubeletConfiguration | undefined):
       strategy: file?.configMapAndSecretChangeDetectionStrategy || 'Watch',
       syncMs: file?.syncFrequency || SYNC_MS,
     },
+    hasTrustBundles: hasTrustBundles({ featureGates: file?.featureGates }),
     rate: rateOf(file?.kubeAPIQPS, file?.kubeAPIBurst),
     eventRate: rateOf(file?.eventRecordQPS, file?.eventBurst),
   });

@@ -70,5 +70,9 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['logging', "`format` (text, json) and `verbosity` of the agent's own log"],
   ['failCgroupV1', 'whether a host with cgroup v1 is refused; here false unless set'],
   ['failSwapOn', 'whether a host with swap is refused; here false unless set'],
+  [
+    'featureGates',
+    '`ClusterTrustBundleProjection`, with `ClusterTrustBundle`: volumes show the trust anchors of the cluster (off)',
+  ],
   ['memorySwap', "`swapBehavior: LimitedSwap` gives Burstable pods their share of the node's swap on cgroup v2"],
 ]);

@@ -1,5 +1,6 @@
 /** The rules over several fields that a kubelet enforces (`pkg/kubelet/apis/config/validation` of 1.36). */
 import { lookUp } from '../../pod/lookUp.ts';
+import { lacksTrustBundles } from './featureGates.ts';
 import type { KubeletFields } from './kubeletFields.ts';
 
 /** A mistake, the field that it is told at, and whether a configuration is free of it. */
@@ -132,6 +133,9 @@ export const rules: readonly Rule[] = [
   ...logRules,
   rule('userNamespaces', 'idsPerPod must be a multiple of 65536', ({ userNamespaces }) => {
     return (userNamespaces?.idsPerPod ?? 0) % 65_536 === 0;
+  }),
+  rule('featureGates', 'ClusterTrustBundleProjection needs the feature gate ClusterTrustBundle', (config) => {
+    return !lacksTrustBundles(config);
   }),
   rule('systemCgroups', 'needs cgroupRoot', (config) => !config.systemCgroups || Boolean(config.cgroupRoot)),
 ];

@@ -127,6 +127,8 @@ export const unreached: readonly Unreached[] = [
   ...['refused', 'finished'].map((from) => ({
     ...{ machine: 'pod', from, event: 'pod.terminate', reason: NO_CLUSTER },
   })),
+  { machine: 'volume', from: 'mounted.steady', event: '', reason: NO_CLUSTER },
+  { machine: 'volume', from: 'mounted.awaitingRenewal', reason: NO_CLUSTER },
   ...impatient,
   { machine: 'admission', from: 'open', event: '', reason: NO_CLUSTER },
   { machine: 'admission', from: 'askingServer', reason: NO_CLUSTER },

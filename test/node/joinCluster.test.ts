@@ -24,6 +24,7 @@ const config = {
     statusCheckMs: 1,
     statusImages: 50,
     statusReportMs: 2,
+    hasTrustBundles: true,
   },
   objects: { strategy: 'Watch' as const, syncMs: 60_000 },
   rate: { qps: 50, burst: 100 },
@@ -82,7 +83,7 @@ test('a node asks by its certificate, and says who it is', async () => {
   );
   const [server, kubeconfigFile] = [`https://127.0.0.1:${serving.port}`, join(folder, 'node.conf')];
   const access = { server, kubeconfig: kubeconfigFile, context: 'c', user: 'u', means: 'client certificate' };
-  expect(joined.access).toEqual(access);
+  expect(joined).toMatchObject({ access, hasTrustBundles: true });
   joined.close();
   await expect(joined.client.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
   await expect(joined.leaseClient.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
