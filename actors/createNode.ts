@@ -139,8 +139,10 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
     tell({ ...recordedEvent(node, storeEvent(failure)), at: clock.now() });
   const { store, durable } = await openStore(told.rootDir, { clock, onFailure, files });
   for (const message of durable.damaged) onError('store', new NodeFailure('StoreDamaged', message));
-  redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
-  redaction.learnPods([...durable.fetched.values()].flat());
+  redaction.learnPods([
+    ...[...durable.manifests.values()].map(({ pod }) => pod),
+    ...[...durable.fetched.values()].flat(),
+  ]);
   const manifestFiles = { now: new Map() };
   const podsLeft = () => podDirectories(createLayout(told, files));
   const caches = cachesOf(parts, { clock, files, podsLeft, onError });
