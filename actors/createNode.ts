@@ -18,6 +18,7 @@ import { describer } from './cluster/describeNode.ts';
 import { mirrorPorts } from './cluster/mirrorPods.ts';
 import { NodeImages } from './cluster/nodeImages.ts';
 import { OwnNode } from './cluster/ownNode.ts';
+import { serviceAccountsAt } from './cluster/serviceAccounts.ts';
 import { noServices, Services } from './cluster/services.ts';
 import type { ClusterCaches } from './cluster/watches.ts';
 import { addressesNow } from './feeds/addresses.ts';
@@ -160,6 +161,8 @@ function worldOf(
     ...{ ...shared, node: () => ({ ...told, ...agent.facts() }), layout, mounter, isEvidence, jitter, findCredentials },
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
     findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
+    ...{ rootDir: told.rootDir, verification: told.imageVerification },
+    findServiceAccount: ground.cluster && serviceAccountsAt(ground.cluster.client),
     serviceVariables: ground.cluster === undefined ? noServices : ground.services.variables,
     policy: told.logs ?? defaultLogPolicy,
   });

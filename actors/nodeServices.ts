@@ -1,12 +1,17 @@
 /** What a real node puts behind the ports: the CRI, the disk, the logs. */
 import type { NodeDescription } from '../cri/nodeDescription.ts';
+import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
+import type { ImageVerification } from '../pod/images/imageVerification.ts';
+import type { PodObjects, PodTokens } from '../pod/objects/podObjects.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { Services } from './boundary.ts';
 import type { ClusterPort } from './cluster/clusterNode.ts';
 import type { MirrorPort } from './cluster/mirrorPods.ts';
 import type { ServiceVariables } from './cluster/services.ts';
+import { podCredentials } from './images/podCredentials.ts';
+import { PullProofs } from './images/pullProofs.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
 import { containerServices } from './services/containers.ts';
@@ -16,7 +21,7 @@ import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { type LogPolicy, logServices } from './services/logs.ts';
 import type { Network } from './services/network.ts';
-import type { FindCredentials } from './services/nodeCredentials.ts';
+import type { FindCredentials, FindServiceAccount } from './services/nodeCredentials.ts';
 import { probeServices } from './services/probes.ts';
 import { resizeServices } from './services/resizing.ts';
 import type { FindRuntimeHandler } from './services/runtimeClasses.ts';
@@ -39,6 +44,12 @@ export interface ServiceParts
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
   readonly findCredentials: FindCredentials;
+  readonly findServiceAccount?: FindServiceAccount | undefined;
+  readonly objects?: PodObjects | undefined;
+  readonly tokens?: PodTokens | undefined;
+  readonly verification?: ImageVerification | undefined;
+  readonly rootDir: string;
+  readonly files: FileSystem;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;
 }
@@ -65,7 +76,7 @@ export function nodeServices(parts: ServiceParts): {
     startContainer: touching(containers.startContainer),
     inspectContainer: finding(containers.inspectContainer, ({ pod }) => pod.metadata),
     stopContainer: stops(({ id }) => [id], containers.stopContainer),
-    ...imageServices(parts),
+    ...imageServices({ ...parts, credentials: podCredentials(parts), proofs: new PullProofs(parts) }),
     ...diskServices(parts),
     ...resizeServices(parts),
     ...garbageServices(parts),

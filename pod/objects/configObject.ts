@@ -49,5 +49,11 @@ export function readConfigObject(kind: ConfigKind, object: unknown): ConfigObjec
     return { kind, ...named, isImmutable: immutable ?? false, type, data: new Map(data) };
   }
   const { metadata: named, immutable, data, binaryData } = z.parse(configMapSchema, object);
-  return { kind, ...named, isImmutable: immutable ?? false, type: '', data: new Map([...data, ...binaryData]) };
+  return {
+    kind,
+    ...named,
+    isImmutable: immutable ?? false,
+    type: '',
+    data: new Map<string, string | Buffer>([...data, ...binaryData]),
+  };
 }
