@@ -27,6 +27,7 @@ import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAg
 import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
+import { clusterObjects } from './objects/clusterObjects.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import { hostNetwork } from './services/hostNetwork.ts';
 import { defaultLogPolicy } from './services/logs.ts';
@@ -136,8 +137,19 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
-  const caches = { ownNode: new OwnNode(), services: new Services(), classes: new Classes() };
+  const caches = cachesOf(parts, { clock, files, onError });
   return { ...parts, ...caches, clock, files, onError, redaction, fullConfig: told, store, durable, manifestFiles };
+}
+
+function cachesOf(
+  { cluster, jitter = systemJitter }: NodeParts,
+  ground: Pick<Ground, 'clock' | 'files' | 'onError'>,
+): ClusterCaches {
+  const ownNode = new OwnNode();
+  const caches = { ownNode, services: new Services(), classes: new Classes() };
+  if (cluster === undefined) return caches;
+  const { client, objects: settings } = cluster;
+  return { ...caches, objects: clusterObjects({ client, settings, ownNode, jitter, ...ground }) };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */

@@ -2,6 +2,7 @@
 import type { NodeDescription } from '../cri/nodeDescription.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
+import type { ObjectsInUse } from '../pod/objects/podObjects.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { Services } from './boundary.ts';
 import type { ClusterPort } from './cluster/clusterNode.ts';
@@ -38,6 +39,8 @@ export interface ServiceParts
   readonly ownership: Ownership;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
+  /** Absent where there is no cluster. */
+  readonly objects?: ObjectsInUse | undefined;
   readonly findCredentials: FindCredentials;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;

@@ -23,3 +23,6 @@ export const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
 export const csiNodePath = (name: string): string => `${CSI_NODES}/${part(name)}`;
 
 export const RUNTIME_CLASSES = '/apis/node.k8s.io/v1/runtimeclasses';
+
+export const configMapsPath = (namespace: string): string => `/api/v1/namespaces/${part(namespace)}/configmaps`;
+export const secretsPath = (namespace: string): string => `/api/v1/namespaces/${part(namespace)}/secrets`;

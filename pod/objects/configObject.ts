@@ -49,5 +49,6 @@ export function readConfigObject(kind: ConfigKind, object: unknown): ConfigObjec
     return { kind, ...named, isImmutable: immutable ?? false, type, data: new Map(data) };
   }
   const { metadata: named, immutable, data, binaryData } = z.parse(configMapSchema, object);
-  return { kind, ...named, isImmutable: immutable ?? false, type: '', data: new Map([...data, ...binaryData]) };
+  const all = new Map<string, string | Buffer>([...data, ...binaryData]);
+  return { kind, ...named, isImmutable: immutable ?? false, type: '', data: all };
 }
