@@ -1,6 +1,7 @@
 /** Puts a node together of its configuration and its parts: the one way to make one. */
 import { hostFiles } from '../host/files/fileSystem.ts';
 import { createLayout } from '../host/pods/layout.ts';
+import { podDirectories } from '../host/pods/podDirectory.ts';
 import { userNamespaces } from '../host/pods/userNamespaces.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 import { involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
@@ -137,13 +138,14 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
-  const caches = cachesOf(parts, { clock, files, onError });
+  const podsLeft = () => podDirectories(createLayout(told, files));
+  const caches = cachesOf(parts, { clock, files, podsLeft, onError });
   return { ...parts, ...caches, clock, files, onError, redaction, fullConfig: told, store, durable, manifestFiles };
 }
 
 function cachesOf(
   { cluster, jitter = systemJitter }: NodeParts,
-  ground: Pick<Ground, 'clock' | 'files' | 'onError'>,
+  ground: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'podsLeft' | 'onError'>,
 ): ClusterCaches {
   const ownNode = new OwnNode();
   const caches = { ownNode, services: new Services(), classes: new Classes() };

@@ -1,7 +1,7 @@
 /** The objects of the API server that the node's pods have in use, held as the configuration says. */
-import { statfs } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { isInMemory } from '../../host/files/inMemory.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { Clock } from '../clock.ts';
@@ -28,6 +28,8 @@ interface ObjectParts {
   readonly clock: Clock;
   readonly jitter: () => number;
   readonly files: FileSystem;
+  /** The UIDs of the pods that have a directory on the node. */
+  readonly podsLeft: () => Promise<readonly string[]>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -36,15 +38,12 @@ const IDLE_SYNCS = 5;
 const LEAST_IDLE_MS = 60_000;
 const TTL_MS = 60_000;
 const TTL_ANNOTATION = 'node.alpha.kubernetes.io/ttl';
-/** `TMPFS_MAGIC` and `RAMFS_MAGIC` of the kernel. */
-const IN_MEMORY: ReadonlySet<number> = new Set([0x01021994, 0x858458f6]);
 
 export function clusterObjects(parts: ObjectParts): ObjectStore {
-  const { settings, clock, files, onError } = parts;
+  const { settings, clock, files, podsLeft, onError } = parts;
   const { keptDirectory: directory } = settings;
-  const isInMemory = async (path: string) => IN_MEMORY.has((await statfs(path)).type);
   const kept = directory === undefined ? undefined : new KeptObjects({ directory, files, isInMemory, onError });
-  return new ObjectStore({ clock, kept, hold: holderOf(parts) });
+  return new ObjectStore({ clock, kept, podsLeft, onError, hold: holderOf(parts) });
 }
 
 function holderOf({ client, settings, ownNode, clock, jitter }: ObjectParts): HoldObject {

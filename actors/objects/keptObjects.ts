@@ -71,7 +71,10 @@ export class KeptObjects {
     for (const name of await files.readdir(directory)) {
       const file = path.join(directory, name);
       if (this.#wanted.has(file)) continue;
-      const had = await files.readFile(file).then(uidsIn, () => []);
+      const had = await files
+        .readFile(file)
+        .then(uidsIn)
+        .catch(() => []);
       if (!had.some((uid) => uids.has(uid))) await files.rm(file, { force: true });
     }
   }

@@ -14,7 +14,10 @@ interface StoreParts {
   readonly hold: HoldObject;
   readonly clock: Clock;
   /** Absent: nothing outlives the agent. */
-  readonly kept?: Pick<KeptObjects, 'read' | 'keep' | 'forget'> | undefined;
+  readonly kept?: Pick<KeptObjects, 'read' | 'keep' | 'forget' | 'keepOnly'> | undefined;
+  /** Of the pods that the node has from before, known or not. */
+  readonly podsLeft: () => Promise<readonly string[]>;
+  readonly onError: (source: string, error: unknown) => void;
 }
 
 /** What is known of an object and of who has it in use. */
@@ -96,8 +99,10 @@ export class ObjectStore implements ObjectsInUse {
 
   /** Tells the node what becomes of the objects, until the signal aborts. */
   async run(send: (fact: NodeFact) => void, { signal }: { readonly signal: AbortSignal }): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock, kept, podsLeft, onError } = this.#parts;
     this.#news.begin(send, signal);
+    const tidy = async () => kept?.keepOnly(new Set(await podsLeft()));
+    await tidy().catch((error: unknown) => onError('objects', error));
     const alarm = createAlarm(clock, signal);
     while (!signal.aborted) {
       await alarm.wait(clock.now() + TEND_MS);
