@@ -1,6 +1,7 @@
 /** Puts a node together of its configuration and its parts: the one way to make one. */
 import { hostFiles } from '../host/files/fileSystem.ts';
 import { createLayout } from '../host/pods/layout.ts';
+import { podDirectories } from '../host/pods/podDirectory.ts';
 import { userNamespaces } from '../host/pods/userNamespaces.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 import { involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
@@ -28,6 +29,7 @@ import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAg
 import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
+import { clusterObjects } from './objects/clusterObjects.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import { hostNetwork } from './services/hostNetwork.ts';
 import { defaultLogPolicy } from './services/logs.ts';
@@ -137,8 +139,20 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
-  const caches = { ownNode: new OwnNode(), services: new Services(), classes: new Classes() };
+  const podsLeft = () => podDirectories(createLayout(told, files));
+  const caches = cachesOf(parts, { clock, files, podsLeft, onError });
   return { ...parts, ...caches, clock, files, onError, redaction, fullConfig: told, store, durable, manifestFiles };
+}
+
+function cachesOf(
+  { cluster, jitter = systemJitter }: NodeParts,
+  ground: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'podsLeft' | 'onError'>,
+): ClusterCaches {
+  const ownNode = new OwnNode();
+  const caches = { ownNode, services: new Services(), classes: new Classes() };
+  if (cluster === undefined) return caches;
+  const { client, objects: settings } = cluster;
+  return { ...caches, objects: clusterObjects({ client, settings, ownNode, jitter, ...ground }) };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */

@@ -14,6 +14,7 @@ import type { CallListener, Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import type { PodCache } from './cluster/podCache.ts';
 import type { EventSink } from './events/eventSink.ts';
+import type { ObjectSettings } from './objects/clusterObjects.ts';
 import type { Redaction } from './redaction.ts';
 import type { RestartRuntime } from './services/lostTasks.ts';
 import type { Network } from './services/network.ts';
@@ -40,6 +41,8 @@ export interface ClusterParts {
   readonly statusReportMs: number;
   /** How many images that status lists; -1: all. */
   readonly statusImages: number;
+  /** How what pods name is kept up to date. */
+  readonly objects: ObjectSettings;
   /** As a cloud knows the node; empty for none. */
   readonly providerId: string;
   /** Whether the node registers itself; else somebody else makes its Node. */

@@ -4,7 +4,7 @@ import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
 import type { ImageVerification } from '../pod/images/imageVerification.ts';
-import type { PodObjects, PodTokens } from '../pod/objects/podObjects.ts';
+import type { ObjectsInUse, PodTokens } from '../pod/objects/podObjects.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { Services } from './boundary.ts';
 import type { ClusterPort } from './cluster/clusterNode.ts';
@@ -43,9 +43,10 @@ export interface ServiceParts
   readonly ownership: Ownership;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
+  /** Absent where there is no cluster. */
+  readonly objects?: ObjectsInUse | undefined;
   readonly findCredentials: FindCredentials;
   readonly findServiceAccount?: FindServiceAccount | undefined;
-  readonly objects?: PodObjects | undefined;
   readonly tokens?: PodTokens | undefined;
   readonly verification?: ImageVerification | undefined;
   readonly rootDir: string;

@@ -19,10 +19,17 @@ export interface JoinedCluster extends ClusterParts {
   close(): void;
 }
 
-/** Reads the kubeconfig; throws a `ConfigError` where that is wrong. Nothing is asked of the server yet. */
-export async function joinCluster(config: ClusterConfig, host: HostIdentity): Promise<JoinedCluster> {
-  const { rate, eventRate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs, statusImages } =
-    config;
+/**
+ * Reads the kubeconfig; throws a `ConfigError` where that is wrong. Nothing is asked of the server yet. `keptDirectory` is
+ * where the objects of pods outlive the agent.
+ */
+export async function joinCluster(
+  config: ClusterConfig,
+  host: HostIdentity,
+  keptDirectory?: string,
+): Promise<JoinedCluster> {
+  const { rate, eventRate, leaseSeconds, registersNode, providerId } = config;
+  const { statusCheckMs, statusReportMs, statusImages } = config;
   const kubeconfig = await readKubeconfig(config.kubeconfig);
   const endpoint = kubeEndpoint(kubeconfig, systemClock.monotonic);
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
@@ -37,6 +44,7 @@ export async function joinCluster(config: ClusterConfig, host: HostIdentity): Pr
     leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
     ...{ pods: new PodCache(), onNodeUid, nodeUid },
     access: clusterAccess(config.kubeconfig, kubeconfig),
+    objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
     ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, statusImages, registers: registersNode },
     close: () => {
       for (const each of [transport, leaseTransport]) each.close();

@@ -28,6 +28,7 @@ import { hostIdentity } from './hostIdentity.ts';
 import type { JoinedCluster } from './joinCluster.ts';
 import type { AgentLog } from './logger.ts';
 import { onlookersOf, watchersOf } from './onlookers.ts';
+import { objectsDirectory } from './places.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import { expectPlaces } from './rootDirectory.ts';
 import { watchRoot } from './rootWatch.ts';
@@ -97,9 +98,12 @@ export const startNode: StartNode = async (options) => {
 };
 
 /** Most nodes belong to none: what speaks with an API server is loaded for those that do. */
-async function clusterOn({ cluster }: NodeConfig, identity: HostIdentity): Promise<JoinedCluster | undefined> {
+async function clusterOn(
+  { cluster, rootDirectory }: NodeConfig,
+  identity: HostIdentity,
+): Promise<JoinedCluster | undefined> {
   if (cluster === undefined) return undefined;
-  return (await import('./joinCluster.ts')).joinCluster(cluster, identity);
+  return (await import('./joinCluster.ts')).joinCluster(cluster, identity, objectsDirectory(rootDirectory));
 }
 
 /** The cluster hears what happens on the node; gives what ends that. */

@@ -14,6 +14,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // A node of a cluster.
   'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'describeNode podCache' },
   'test/actors/cluster/watches.test.ts': { 'actors/cluster': 'nodeObjects watch' },
+  'test/actors/objects/objectStore.test.ts': { 'actors/objects': 'clusterObjects heldObject objectNews' },
   'test/actors/cluster/clusterNode.test.ts': { kube: 'paths' },
   'test/kube/client.test.ts': { kube: 'rateLimit' },
   'test/kube/reflectorTroubles.test.ts': { kube: 'backOff watchEvent' },

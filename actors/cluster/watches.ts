@@ -2,6 +2,7 @@
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { NodeParts } from '../nodeParts.ts';
+import type { ObjectStore } from '../objects/objectStore.ts';
 import { type Classes, classesWatch } from './classes.ts';
 import { type OwnNode, ownNodeWatch } from './ownNode.ts';
 import { type Services, servicesWatch } from './services.ts';
@@ -12,6 +13,8 @@ export interface ClusterCaches {
   readonly ownNode: OwnNode;
   readonly services: Services;
   readonly classes: Classes;
+  /** Absent where there is no cluster. */
+  readonly objects?: ObjectStore | undefined;
 }
 
 interface WatchesParts extends Pick<NodeParts, 'cluster'>, ClusterCaches {
@@ -22,7 +25,7 @@ interface WatchesParts extends Pick<NodeParts, 'cluster'>, ClusterCaches {
 }
 
 export const clusterWatches =
-  ({ cluster, nodeName, ownNode, services, classes, clock, jitter, onError }: WatchesParts): Feed =>
+  ({ cluster, nodeName, ownNode, services, classes, objects, clock, jitter, onError }: WatchesParts): Feed =>
   async (send, { signal }) => {
     if (cluster === undefined) return;
     const how = { client: cluster.client, clock, jitter, signal, send, onError };
@@ -30,5 +33,6 @@ export const clusterWatches =
       follow(ownNodeWatch(ownNode, nodeName, clock), how),
       follow(servicesWatch(services), how),
       follow(classesWatch(classes), how),
+      objects?.run(send, { signal }),
     ]);
   };

@@ -153,6 +153,8 @@ export type PodEvent =
   /** What others than the node say of it has changed: its conditions as its source has them, if it has any. */
   | { type: 'pod.conditionsChanged'; conditions: readonly PodCondition[] | undefined }
   | { type: 'pod.terminate'; termination: Termination }
+  /** A ConfigMap or a Secret that it names is another than it was, or is there now. */
+  | { type: 'pod.objectsChanged' }
   | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; mounted?: MountedVolume }
   /** `id` is that of its container at the runtime, if it has one; `endedAt` tells when the last run ended, if one did. */
   | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }

@@ -18,6 +18,11 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['nodeStatusReportFrequency', 'how often that status is written in any case (5m)'],
   ['nodeStatusMaxImages', 'how many images that status lists, the largest first (50; -1: all)'],
   ['nodeLeaseDurationSeconds', "how long the node's lease lasts; it is renewed four times while it does (40)"],
+  [
+    'configMapAndSecretChangeDetectionStrategy',
+    'how ConfigMaps and Secrets that pods name are followed: `Watch`, `Cache` or `Get` (Watch)',
+  ],
+  ['syncFrequency', 'how often what is not watched is read again, once a volume shows it (1m)'],
   ['kubeAPIQPS', 'how many requests in a second the API server gets (50)'],
   ['kubeAPIBurst', 'how many of them may come at once (100)'],
   ['eventRecordQPS', 'how many requests in a second events make to it (50)'],

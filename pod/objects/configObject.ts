@@ -21,16 +21,28 @@ export interface ConfigObject extends ConfigReference {
   readonly data: ReadonlyMap<string, string | Buffer>;
 }
 
-const bytes = z.pipe(
-  z.string(),
-  z.transform((text) => Buffer.from(text, 'base64')),
+/** Texts by key, as a list: keys come from outside, and those of a plain object lose `__proto__`. */
+const entries = z.pipe(
+  z._default(z.unknown(), null),
+  z.transform((map, { issues }) => {
+    const found = typeof map === 'object' && map !== null ? Object.entries(map) : [];
+    return found.flatMap(([key, value]: readonly [string, unknown]) => {
+      if (typeof value === 'string') return [[key, value] as const];
+      issues.push({
+        code: 'invalid_type',
+        expected: 'string',
+        input: value,
+        path: [key],
+        message: 'expected a string',
+      });
+      return [];
+    });
+  }),
 );
-/** Lists of entries: keys come from outside, and `constructor` is one that may be used. */
-const entriesOf = <T extends z.ZodMiniType>(value: T) =>
-  z.pipe(
-    z._default(z.nullable(z.record(z.string(), value)), null),
-    z.transform((map) => Object.entries(map ?? {})),
-  );
+const bytes = z.pipe(
+  entries,
+  z.transform((all) => all.map(([key, text]) => [key, Buffer.from(text, 'base64')] as const)),
+);
 
 const metadata = z.object({
   namespace: z.string(),
@@ -39,8 +51,8 @@ const metadata = z.object({
   resourceVersion: z._default(z.string(), ''),
 });
 const common = { metadata, immutable: z._default(z.nullable(z.boolean()), null) };
-const configMapSchema = z.object({ ...common, data: entriesOf(z.string()), binaryData: entriesOf(bytes) });
-const secretSchema = z.object({ ...common, type: z._default(z.string(), 'Opaque'), data: entriesOf(bytes) });
+const configMapSchema = z.object({ ...common, data: entries, binaryData: bytes });
+const secretSchema = z.object({ ...common, type: z._default(z.string(), 'Opaque'), data: bytes });
 
 /** Reads what an API server has of it; throws where that is none. */
 export function readConfigObject(kind: ConfigKind, object: unknown): ConfigObject {
@@ -49,11 +61,6 @@ export function readConfigObject(kind: ConfigKind, object: unknown): ConfigObjec
     return { kind, ...named, isImmutable: immutable ?? false, type, data: new Map(data) };
   }
   const { metadata: named, immutable, data, binaryData } = z.parse(configMapSchema, object);
-  return {
-    kind,
-    ...named,
-    isImmutable: immutable ?? false,
-    type: '',
-    data: new Map<string, string | Buffer>([...data, ...binaryData]),
-  };
+  const all = new Map<string, string | Buffer>([...data, ...binaryData]);
+  return { kind, ...named, isImmutable: immutable ?? false, type: '', data: all };
 }

@@ -14,6 +14,14 @@ export interface PodObjects {
   get(pod: Pod, kind: ConfigKind, name: string, options: Abortable): Promise<ConfigObject>;
 }
 
+/** Knows which pods there are, so that what they name is at hand when they ask for it. */
+export interface ObjectsInUse extends PodObjects {
+  /** From now on, or with what it names now. */
+  follow(pod: Pod): void;
+  /** Nothing is left of the pod that could ask. */
+  release(uid: string): void;
+}
+
 /** `configmap "x" not found`, as a kubelet says it. */
 export class ObjectNotFound extends Error {
   override readonly name = 'ObjectNotFound';

@@ -25,6 +25,7 @@ const config = {
     statusImages: 50,
     statusReportMs: 2,
   },
+  objects: { strategy: 'Watch' as const, syncMs: 60_000 },
   rate: { qps: 50, burst: 100 },
   eventRate: { qps: 50, burst: 100 },
 };
