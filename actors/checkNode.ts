@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { aFunction, checkShape } from '../pod/api/checkShape.ts';
+import { VERIFICATIONS } from '../pod/images/imageVerification.ts';
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
 const maybe = z.optional(aFunction);
@@ -83,6 +84,7 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   logs: z.optional(
     z.looseObject({ maxBytes: z.union([amount, unbounded]), maxFiles: amount, workers: slots, checkMs: interval }),
   ),
+  imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATIONS), allowlist: texts })),
   garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
   sinks: z.optional(sinks),
   ...{ limitedSwap: yesOrNo, endsAll: yesOrNo, takesOver: yesOrNo },

@@ -14,13 +14,13 @@ import { checkNode } from './checkNode.ts';
 import { systemClock, systemJitter } from './clock.ts';
 import { API_SOURCE } from './cluster/apiPods.ts';
 import { ApiStatusSink } from './cluster/apiStatusSink.ts';
-import { Classes } from './cluster/classes.ts';
+import { clusterCaches } from './cluster/caches.ts';
 import { ClusterNode, noCluster } from './cluster/clusterNode.ts';
 import { describer } from './cluster/describeNode.ts';
 import { mirrorPorts } from './cluster/mirrorPods.ts';
 import { NodeImages } from './cluster/nodeImages.ts';
-import { OwnNode } from './cluster/ownNode.ts';
-import { noServices, Services } from './cluster/services.ts';
+import { serviceAccountsAt } from './cluster/serviceAccounts.ts';
+import { noServices } from './cluster/services.ts';
 import type { ClusterCaches } from './cluster/watches.ts';
 import { addressesNow } from './feeds/addresses.ts';
 import { guarded } from './guarded.ts';
@@ -29,8 +29,6 @@ import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAg
 import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
-import { clusterObjects } from './objects/clusterObjects.ts';
-import { podContent } from './objects/podContent.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import { hostNetwork } from './services/hostNetwork.ts';
 import { defaultLogPolicy } from './services/logs.ts';
@@ -139,40 +137,15 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
     tell({ ...recordedEvent(node, storeEvent(failure)), at: clock.now() });
   const { store, durable } = await openStore(told.rootDir, { clock, onFailure, files });
   for (const message of durable.damaged) onError('store', new NodeFailure('StoreDamaged', message));
-  redaction.learnPods([
-    ...[...durable.manifests.values()].map(({ pod }) => pod),
-    ...[...durable.fetched.values()].flat(),
-  ]);
+  redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
+  redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
   const podsLeft = () => podDirectories(createLayout(told, files));
-  const caches = cachesOf(parts, { clock, files, podsLeft, onError });
+  const caches = clusterCaches(parts, { clock, files, podsLeft, onError });
+  const common = { clock, files, onError, redaction, store, durable, manifestFiles };
   const { objects, tokens, trustBundles, ...others } = parts;
   const given = withoutUndefined({ objects, tokens, trustBundles });
-  return {
-    ...others,
-    ...caches,
-    given,
-    clock,
-    files,
-    onError,
-    redaction,
-    fullConfig: told,
-    store,
-    durable,
-    manifestFiles,
-  };
-}
-
-function cachesOf(
-  { cluster, jitter = systemJitter }: NodeParts,
-  ground: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'podsLeft' | 'onError'>,
-): ClusterCaches {
-  const ownNode = new OwnNode();
-  const caches = { ownNode, services: new Services(), classes: new Classes() };
-  if (cluster === undefined) return caches;
-  const { client, objects: settings } = cluster;
-  const content = podContent(cluster, { ...ground, jitter });
-  return { ...caches, ...content, objects: clusterObjects({ client, settings, ownNode, jitter, ...ground }) };
+  return { ...others, ...caches, ...common, given, fullConfig: told };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
@@ -197,6 +170,8 @@ function worldOf(
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
     findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
     learnValues: ({ metadata }, values) => ground.redaction.learnValues(metadata.uid, values),
+    ...{ rootDir: told.rootDir, verification: told.imageVerification },
+    findServiceAccount: ground.cluster && serviceAccountsAt(ground.cluster.client),
     serviceVariables: ground.cluster === undefined ? noServices : ground.services.variables,
     policy: told.logs ?? defaultLogPolicy,
   });

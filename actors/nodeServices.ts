@@ -1,15 +1,19 @@
 /** What a real node puts behind the ports: the CRI, the disk, the logs. */
 import type { NodeDescription } from '../cri/nodeDescription.ts';
+import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import type { ObjectsInUse } from '../pod/objects/podObjects.ts';
+import type { ImageVerification } from '../pod/images/imageVerification.ts';
+import type { ObjectsInUse, PodTokens } from '../pod/objects/podObjects.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { ClusterContent } from '../volume/plugin.ts';
 import type { Services } from './boundary.ts';
 import type { ClusterPort } from './cluster/clusterNode.ts';
 import type { MirrorPort } from './cluster/mirrorPods.ts';
 import type { ServiceVariables } from './cluster/services.ts';
+import { podCredentials } from './images/podCredentials.ts';
+import { PullProofs } from './images/pullProofs.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { PodContent } from './objects/podContent.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
@@ -21,7 +25,7 @@ import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { type LogPolicy, logServices } from './services/logs.ts';
 import type { Network } from './services/network.ts';
-import type { FindCredentials } from './services/nodeCredentials.ts';
+import type { FindCredentials, FindServiceAccount } from './services/nodeCredentials.ts';
 import { withinSecond } from './services/objectLimit.ts';
 import { probeServices } from './services/probes.ts';
 import { resizeServices } from './services/resizing.ts';
@@ -49,6 +53,11 @@ export interface ServiceParts
   readonly inUse?: ObjectsInUse | undefined;
   readonly heldForPods?: PodContent['heldForPods'] | undefined;
   readonly findCredentials: FindCredentials;
+  readonly findServiceAccount?: FindServiceAccount | undefined;
+  readonly tokens?: PodTokens | undefined;
+  readonly verification?: ImageVerification | undefined;
+  readonly rootDir: string;
+  readonly files: FileSystem;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;
   /** Takes note of values that a container of a pod is given, and that must not leave the agent. */
@@ -80,7 +89,7 @@ export function nodeServices(given: ServiceParts): {
     startContainer: touching(containers.startContainer),
     inspectContainer: finding(containers.inspectContainer, ({ pod }) => pod.metadata),
     stopContainer: stops(({ id }) => [id], containers.stopContainer),
-    ...imageServices(parts),
+    ...imageServices({ ...parts, credentials: podCredentials(parts), proofs: new PullProofs(parts) }),
     ...diskServices(parts),
     ...resizeServices(parts),
     ...garbageServices(parts),

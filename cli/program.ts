@@ -113,6 +113,8 @@ const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaul
       '--image-service-endpoint <socket>',
       'endpoint of the CRI image service (default: that of the runtime service)',
     )
+    .option('--image-credential-provider-config <path>', 'file, or directory, that names plugins with credentials')
+    .option('--image-credential-provider-bin-dir <directory>', 'directory of the programs of these plugins')
     .option(
       '--root-dir <directory>',
       `directory for volumes and saved state; a relative path starts at the working directory (default: ${rootDir})`,

@@ -27,5 +27,7 @@ export const csiNodePath = (name: string): string => `${CSI_NODES}/${part(name)}
 
 export const RUNTIME_CLASSES = '/apis/node.k8s.io/v1/runtimeclasses';
 
+export const serviceAccountPath = (account: { readonly namespace: string; readonly name: string }): string =>
+  `/api/v1/namespaces/${part(account.namespace)}/serviceaccounts/${part(account.name)}`;
 export const configMapsPath = (namespace: string): string => `/api/v1/namespaces/${part(namespace)}/configmaps`;
 export const secretsPath = (namespace: string): string => `/api/v1/namespaces/${part(namespace)}/secrets`;

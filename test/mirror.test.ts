@@ -101,6 +101,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/services/probes.test.ts': {
     'actors/services': 'handlerTarget hostNetwork httpGet probeExec probeHttp probeTcp',
   },
+  'test/actors/images/pullProofs.test.ts': { 'actors/images': 'pullRecords' },
+  'test/actors/images/credentialPlugins.test.ts': { 'pod/images': 'credentialProvider' },
   'test/cli/format/jsonTemplate.test.ts': { 'cli/format': 'jsonPath pathMistake scanner' },
   'test/cli/format/objectFormat.test.ts': { 'cli/format': 'formats' },
   'test/inspect/reels.test.ts': { inspect: 'touched' },

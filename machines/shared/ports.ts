@@ -32,6 +32,7 @@ import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { ProbeKind } from '../../pod/status/view.ts';
 import type { SeenNode } from './clusterFacts.ts';
 import type { FeedName } from './events.ts';
+import type { FoundImage } from './foundImage.ts';
 import type { TimerInput } from './timerInput.ts';
 
 /** A container of a pod that the runtime has, also where it has another id there by now. */
@@ -110,7 +111,7 @@ export interface PortTypes {
   /** Asks for the restart of a runtime that is the node's own, which its pods survive; any other stays as it is. */
   restartRuntime: { input: { why: string }; output: null };
   /** The image's reference on this node, null when it is not there; and when it was asked for. */
-  findImage: { input: { pod: Pod; image: string }; output: { imageRef: string | null; at: number } };
+  findImage: { input: { pod: Pod; image: string; policy: string | undefined }; output: FoundImage };
   /** Pulls an image within the limit, whatever is there already. The times are in milliseconds since the epoch. */
   pullImage: {
     input: { pod: Pod; image: string; limitMs: number | undefined };

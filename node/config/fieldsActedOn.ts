@@ -50,8 +50,13 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['cpuCFSQuota', 'whether CPU limits are enforced (true)'],
   ['cpuCFSQuotaPeriod', 'the period of that quota (100ms)'],
   ['singleProcessOOMKill', 'whether an OOM kill ends one process or the whole container'],
-  ['serializeImagePulls', 'one pull at a time (true)'],
+  ['serializeImagePulls', 'one pull at a time (true, unless `maxParallelImagePulls` is more than 1)'],
   ['maxParallelImagePulls', 'how many pulls at a time when they are not serialized'],
+  [
+    'imagePullCredentialsVerificationPolicy',
+    'which images that are there a pod has to prove its right to (NeverVerifyPreloadedImages)',
+  ],
+  ['preloadedImagesVerificationAllowlist', 'images that need no proof under `NeverVerifyAllowlistedImages`'],
   ['imagePullTimeout', 'how long one pull may take (1h; `0s`: as long as it takes); a kubelet has no such field'],
   [
     'slowImagePullAfter',
