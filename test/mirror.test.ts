@@ -13,7 +13,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/pod/environment/configValues.test.ts': { 'pod/objects': 'configObject podObjects' },
   // A node of a cluster.
-  'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'describeNode podCache' },
+  'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'caches describeNode podCache' },
   'test/actors/cluster/watches.test.ts': { 'actors/cluster': 'nodeObjects watch' },
   'test/actors/objects/objectStore.test.ts': { 'actors/objects': 'clusterObjects heldObject objectNews' },
   'test/actors/cluster/clusterNode.test.ts': { kube: 'paths' },
@@ -226,7 +226,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory startNode',
   },
   'test/cli/logs.test.ts': { cli: 'askPod delete' },
-  'test/cli/program.test.ts': { cli: 'getCommand podCommands streamCommands' },
+  'test/cli/program.test.ts': { cli: 'clusterOptions getCommand podCommands streamCommands' },
   'test/cli/exec.test.ts': { cli: 'commandTerminal streamIn' },
   'test/cli/getActors.test.ts': { cli: 'readActors' },
   'test/cli/top.test.ts': { cli: 'terminalScreen', 'cli/top': 'detail topView' },

@@ -54,13 +54,20 @@ const common = { metadata, immutable: z._default(z.nullable(z.boolean()), null) 
 const configMapSchema = z.object({ ...common, data: entries, binaryData: bytes });
 const secretSchema = z.object({ ...common, type: z._default(z.string(), 'Opaque'), data: bytes });
 
-/** Reads what an API server has of it; throws where that is none. */
+/** Reads what an API server has of it; throws what is wrong with it, and nothing that stands in it. */
 export function readConfigObject(kind: ConfigKind, object: unknown): ConfigObject {
   if (kind === 'Secret') {
-    const { metadata: named, immutable, type, data } = z.parse(secretSchema, object);
+    const { metadata: named, immutable, type, data } = parsed(secretSchema, kind, object);
     return { kind, ...named, isImmutable: immutable ?? false, type, data: new Map(data) };
   }
-  const { metadata: named, immutable, data, binaryData } = z.parse(configMapSchema, object);
+  const { metadata: named, immutable, data, binaryData } = parsed(configMapSchema, kind, object);
   const all = new Map<string, string | Buffer>([...data, ...binaryData]);
   return { kind, ...named, isImmutable: immutable ?? false, type: '', data: all };
+}
+
+function parsed<Schema extends z.core.$ZodType>(schema: Schema, kind: ConfigKind, object: unknown): z.output<Schema> {
+  const read = z.safeParse(schema, object);
+  if (read.success) return read.data;
+  const [{ path, message } = { path: [], message: '' }] = read.error.issues;
+  throw new Error(`this is no ${kind}: ${[...path].join('.')}: ${message}`);
 }

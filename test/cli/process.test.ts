@@ -75,10 +75,6 @@ describe('a mistake on the command line is one message and exit code 1', () => {
     ['get nodse', 'statelet: nodse: unknown kind of resource; did you mean node?\n'],
     ['explain pood/web', 'statelet: pood: unknown kind of resource; did you mean pod?\n'],
     ['run --config /nowhere.yaml', 'statelet: --config: /nowhere.yaml: no such file\n'],
-    [
-      'run --image-credential-provider-bin-dir /bin',
-      'statelet: --image-credential-provider-bin-dir: needs --image-credential-provider-config\n',
-    ],
     ['run --config /tmp', 'statelet: --config: /tmp: a directory, not a file\n'],
     ['get pods --root-dir /nowhere', /^statelet: no agent is running at \/nowhere\/statelet\.sock; /],
   ])('%s', async (args, message) => {
