@@ -11,7 +11,6 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'actors/services': 'containerStatus containers mounts resizing sandboxes',
     'actors/status': 'actorsOfPods podTrees since toldPod',
   },
-  'test/pod/environment/configValues.test.ts': { 'pod/objects': 'configObject podObjects' },
   // A node of a cluster.
   'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'caches describeNode podCache' },
   'test/actors/cluster/watches.test.ts': { 'actors/cluster': 'nodeObjects watch' },
