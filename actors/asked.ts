@@ -34,6 +34,7 @@ const abouts: About = {
   findImage: ({ image }) => image,
   pullImage: ({ image }) => image,
   countRestarts: ({ containers }) => containers.join(', '),
+  readObjects: ofContainer,
   createContainer: ({ container, attempt }) => ofAttempt(container, attempt),
   ...{ startContainer: ofContainer, resizeContainer: ofContainer, inspectContainer: ofContainer },
   stopContainer: ({ container, graceSeconds }) => `${container}, ${graceSeconds}s`,

@@ -5,18 +5,12 @@
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { FeedName, NodeFact } from '../machines/shared/events.ts';
-import type {
-  FeedLogic,
-  Port,
-  PortName,
-  PortTypes,
-  Provider,
-  TimerInput,
-  TimerLogic,
-} from '../machines/shared/ports.ts';
+import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../machines/shared/ports.ts';
+import type { TimerInput } from '../machines/shared/timerInput.ts';
 import { toFailure } from '../pod/failure.ts';
 import { type Asked, aboutOf } from './asked.ts';
 import type { Clock } from './clock.ts';
+import { ClockJumps } from './clockJumps.ts';
 import { guarded } from './guarded.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 
@@ -133,24 +127,34 @@ const LOOK_MS = 1_000;
 function nextLook(input: TimerInput, clock: Clock): number {
   if ('after' in input) return input.after;
   if ('shown' in input) return Math.min(input.shown - clock.now(), LOOK_MS);
+  if ('due' in input) return input.due - clock.now();
   return Math.min(input.until - clock.now(), input.within ?? Infinity);
 }
 
-const timerLogic = (clock: Clock, enter: Enter): TimerLogic =>
-  fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
+const timerLogic = (clock: Clock, enter: Enter): TimerLogic => {
+  const jumps = new ClockJumps(clock);
+  return fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
     let id: unknown;
     const wait = () => {
+      clock.clearTimeout(id);
       id = clock.setTimeout(elapse, Math.max(0, nextLook(input, clock)));
     };
     const elapse = () => {
       if ('shown' in input && clock.now() < input.shown) return wait();
+      end();
       const elapsed = elapsedOf(input);
       enter(self, 'elapsed', 'timer', elapsed);
       queueMicrotask(() => sendBack(elapsed));
     };
+    const unheard = 'due' in input ? jumps.listen((by) => (by < 0 ? elapse() : wait())) : () => {};
+    const end = () => {
+      clock.clearTimeout(id);
+      unheard();
+    };
     wait();
-    return () => clock.clearTimeout(id);
+    return end;
   });
+};
 
 interface FeedParts extends Pick<BoundaryOptions, 'clock' | 'onError'>, Pick<Redaction, 'learn'> {
   readonly enter: Enter;

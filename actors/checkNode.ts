@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { aFunction, checkShape } from '../pod/api/checkShape.ts';
+import { VERIFICATIONS } from '../pod/images/imageVerification.ts';
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
 const maybe = z.optional(aFunction);
@@ -83,10 +84,13 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   logs: z.optional(
     z.looseObject({ maxBytes: z.union([amount, unbounded]), maxFiles: amount, workers: slots, checkMs: interval }),
   ),
+  imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATIONS), allowlist: texts })),
   garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
   sinks: z.optional(sinks),
   ...{ limitedSwap: yesOrNo, endsAll: yesOrNo, takesOver: yesOrNo },
 };
+
+const content = z.optional(z.looseObject({ get: aFunction }));
 
 /** The configuration and the parts in one. A feed or a clock that is missing would be waited for. */
 const schema = z.looseObject({
@@ -100,7 +104,10 @@ const schema = z.looseObject({
   ...{ jitter: maybe, readClasses: maybe, findCredentials: maybe, restartRuntime: maybe, openStore: maybe },
   ...{ startThread: maybe, nextTurn: maybe },
   cluster: z.optional(z.looseObject({ client: z.looseObject({ get: aFunction, watch: aFunction }) })),
-  redaction: z.optional(z.looseObject({ learn: aFunction, redact: aFunction, texts: aFunction })),
+  redaction: z.optional(
+    z.looseObject({ learn: aFunction, learnValues: aFunction, redact: aFunction, texts: aFunction }),
+  ),
+  ...{ objects: content, tokens: content, trustBundles: content },
   ...{ events: maybe, record: maybe, calls: maybe, moves: maybe, inspect: maybe },
   ...{ onError: maybe, onManifestProblem: maybe, onAdopted: maybe, onRuntimeHealth: maybe },
 });

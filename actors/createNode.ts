@@ -1,24 +1,26 @@
 /** Puts a node together of its configuration and its parts: the one way to make one. */
 import { hostFiles } from '../host/files/fileSystem.ts';
 import { createLayout } from '../host/pods/layout.ts';
+import { podDirectories } from '../host/pods/podDirectory.ts';
 import { userNamespaces } from '../host/pods/userNamespaces.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 import { involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { withUnwritten } from '../pod/show/explainNode.ts';
 import { hostMounter } from '../volume/hostMounter.ts';
+import type { ClusterContent } from '../volume/plugin.ts';
 import { createBoundary, type World } from './boundary.ts';
 import { checkNode } from './checkNode.ts';
 import { systemClock, systemJitter } from './clock.ts';
 import { API_SOURCE } from './cluster/apiPods.ts';
 import { ApiStatusSink } from './cluster/apiStatusSink.ts';
-import { Classes } from './cluster/classes.ts';
+import { clusterCaches } from './cluster/caches.ts';
 import { ClusterNode, noCluster } from './cluster/clusterNode.ts';
 import { describer } from './cluster/describeNode.ts';
 import { mirrorPorts } from './cluster/mirrorPods.ts';
 import { NodeImages } from './cluster/nodeImages.ts';
-import { OwnNode } from './cluster/ownNode.ts';
-import { noServices, Services } from './cluster/services.ts';
+import { serviceAccountsAt } from './cluster/serviceAccounts.ts';
+import { noServices } from './cluster/services.ts';
 import type { ClusterCaches } from './cluster/watches.ts';
 import { addressesNow } from './feeds/addresses.ts';
 import { guarded } from './guarded.ts';
@@ -43,13 +45,15 @@ type FullConfig = ReturnType<typeof completeConfig>;
 
 /** The parts with what all of them need. */
 interface Ground
-  extends Omit<NodeParts, 'clock' | 'files' | 'onError' | 'redaction'>,
+  extends Omit<NodeParts, 'clock' | 'files' | 'onError' | 'redaction' | keyof ClusterContent>,
     ClusterCaches,
     Required<Pick<NodeParts, 'clock' | 'files' | 'onError'>> {
   readonly fullConfig: FullConfig;
   readonly store: NodeStore;
   readonly durable: DurableFacts;
   readonly redaction: Redaction;
+  /** What pods get of a cluster, where that is not the cluster's own. */
+  readonly given: ClusterContent;
   /** The files of the static pods, by uid. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -136,8 +140,12 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
-  const caches = { ownNode: new OwnNode(), services: new Services(), classes: new Classes() };
-  return { ...parts, ...caches, clock, files, onError, redaction, fullConfig: told, store, durable, manifestFiles };
+  const podsLeft = () => podDirectories(createLayout(told, files));
+  const caches = clusterCaches(parts, { clock, files, podsLeft, onError });
+  const common = { clock, files, onError, redaction, store, durable, manifestFiles };
+  const { objects, tokens, trustBundles, ...others } = parts;
+  const given = withoutUndefined({ objects, tokens, trustBundles });
+  return { ...others, ...caches, ...common, given, fullConfig: told };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
@@ -158,8 +166,12 @@ function worldOf(
   };
   const { ports, doings } = nodeServices({
     ...{ ...shared, node: () => ({ ...told, ...agent.facts() }), layout, mounter, isEvidence, jitter, findCredentials },
+    ...{ inUse: ground.objects, ...ground.given },
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
     findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
+    learnValues: ({ metadata }, values) => ground.redaction.learnValues(metadata.uid, values),
+    ...{ rootDir: told.rootDir, verification: told.imageVerification },
+    findServiceAccount: ground.cluster && serviceAccountsAt(ground.cluster.client),
     serviceVariables: ground.cluster === undefined ? noServices : ground.services.variables,
     policy: told.logs ?? defaultLogPolicy,
   });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ownerMark } from '../cri/labels.ts';
 import type { CgroupFacts, NodeDescription } from '../cri/nodeDescription.ts';
 import type { NodeInput } from '../machines/node/context.ts';
+import type { ImageVerification } from '../pod/images/imageVerification.ts';
 import type { Capacity } from '../pod/resources/requests.ts';
 import type { HostAddresses } from './feeds/addresses.ts';
 import type { LogPolicy } from './services/logs.ts';
@@ -38,6 +39,8 @@ export interface NodeAgentConfig
   readonly sources?: readonly string[];
   /** When the logs of containers are rotated, and how often they are looked at; absent: as a kubelet does. */
   readonly logs?: LogPolicy & { readonly checkMs?: number };
+  /** Which images that are there a pod has to prove its right to; absent: those that the node has pulled. */
+  readonly imageVerification?: ImageVerification;
   /** The pods of others that have a directory below the root are this agent's from now on. */
   readonly takesOver?: boolean;
 }

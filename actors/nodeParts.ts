@@ -10,10 +10,12 @@ import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { Mounter } from '../volume/mounter.ts';
+import type { ClusterContent } from '../volume/plugin.ts';
 import type { CallListener, Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import type { PodCache } from './cluster/podCache.ts';
 import type { EventSink } from './events/eventSink.ts';
+import type { ObjectSettings } from './objects/clusterObjects.ts';
 import type { Redaction } from './redaction.ts';
 import type { RestartRuntime } from './services/lostTasks.ts';
 import type { Network } from './services/network.ts';
@@ -40,6 +42,10 @@ export interface ClusterParts {
   readonly statusReportMs: number;
   /** How many images that status lists; -1: all. */
   readonly statusImages: number;
+  /** How what pods name is kept up to date. */
+  readonly objects: ObjectSettings;
+  /** Whether volumes can show its trust anchors; absent: they cannot. */
+  readonly hasTrustBundles?: boolean;
   /** As a cloud knows the node; empty for none. */
   readonly providerId: string;
   /** Whether the node registers itself; else somebody else makes its Node. */
@@ -50,7 +56,8 @@ export interface ClusterParts {
   readonly access?: ClusterAccess;
 }
 
-export interface NodeParts {
+/** What pods get of a cluster is that of the cluster where nothing else is given. */
+export interface NodeParts extends ClusterContent {
   /** The runtime; whoever gives it closes it. */
   readonly cri: Cri;
   /** The system's when absent. */

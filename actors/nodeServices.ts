@@ -1,14 +1,23 @@
 /** What a real node puts behind the ports: the CRI, the disk, the logs. */
 import type { NodeDescription } from '../cri/nodeDescription.ts';
+import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import type { ImageVerification } from '../pod/images/imageVerification.ts';
+import type { ObjectsInUse, PodTokens } from '../pod/objects/podObjects.ts';
 import type { Mounter } from '../volume/mounter.ts';
+import type { ClusterContent } from '../volume/plugin.ts';
 import type { Services } from './boundary.ts';
 import type { ClusterPort } from './cluster/clusterNode.ts';
 import type { MirrorPort } from './cluster/mirrorPods.ts';
 import type { ServiceVariables } from './cluster/services.ts';
+import { podCredentials } from './images/podCredentials.ts';
+import { PullProofs } from './images/pullProofs.ts';
 import type { NodeParts } from './nodeParts.ts';
+import type { PodContent } from './objects/podContent.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
+import { containerObjects } from './services/containerObjects.ts';
 import { containerServices } from './services/containers.ts';
 import { diskServices } from './services/disk.ts';
 import { garbageServices } from './services/garbage.ts';
@@ -16,7 +25,8 @@ import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { type LogPolicy, logServices } from './services/logs.ts';
 import type { Network } from './services/network.ts';
-import type { FindCredentials } from './services/nodeCredentials.ts';
+import type { FindCredentials, FindServiceAccount } from './services/nodeCredentials.ts';
+import { withinSecond } from './services/objectLimit.ts';
 import { probeServices } from './services/probes.ts';
 import { resizeServices } from './services/resizing.ts';
 import type { FindRuntimeHandler } from './services/runtimeClasses.ts';
@@ -28,6 +38,7 @@ import type { Ownership } from './store/ownership.ts';
 /** What the services of a node are made of; each takes what it needs. */
 export interface ServiceParts
   extends Pick<NodeParts, 'cri' | 'cgroups' | 'restartRuntime'>,
+    ClusterContent,
     Required<Pick<NodeParts, 'clock' | 'jitter' | 'onError'>> {
   /** The node as it is now. */
   readonly node: () => NodeDescription;
@@ -38,18 +49,31 @@ export interface ServiceParts
   readonly ownership: Ownership;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
+  /** Absent where there is no cluster. */
+  readonly inUse?: ObjectsInUse | undefined;
+  readonly heldForPods?: PodContent['heldForPods'] | undefined;
   readonly findCredentials: FindCredentials;
+  readonly findServiceAccount?: FindServiceAccount | undefined;
+  readonly tokens?: PodTokens | undefined;
+  readonly verification?: ImageVerification | undefined;
+  readonly rootDir: string;
+  readonly files: FileSystem;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;
+  /** Takes note of values that a container of a pod is given, and that must not leave the agent. */
+  readonly learnValues?: (pod: Pod, values: readonly string[]) => void;
 }
 
 /** What the services did last, for who looks at the runtime. */
 export type Doings = Pick<PlegOptions, 'takeTouched' | 'takeFound' | 'isBeingStopped'>;
 
-export function nodeServices(parts: ServiceParts): {
+export function nodeServices(given: ServiceParts): {
   readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort>;
   readonly doings: Doings;
 } {
+  const objects = given.objects && withinSecond(given.objects, given.clock);
+  const variableObjects = containerObjects({ objects, learnValues: given.learnValues });
+  const parts = { ...given, objects, variableObjects };
   const sandboxes = sandboxServices(parts);
   const containers = containerServices(parts);
   const { touching, finding, takeTouched, takeFound } = touchedPods();
@@ -65,7 +89,7 @@ export function nodeServices(parts: ServiceParts): {
     startContainer: touching(containers.startContainer),
     inspectContainer: finding(containers.inspectContainer, ({ pod }) => pod.metadata),
     stopContainer: stops(({ id }) => [id], containers.stopContainer),
-    ...imageServices(parts),
+    ...imageServices({ ...parts, credentials: podCredentials(parts), proofs: new PullProofs(parts) }),
     ...diskServices(parts),
     ...resizeServices(parts),
     ...garbageServices(parts),

@@ -13,6 +13,8 @@ export interface Redaction {
   learn(fact: NodeFact): void;
   /** The same of pods that a former agent wanted: before any source has spoken it is told what they have come to. */
   readonly learnPods: (pods: Iterable<Pod>) => void;
+  /** And of values that a container is given that its pod only refers to. */
+  readonly learnValues: (uid: string, values: Iterable<string>) => void;
   /** What it is given is left as it is; of what holds nothing secret nothing is copied. */
   readonly redact: <T>(value: T) => T;
   /**
@@ -45,6 +47,7 @@ export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
   return {
     learn: (fact) => redactor.values.learn(fact),
     learnPods: (pods) => redactor.values.learnPods(pods),
+    learnValues: (uid, values) => redactor.values.learnValues(uid, values),
     redact: (value) => redactor.redact(value, false) as typeof value,
     texts: (value) => redactor.redact(value, true) as typeof value,
   };
@@ -150,6 +153,15 @@ class KnownValues {
     this.#all = undefined;
   }
 
+  /** They go with the pod; what is not of a pod that is known nobody is given. */
+  learnValues(uid: string, values: Iterable<string>): void {
+    const known = this.#pods.get(uid);
+    const more = [...values].filter((value) => isSecret(value) && !known?.values.has(value));
+    if (known === undefined || more.length === 0) return;
+    this.#pods.set(uid, { ...known, values: new Map([...known.values, ...more.map(withJson)]) });
+    this.#all = undefined;
+  }
+
   /** Those that stand in a text, the longest first: one may be part of another. What a pod is called is none. */
   quotedIn(text: string): string[] {
     this.#all ??= new Map([...this.#pods.values()].flatMap(({ values }) => [...values]));
@@ -181,8 +193,9 @@ class KnownValues {
 }
 
 /** Each with what it is in a text that is JSON. */
-const valuesOf = (pod: Pod): ReadonlyMap<string, string> =>
-  new Map(secretsOf(pod).map((value) => [value, inJson(value)] as const));
+const valuesOf = (pod: Pod): ReadonlyMap<string, string> => new Map(secretsOf(pod).map(withJson));
+
+const isSecret = (value: string): boolean => value.length >= LEAST_LENGTH && !PLAIN_WORD.test(value);
 
 /** What its texts are searched for. A value that the manifest has in another place as well, as in a path or a name, is none. */
 function secretsOf(pod: Pod): string[] {
@@ -199,7 +212,7 @@ function secretsOf(pod: Pod): string[] {
   };
   look('', { metadata: pod.metadata, spec: pod.spec });
   const isShown = (value: string) => [...others].some((other) => other.includes(value));
-  return [...values].filter((value) => value.length >= LEAST_LENGTH && !PLAIN_WORD.test(value) && !isShown(value));
+  return [...values].filter((value) => isSecret(value) && !isShown(value));
 }
 
 /** The command of an action of a hook: the program first. */
@@ -207,6 +220,8 @@ function commandOf(exec: unknown): string[] {
   const command: unknown = isObject(exec) ? exec.command : undefined;
   return Array.isArray(command) ? command.map(String) : [];
 }
+
+const withJson = (value: string): readonly [string, string] => [value, inJson(value)];
 
 const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
 

@@ -20,8 +20,8 @@ import {
   type PortTypes,
   type Provider,
   provided,
-  type TimerInput,
 } from '../machines/shared/ports.ts';
+import type { TimerInput } from '../machines/shared/timerInput.ts';
 
 export type RootActor = ActorRefFrom<typeof nodeAgentMachine>;
 

@@ -4,6 +4,7 @@ import { packageVersion, runDirectory } from '../node/places.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import { printable } from '../pod/show/printable.ts';
 import type { ChartsOptions } from './charts.ts';
+import { addClusterOptions } from './clusterOptions.ts';
 import { SHELLS, type Shell } from './completionScripts.ts';
 import type { DescribeOptions } from './describe.ts';
 import type { DownOptions } from './down.ts';
@@ -92,17 +93,6 @@ const addManifestOptions = (command: Command, { manifests }: Defaults): Command 
       'accept pods that refer to API objects they can run without: optional Secrets and ConfigMaps, imagePullSecrets',
     );
 
-const addClusterOptions = (command: Command): Command =>
-  command
-    .option('--kubeconfig <file>', 'kubeconfig of the cluster that the node belongs to (default: none)')
-    .option('--register-node [boolean]', 'make the Node object; false: somebody else does (default: true)', onOrOff)
-    .option('--register-with-taints <taints>', 'taints to register the node with, as key=value:NoSchedule')
-    .option('--provider-id <id>', 'the ID by which a cloud knows the node')
-    .option('--cloud-provider <name>', 'not supported in this version: a name is refused (default: none)');
-
-/** As a kubelet's flags: on as soon as it is named, unless a value says otherwise. */
-const onOrOff = (value: string): boolean | string => (value === 'true' || value === 'false' ? value === 'true' : value);
-
 const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaults): Command =>
   command
     .option(
@@ -113,6 +103,8 @@ const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaul
       '--image-service-endpoint <socket>',
       'endpoint of the CRI image service (default: that of the runtime service)',
     )
+    .option('--image-credential-provider-config <path>', 'file, or directory, that names plugins with credentials')
+    .option('--image-credential-provider-bin-dir <directory>', 'directory of the programs of these plugins')
     .option(
       '--root-dir <directory>',
       `directory for volumes and saved state; a relative path starts at the working directory (default: ${rootDir})`,

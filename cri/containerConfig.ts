@@ -1,6 +1,8 @@
 import { containerHash } from '../pod/api/identity.ts';
 import type { Container } from '../pod/api/schema/container.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
+import { bytesOfText } from '../pod/byteText.ts';
+import type { FoundObjects } from '../pod/environment/configValues.ts';
 import { expandedCommand } from '../pod/environment/environment.ts';
 import type { MountedVolumes } from '../pod/mountedVolume.ts';
 import { environmentOf } from './environment.ts';
@@ -30,6 +32,8 @@ export interface ContainerConfigInput {
   readonly envFiles?: ReadonlyMap<string, string>;
   /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
   readonly recursiveReadOnlyMounts?: boolean;
+  /** The ConfigMaps and Secrets that variables are taken from; absent: there are none. */
+  readonly objects?: FoundObjects;
   /** The variables that tell of services; absent: none do. */
   readonly services?: Readonly<Record<string, string>>;
   /** The pod's addresses, the primary first; none under hostNetwork. */
@@ -54,7 +58,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     image: { image: imageRef, userSpecifiedImage: container.image },
     ...expandedCommand(container, environment),
     workingDir: container.workingDir ?? '',
-    envs: environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
+    envs: environment.map(({ name, value }) => ({ key: name, value: bytesOfText(value) })),
     mounts: containerMounts({ ...input, environment }).map((mount) => withUsers(mount, users)),
     devices: containerDevices(input),
     labels: containerLabels(pod, container),

@@ -1,5 +1,6 @@
 import type { Container, EnvVarSource } from '../pod/api/schema/container.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
+import { allValues, type FoundObjects, oneValue } from '../pod/environment/configValues.ts';
 import { envFileValue } from '../pod/environment/envFile.ts';
 import { containerEnvironment, type EnvEntry } from '../pod/environment/environment.ts';
 import { fieldValue, resourceValue } from '../pod/environment/fieldRef.ts';
@@ -12,6 +13,8 @@ interface EnvironmentInput {
   readonly node: NodeDescription;
   /** The files of volumes that variables are taken from, by `<volume>/<path>`; what is not there is left out. */
   readonly envFiles?: ReadonlyMap<string, string>;
+  /** The ConfigMaps and Secrets that variables are taken from; absent: there are none. */
+  readonly objects?: FoundObjects;
   /** The variables that tell of services; absent: none do. */
   readonly services?: Readonly<Record<string, string>>;
 }
@@ -31,18 +34,21 @@ export function environmentOf({
   sandboxIps,
   node,
   envFiles,
+  objects = new Map(),
   services = {},
 }: EnvironmentInput): EnvEntry[] {
   const { hostIps } = node;
   const addresses = { hostIps: hostIps.slice(0, 2), podIps: pod.spec.hostNetwork ? hostIps : sandboxIps };
   const allocatable = allocatableOf(node);
-  const source = ({ fieldRef, resourceFieldRef, fileKeyRef }: EnvVarSource) => {
+  const source = (from: EnvVarSource) => {
+    const { fieldRef, resourceFieldRef, fileKeyRef } = from;
     if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, addresses);
     if (fileKeyRef) {
       const text = envFiles?.get(`${fileKeyRef.volumeName}/${fileKeyRef.path}`);
       return text === undefined ? undefined : envFileValue(text, fileKeyRef);
     }
+    if (from.configMapKeyRef ?? from.secretKeyRef) return oneValue(from, objects, pod.metadata.namespace);
     return resourceFieldRef && resourceValue(pod, resourceFieldRef, { self: container, allocatable });
   };
-  return containerEnvironment(container, { source, all: () => undefined, services });
+  return containerEnvironment(container, { source, all: (from) => allValues(from, objects), services });
 }

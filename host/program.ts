@@ -1,4 +1,4 @@
-import { type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -53,6 +53,10 @@ interface ProgramOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** A handle that it has as `PASSED_FD`. */
   readonly passedFd?: number;
+  /** How many bytes it may write on its standard output; one that writes more is ended, and has failed. */
+  readonly mostOutput?: number;
+  /** What it has started is ended with it. */
+  readonly endsChildren?: boolean;
   /** Told when its process is no more: what hangs in the kernel outlives the call that gave it up. */
   readonly onExit?: () => void;
 }
@@ -96,31 +100,26 @@ export const runningPrograms = (): number => running;
  * for us to act on, and would end it halfway.
  */
 export async function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<string> {
-  const { signal, limitMs, killSignal = 'SIGKILL', input, environment, passedFd, onExit } = options;
+  const { signal, limitMs, input, onExit, mostOutput } = options;
   signal.throwIfAborted();
-  const limit = startLimit(limitMs);
-  const stdin = input === undefined ? 'ignore' : 'pipe';
-  const stdio: StdioOptions = [stdin, 'pipe', 'pipe', ...(passedFd === undefined ? [] : [passedFd])];
+  const [limit, full] = [startLimit(limitMs), new AbortController()];
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const child = spawn(program, args, {
-    signal: AbortSignal.any([signal, limit.signal]),
-    ...{ killSignal, detached: true, stdio },
-    env: { ...programEnvironment(), LC_ALL: 'C', ...environment },
-  });
-  const [out, err] = [collect(child.stdout), collect(child.stderr, KEPT_STDERR)];
+  const child = spawned(program, args, options, AbortSignal.any([signal, limit.signal, full.signal]));
+  const [out, err] = [collect(child.stdout, mostOutput, () => full.abort()), collect(child.stderr, KEPT_STDERR)];
   const fail = (ending: string, how: Pick<Ending, 'exitCode' | 'cause'> = {}) => {
     // What does not even end by a signal, as in a mount that hangs, holds nothing up.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
     if (signal.aborted) return reject(signal.reason);
     const [stderr, isLate] = [err().trim(), limit.signal.aborted];
-    const problem = isLate ? `timed out after ${limitMs / 1_000} s` : ending;
-    reject(new ProgramFailure(stderr || problem, { stderr, isLate, ...how }));
+    const late = isLate ? `timed out after ${limitMs / 1_000} s` : ending;
+    const problem = full.signal.aborted ? `wrote more than ${mostOutput} bytes` : stderr || late;
+    reject(new ProgramFailure(problem, { stderr, isLate, ...how }));
   };
   if (onExit !== undefined) child.once(child.pid === undefined ? 'error' : 'exit', onExit);
   child.on('error', (error) => fail(error.message, { cause: error }));
   child.on('close', (code, name) => {
-    if (code === 0) resolve(out());
+    if (code === 0 && !full.signal.aborted) resolve(out());
     else if (code === null) fail(`killed by ${name}`);
     else fail(`failed with exit code ${code}`, { exitCode: code });
   });
@@ -130,6 +129,20 @@ export async function runProgram(program: string, args: readonly string[], optio
   return counted(promise).finally(limit.end);
 }
 
+function spawned(program: string, args: readonly string[], options: ProgramOptions, ends: AbortSignal): ChildProcess {
+  const { killSignal = 'SIGKILL', input, environment, passedFd, endsChildren = false } = options;
+  const stdin = input === undefined ? 'ignore' : 'pipe';
+  const stdio: StdioOptions = [stdin, 'pipe', 'pipe', ...(passedFd === undefined ? [] : [passedFd])];
+  // Before it is ended itself: then nothing would tell any more whose group that is.
+  if (endsChildren) ends.addEventListener('abort', () => endGroup(child.pid, killSignal), { once: true });
+  const child = spawn(program, args, {
+    signal: ends,
+    ...{ killSignal, detached: true, stdio },
+    env: { ...programEnvironment(), LC_ALL: 'C', ...environment },
+  });
+  return child;
+}
+
 function counted<T>(ending: Promise<T>): Promise<T> {
   running += 1;
   return ending.finally(() => {
@@ -137,12 +150,23 @@ function counted<T>(ending: Promise<T>): Promise<T> {
   });
 }
 
-function collect(stream: Readable | null, most = Number.POSITIVE_INFINITY): () => string {
+/** A program leads the group of what it has started, unless that has left it. */
+function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // Nothing is left of it.
+  }
+}
+
+function collect(stream: Readable | null, most = Number.POSITIVE_INFINITY, onFull = () => {}): () => string {
   const chunks: Buffer[] = [];
   let length = 0;
   stream?.on('data', (chunk: Buffer) => {
     if (length < most) chunks.push(chunk);
     length += chunk.length;
+    if (length > most) onFull();
   });
   return () => Buffer.concat(chunks).toString();
 }

@@ -16,7 +16,7 @@ export function jsonOf(text: string, asked: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new OddAnswer(
-      `${asked}: the server answered with ${shown(firstLine(text))}, expected the JSON of a Kubernetes API`,
+      `${asked}: the server answered with ${shown(firstLine(text), asked)}, expected the JSON of a Kubernetes API`,
     );
   }
 }
@@ -31,11 +31,18 @@ export function readAnswer<Schema extends z.core.$ZodType>(
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const { path, message } = issue === undefined ? { path: '', message: '' } : problemOf(issue, answer);
-  const why = path === '' ? '' : ` (${path}: ${message})`;
-  throw new OddAnswer(`${asked}: the server answered with ${shown(answer)}, expected ${expected}${printableLine(why)}`);
+  const why = path === '' || mayBeSecret(asked) ? '' : ` (${path}: ${message})`;
+  throw new OddAnswer(
+    `${asked}: the server answered with ${shown(answer, asked)}, expected ${expected}${printableLine(why)}`,
+  );
 }
 
-const shown = (answer: unknown): string =>
-  answer === undefined ? 'nothing' : beginningOf(printableLine(shownValue(answer)), LONGEST_SHOWN);
+function shown(answer: unknown, asked: string): string {
+  if (answer === undefined) return 'nothing';
+  return mayBeSecret(asked) ? 'something else' : beginningOf(printableLine(shownValue(answer)), LONGEST_SHOWN);
+}
+
+/** Of Secrets and tokens nothing is told but what was asked. */
+const mayBeSecret = (asked: string): boolean => /\/(?:secrets|token)(?:[/?]|$)/.test(asked);
 
 const firstLine = (text: string): string => text.trimStart().split(/[\r\n]/, 1)[0] ?? '';

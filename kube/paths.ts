@@ -6,6 +6,9 @@ export const podsPath = ({ namespace }: { readonly namespace: string }): string 
 export const podPath = (pod: { readonly namespace: string; readonly name: string }): string =>
   `${podsPath(pod)}/${part(pod.name)}`;
 
+export const tokenPath = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
+  `/api/v1/namespaces/${part(namespace)}/serviceaccounts/${part(name)}/token`;
+
 export const PODS = '/api/v1/pods';
 export const SERVICES = '/api/v1/services';
 export const eventsPath = ({ namespace }: { readonly namespace: string }): string =>
@@ -23,3 +26,8 @@ export const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
 export const csiNodePath = (name: string): string => `${CSI_NODES}/${part(name)}`;
 
 export const RUNTIME_CLASSES = '/apis/node.k8s.io/v1/runtimeclasses';
+
+export const serviceAccountPath = (account: { readonly namespace: string; readonly name: string }): string =>
+  `/api/v1/namespaces/${part(account.namespace)}/serviceaccounts/${part(account.name)}`;
+export const configMapsPath = (namespace: string): string => `/api/v1/namespaces/${part(namespace)}/configmaps`;
+export const secretsPath = (namespace: string): string => `/api/v1/namespaces/${part(namespace)}/secrets`;

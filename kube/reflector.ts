@@ -24,6 +24,8 @@ export interface ReflectorOptions<Kept = KubeObject> {
   /** `/api/v1/pods` */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
+  /** In seconds: a watch lasts between this and twice as long; absent: five minutes. */
+  readonly shortestWatch?: number;
   readonly clock: Clock;
   /** At least 0 and less than 1. */
   readonly jitter: () => number;
@@ -37,7 +39,6 @@ export interface ReflectorOptions<Kept = KubeObject> {
   readonly onProblem?: ((problem: string) => void) | undefined;
 }
 
-/** A watch lasts between this and twice as long. */
 const SHORTEST_WATCH_S = 300;
 /** A server that does not end it then has forgotten it. */
 const OVERTIME_MS = 30_000;
@@ -134,8 +135,8 @@ export class Reflector<Kept = KubeObject> {
   }
 
   async #watch(how: Readonly<Record<string, string>>): Promise<void> {
-    const { client, path, query, signal, onStep, jitter, clock } = this.#options;
-    const seconds = Math.trunc(SHORTEST_WATCH_S * (1 + jitter()));
+    const { client, path, query, signal, onStep, jitter, clock, shortestWatch = SHORTEST_WATCH_S } = this.#options;
+    const seconds = Math.trunc(shortestWatch * (1 + jitter()));
     const asked = { ...query, watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: String(seconds), ...how };
     const limit = new AbortController();
     const timer = clock.setTimeout(() => limit.abort(), seconds * SECOND_MS + OVERTIME_MS);

@@ -55,6 +55,7 @@ function settings(config: NodeConfig) {
     ...(slowImagePullAfterMs > 0 ? { slowPullMs: slowImagePullAfterMs } : {}),
     crashLoop: { baseMs: Math.min(CRASH_BASE_MS, maxMs), maxMs },
     garbage: config.garbage,
+    imageVerification: config.imageVerification,
     logs: config.logs,
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
     ...(config.manifestUrl ? { manifestUrl: config.manifestUrl } : {}),

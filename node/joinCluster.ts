@@ -20,6 +20,12 @@ export interface JoinedCluster extends ClusterParts {
   close(): void;
 }
 
+interface JoinOptions {
+  readonly onProblem?: (problem: string) => void;
+  /** Where the objects of pods outlive the agent; absent: nowhere. */
+  readonly keptDirectory?: string;
+}
+
 /**
  * Reads the kubeconfig and the files that it names; throws a `ConfigError` where anything is wrong with them. What goes wrong
  * with them later is told once. Nothing is asked of the server yet.
@@ -27,10 +33,10 @@ export interface JoinedCluster extends ClusterParts {
 export async function joinCluster(
   config: ClusterConfig,
   host: HostIdentity,
-  onProblem: (problem: string) => void = () => {},
+  { onProblem = () => {}, keptDirectory }: JoinOptions = {},
 ): Promise<JoinedCluster> {
-  const { rate, eventRate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs, statusImages } =
-    config;
+  const { rate, eventRate, leaseSeconds, registersNode, providerId } = config;
+  const { statusCheckMs, statusReportMs, statusImages } = config;
   const kubeconfig = await readKubeconfig(config.kubeconfig);
   const credentials = new KubeconfigCredentials(kubeconfig, { clock: systemClock, onProblem });
   await credentials.load();
@@ -46,7 +52,9 @@ export async function joinCluster(
     leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
     ...{ pods: new PodCache(), ...nodeUids() },
     access: clusterAccess(config.kubeconfig, kubeconfig),
+    objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
     ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, statusImages, registers: registersNode },
+    hasTrustBundles: config.hasTrustBundles,
     close: () => {
       for (const each of [transport, leaseTransport]) each.close();
     },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -66,4 +67,11 @@ export function candidateRoots(named: NamedPlaces): string[] {
       ? [named.rootDir, named.stateDir === undefined ? undefined : ofState(named.stateDir)]
       : [runDirectory, kubeletDirectory, ofState(systemStateDirectory), ofState(ownStateDirectory())];
   return roots.filter((root) => root !== undefined);
+}
+
+/** Where the node with this root directory keeps what must not come to rest on a disk: in memory, and gone with the host. */
+export function objectsDirectory(rootDirectory: string): string {
+  const runtime = process.getuid?.() === 0 ? '/run' : process.env.XDG_RUNTIME_DIR || '/run';
+  const digest = createHash('sha256').update(rootDirectory).digest('hex').slice(0, 16);
+  return join(runtime, 'statelet', digest);
 }

@@ -3,6 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import type { Flags } from './config/flags.ts';
 import { type ConfigDefaults, compileConfig, type NodeConfig } from './config/nodeConfig.ts';
 import { type ConfigFile, readConfigFile } from './config/readFile.ts';
+import { readCredentialProviders } from './credentialProviders.ts';
 import { hostAddresses, nodeIpWarnings } from './hostAddresses.ts';
 import { hostWarnings, readHostFacts } from './hostChecks.ts';
 
@@ -32,6 +33,7 @@ export async function readSettings(
     ...(file ? { file } : {}),
     defaults: { ...options.defaults, hostname: hostname(), addresses },
   });
+  if (config.credentialProviders) await readCredentialProviders(config.credentialProviders);
   const facts = options.checkHost ? await readHostFacts() : undefined;
   const ofHost = [
     ...(facts ? hostWarnings(facts, config) : []),

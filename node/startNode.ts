@@ -1,5 +1,4 @@
 /** Starts the node of the command line: `createNode` over this host, with its log, its events and the agent's socket. */
-import { homedir } from 'node:os';
 import type { Logger } from 'pino';
 import { systemClock, systemJitter } from '../actors/clock.ts';
 import { describer } from '../actors/cluster/describeNode.ts';
@@ -8,7 +7,6 @@ import { createEventRecorder, type EventRecorder } from '../actors/events/eventR
 import { EventSender } from '../actors/events/eventSender.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
-import { nodeCredentials } from '../actors/services/nodeCredentials.ts';
 import { readRuntimeClasses } from '../actors/services/runtimeClasses.ts';
 import type { Cri } from '../cri/calls.ts';
 import { NO_CLUSTER_DNS } from '../cri/dns.ts';
@@ -22,6 +20,7 @@ import type { AgentPort } from '../server/agent.ts';
 import { agentPort } from './agentPort.ts';
 import { ownCgroups, processRoom } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import { credentialsOn } from './credentialsOn.ts';
 import { type ErrorLog, logErrors } from './errorLog.ts';
 import { flightRecorder, recordingOf } from './flightRecorder.ts';
 import { hostConfig } from './hostConfig.ts';
@@ -29,6 +28,7 @@ import { hostIdentity } from './hostIdentity.ts';
 import type { JoinedCluster } from './joinCluster.ts';
 import type { AgentLog } from './logger.ts';
 import { onlookersOf, watchersOf } from './onlookers.ts';
+import { objectsDirectory } from './places.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import { expectPlaces } from './rootDirectory.ts';
 import { watchRoot } from './rootWatch.ts';
@@ -88,8 +88,7 @@ export const startNode: StartNode = async (options) => {
     for (const end of ends) end();
     await node.agent.stop();
     await flight?.end();
-    leave();
-    cri.close();
+    for (const end of [node.end, leave, cri.close]) end();
   };
   const inspected = async () =>
     (await import('./inspectedNode.ts')).inspectedNode({ agent: port, audience, flight, config, redaction, logger });
@@ -104,12 +103,13 @@ function keptUntilBegun(tell: (message: EventMessage) => void) {
 
 /** Most nodes belong to none: what speaks with an API server is loaded for those that do. */
 async function clusterOn(
-  { cluster }: NodeConfig,
+  { cluster, rootDirectory }: NodeConfig,
   identity: HostIdentity,
   onProblem: (problem: string) => void,
 ): Promise<JoinedCluster | undefined> {
   if (cluster === undefined) return undefined;
-  return (await import('./joinCluster.ts')).joinCluster(cluster, identity, onProblem);
+  const { joinCluster } = await import('./joinCluster.ts');
+  return joinCluster(cluster, identity, { onProblem, keptDirectory: objectsDirectory(rootDirectory) });
 }
 
 /** The cluster hears what happens on the node; gives what ends that. */
@@ -152,16 +152,18 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
     hostIdentity(),
   ]);
   const cluster = await clusterOn(config, identity, (problem) => tell(warning('CredentialsUnusable', problem)));
+  const ending = new AbortController();
+  const warn = (message: string, about: object) => logger.warn(about, message);
   const parts: NodeParts = {
     ...{ cluster, cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
-    ...(simulated ? {} : { findCredentials: credentialsOn(config.rootDirectory, logger) }),
+    ...(simulated ? {} : { findCredentials: await credentialsOn(config, { warn, signal: ending.signal }) }),
     ...(config.runtimeClassPath ? { readClasses: classesIn(config.runtimeClassPath, logger) } : {}),
     ...logged(logger, errors),
   };
   const agent = await createNode({ ...host, takesOver, endsAll }, parts);
   const described = { name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock };
-  return { agent, nodeObject: describer(agent, described), cluster };
+  return { agent, nodeObject: describer(agent, described), cluster, end: () => ending.abort() };
 }
 
 /** What the log tells beside statuses and failures. */
@@ -179,12 +181,6 @@ const logged = (
   onManifestProblem: (level, file, path, message) =>
     logger[level === 'error' ? 'error' : 'warn']({ file, path }, `${file}: ${path ? `${path}: ` : ''}${message}`),
 });
-
-function credentialsOn(rootDir: string, logger: Logger) {
-  const onUnusable = (file: string, why: string) =>
-    logger.warn({ file }, `${file}: registry credentials not read: ${why}`);
-  return nodeCredentials({ rootDir, workingDir: process.cwd(), homeDir: homedir(), onUnusable });
-}
 
 function classesIn(directory: string, logger: Logger) {
   const warned = new Set<string>();

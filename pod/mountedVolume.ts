@@ -12,6 +12,8 @@ export interface MountedPath {
   readonly hostPath: string;
   /** This agent made it, on a disk of the node: whoever looks into it gets an answer. */
   readonly own?: true;
+  /** When what it shows should be had anew, in milliseconds since the epoch; absent: not by its age. */
+  readonly renewAt?: number;
 }
 
 /** Those of a pod that are ready, by the names of the volumes. */

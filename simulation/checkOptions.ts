@@ -14,7 +14,15 @@ type Config = NonNullable<SimulationOptions['config']>;
 const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   ...{ admissionNode: true, allocatable: true, canLowerOomScoreAdj: true, capacity: true, cgroupDriver: true },
   ...{ cgroupRoot: true, clusterDns: true, clusterDomain: true, conditions: true, crashLoop: true, endsAll: true },
-  ...{ fileCheckMs: true, garbage: true, isLenient: true, limitedSwap: true, logs: true, manifestUrl: true },
+  ...{
+    fileCheckMs: true,
+    garbage: true,
+    imageVerification: true,
+    isLenient: true,
+    limitedSwap: true,
+    logs: true,
+    manifestUrl: true,
+  },
   ...{ maskedPaths: true, pullLimitMs: true, pullSlots: true, readResolvConf: true, resolvConf: true },
   ...{ seccompDefault: true, slowPullMs: true, sources: true, startSlots: true, takesOver: true },
   userNamespaces: true,

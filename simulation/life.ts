@@ -58,7 +58,13 @@ const RESTART = { room: 'runtime', name: 'restartRuntime', about: '', writes: tr
 /** As systemd waits. */
 const STOP_LIMIT_MS = 90_000;
 
-const OPEN: Redaction = { learn: () => {}, learnPods: () => {}, redact: (value) => value, texts: (value) => value };
+const OPEN: Redaction = {
+  learn: () => {},
+  learnPods: () => {},
+  learnValues: () => {},
+  redact: (value) => value,
+  texts: (value) => value,
+};
 
 /** The parts that look on. */
 type Onlooker = Extract<keyof NodeParts, `on${string}` | 'events' | 'record' | 'calls' | 'moves' | 'inspect'>;
@@ -224,6 +230,8 @@ export class Life {
       // A cluster is told by a sink of its own.
       sinks: this.#cluster ? [] : [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
       cluster: this.#cluster,
+      // What pods get of it comes from the cluster alone.
+      ...{ objects: undefined, tokens: undefined, trustBundles: undefined },
       mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.#gate)),
       network: new SimulatedNetwork({
         clock,

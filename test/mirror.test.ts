@@ -12,8 +12,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'actors/status': 'actorsOfPods podTrees since toldPod',
   },
   // A node of a cluster.
-  'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'describeNode podCache' },
+  'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'caches describeNode podCache' },
   'test/actors/cluster/watches.test.ts': { 'actors/cluster': 'nodeObjects watch' },
+  'test/actors/objects/objectStore.test.ts': { 'actors/objects': 'clusterObjects heldObject objectNews' },
   'test/actors/cluster/clusterNode.test.ts': { kube: 'paths' },
   'test/kube/client.test.ts': { kube: 'rateLimit' },
   'test/kube/reflectorTroubles.test.ts': { kube: 'backOff watchEvent' },
@@ -22,7 +23,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     apiserver: 'aggregated answers api firstObjects negotiation plainPaths shapes',
     'apiserver/admission':
       'admission defaultTolerations kubeletLabels mirrorPods namespaceLifecycle nodeRestriction nodeTaint plugin podResize priority runtimeClass serviceAccount storageInUse',
-    'apiserver/authentication': 'serviceAccountTokens tokens',
+    'apiserver/authentication': 'tokens',
     'apiserver/authorization': 'attributes authorize nodeAuthorizer nodeObjects',
     'apiserver/decode': 'duplicates',
     'apiserver/handlers': 'binding call eviction handlers patch read remove subresource token watch write',
@@ -99,6 +100,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/services/probes.test.ts': {
     'actors/services': 'handlerTarget hostNetwork httpGet probeExec probeHttp probeTcp',
   },
+  'test/actors/images/pullProofs.test.ts': { 'actors/images': 'pullRecords' },
+  'test/actors/images/credentialPlugins.test.ts': { 'pod/images': 'credentialProvider' },
   'test/cli/format/jsonTemplate.test.ts': { 'cli/format': 'jsonPath pathMistake scanner' },
   'test/cli/format/objectFormat.test.ts': { 'cli/format': 'formats' },
   'test/inspect/reels.test.ts': { inspect: 'touched' },
@@ -222,7 +225,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory startNode',
   },
   'test/cli/logs.test.ts': { cli: 'askPod delete' },
-  'test/cli/program.test.ts': { cli: 'getCommand podCommands streamCommands' },
+  'test/cli/program.test.ts': { cli: 'clusterOptions getCommand podCommands streamCommands' },
   'test/cli/exec.test.ts': { cli: 'commandTerminal streamIn' },
   'test/cli/getActors.test.ts': { cli: 'readActors' },
   'test/cli/top.test.ts': { cli: 'terminalScreen', 'cli/top': 'detail topView' },

@@ -18,6 +18,7 @@ interface AtomicWrite {
 const DATA = '..data';
 const NEXT = '..data_tmp';
 const READABLE = 0o755;
+const OWNER = 0o700;
 
 /** Makes a directory show files; where it shows them already nothing is written. Idempotent. */
 export async function showFiles(
@@ -49,15 +50,29 @@ async function currentSet(files: FileSystem, directory: string): Promise<string 
 }
 
 async function holds(files: FileSystem, set: string, shown: readonly ProjectedFile[]): Promise<boolean> {
-  const wanted = new Map(shown.map(({ path: file, text }) => [path.join(set, file), text]));
+  const wanted = new Map(shown.map(({ path: file, data }) => [path.join(set, file), data]));
   try {
     const found = await filesBelow(files, set);
     if (found.length !== wanted.size) return false;
-    const same = await Promise.all(found.map(async (file) => (await files.readFile(file)) === wanted.get(file)));
+    const same = await Promise.all(
+      found.map(async (file) => {
+        const data = wanted.get(file);
+        return data?.equals(await bytesIn(files, file));
+      }),
+    );
     return same.every(Boolean);
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
+  }
+}
+
+async function bytesIn(files: FileSystem, file: string): Promise<Buffer> {
+  const opened = await files.open(file, 'r');
+  try {
+    return await opened.readFile();
+  } finally {
+    await opened.close();
   }
 }
 
@@ -77,11 +92,13 @@ async function writeSet(
 ): Promise<string> {
   const set = await files.mkdtemp(path.join(directory, stamp(now)));
   await files.chmod(set, READABLE);
-  for (const { path: file, text, mode } of shown) {
+  for (const { path: file, data, mode, owner } of shown) {
     const target = path.join(set, file);
     await files.mkdir(path.dirname(target), { recursive: true, mode: READABLE });
-    await files.writeFile(target, text);
+    // Nobody else reads it before it has its rights.
+    await files.writeFile(target, data, { mode: mode & OWNER });
     await files.chmod(target, mode);
+    if (owner !== undefined) await files.lchown(target, owner, -1);
   }
   return path.basename(set);
 }

@@ -16,6 +16,12 @@ export interface Medium {
 /** What it takes to make a directory, or to mount on it. */
 type MountParts = Pick<VolumeMount, 'layout' | 'mounter' | 'signal'>;
 
+interface MakeOptions {
+  readonly rights?: number;
+  /** What may be mounted there where there is no medium. */
+  readonly orMounted?: Medium['type'];
+}
+
 const MEDIA = ['tmpfs', 'hugetlbfs'];
 const RIGHTS = 0o750;
 
@@ -26,7 +32,7 @@ const RIGHTS = 0o750;
 export async function makeDirectory(
   hostPath: string,
   medium: Medium | undefined,
-  { layout, mounter, signal, rights = RIGHTS }: MountParts & { readonly rights?: number },
+  { layout, mounter, signal, rights = RIGHTS, orMounted }: MountParts & MakeOptions,
 ): Promise<{ wasThere: boolean }> {
   const { files } = layout;
   signal.throwIfAborted();
@@ -34,7 +40,7 @@ export async function makeDirectory(
   const made = await makeMissing(files, hostPath, rights);
   // On a directory that was made just now nothing can be mounted.
   const mounted = made ? undefined : await mounter.mountAt(hostPath, signal);
-  if (mounted !== undefined && mounted.type !== medium?.type) {
+  if (mounted !== undefined && mounted.type !== (medium?.type ?? orMounted)) {
     throw new NodeFailure('FailedMount', `${hostPath} is already a mount point of type ${mounted.type}`);
   }
   // A file in its place is told as such.

@@ -5,10 +5,19 @@ import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Volume } from '../pod/api/schema/volume.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { MountedVolume } from '../pod/mountedVolume.ts';
+import type { PodObjects, PodTokens } from '../pod/objects/podObjects.ts';
+import type { TrustBundles } from '../pod/objects/trustBundles.ts';
 import type { Mounter } from './mounter.ts';
 
+/** Where volumes have what their pods get of a cluster; what is absent this node does not have. */
+export interface ClusterContent {
+  readonly objects?: PodObjects | undefined;
+  readonly tokens?: PodTokens | undefined;
+  readonly trustBundles?: TrustBundles | undefined;
+}
+
 /** A volume of a pod to be made available on the host. */
-export interface VolumeMount {
+export interface VolumeMount extends ClusterContent {
   readonly pod: Pod;
   readonly volume: Volume;
   readonly layout: Layout;

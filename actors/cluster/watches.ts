@@ -2,16 +2,20 @@
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { NodeParts } from '../nodeParts.ts';
+import type { ObjectStore } from '../objects/objectStore.ts';
+import type { PodContent } from '../objects/podContent.ts';
 import { type Classes, classesWatch } from './classes.ts';
 import { type OwnNode, ownNodeWatch } from './ownNode.ts';
 import { type Services, servicesWatch } from './services.ts';
 import { follow } from './watch.ts';
 
 /** What the node knows of its cluster. */
-export interface ClusterCaches {
+export interface ClusterCaches extends Partial<PodContent> {
   readonly ownNode: OwnNode;
   readonly services: Services;
   readonly classes: Classes;
+  /** Absent where there is no cluster. */
+  readonly objects?: ObjectStore | undefined;
 }
 
 interface WatchesParts extends Pick<NodeParts, 'cluster'>, ClusterCaches {
@@ -22,7 +26,18 @@ interface WatchesParts extends Pick<NodeParts, 'cluster'>, ClusterCaches {
 }
 
 export const clusterWatches =
-  ({ cluster, nodeName, ownNode, services, classes, clock, jitter, onError }: WatchesParts): Feed =>
+  ({
+    cluster,
+    nodeName,
+    ownNode,
+    services,
+    classes,
+    objects,
+    trustBundles,
+    clock,
+    jitter,
+    onError,
+  }: WatchesParts): Feed =>
   async (send, { signal }) => {
     if (cluster === undefined) return;
     const how = { client: cluster.client, clock, jitter, signal, send, onError };
@@ -30,5 +45,7 @@ export const clusterWatches =
       follow(ownNodeWatch(ownNode, nodeName, clock, cluster.onNodeUid), how),
       follow(servicesWatch(services), how),
       follow(classesWatch(classes), how),
+      objects?.run(send, { signal }),
+      trustBundles?.run(send, { signal }),
     ]);
   };

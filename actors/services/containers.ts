@@ -23,6 +23,7 @@ import type { Mounter } from '../../volume/mounter.ts';
 import type { Services } from '../boundary.ts';
 import { type Clock, secondsLeft } from '../clock.ts';
 import type { ServiceVariables } from '../cluster/services.ts';
+import type { ContainerObjects } from './containerObjects.ts';
 import { readContainer } from './containerStatus.ts';
 import { type FindImageUser, imageUsers } from './imageUsers.ts';
 import { otherIdOf, readKnown, runsOf } from './knownContainer.ts';
@@ -44,6 +45,7 @@ export interface ContainerParts {
   readonly clock: Clock;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
+  readonly variableObjects: ContainerObjects;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -51,7 +53,7 @@ type CreateInput = PortTypes['createContainer']['input'];
 
 type ContainerServices = Pick<
   Services,
-  'createContainer' | 'startContainer' | 'stopContainer' | 'removeContainers' | 'inspectContainer'
+  'readObjects' | 'createContainer' | 'startContainer' | 'stopContainer' | 'removeContainers' | 'inspectContainer'
 >;
 
 export function containerServices(parts: ContainerParts): ContainerServices {
@@ -59,6 +61,7 @@ export function containerServices(parts: ContainerParts): ContainerServices {
   const { files } = layout;
   const imageUserOf = imageUsers(cri);
   return {
+    readObjects: (asked, options) => parts.variableObjects.read(asked, options),
     createContainer: async (input, { signal }) => ({ id: await create({ ...parts, imageUserOf }, input, signal) }),
     startContainer: async (known, { signal }) => {
       const { pod, container } = known;
@@ -117,7 +120,8 @@ async function create(
     writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: facts.clusterDomain, signal }),
   ]);
   const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
-  const found = { ...user, ...target, ...own, services: parts.serviceVariables(pod) };
+  const objects = parts.variableObjects.take(input);
+  const found = { ...user, ...target, ...own, services: parts.serviceVariables(pod), objects };
   const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node: facts, ...found };
   const wanted = { ...given, ...(await prepareMounts(parts, given, signal)) };
   const request = {

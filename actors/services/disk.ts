@@ -11,15 +11,20 @@ import { hasOwnLogs } from '../../host/pods/takePodDirectory.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
+import { isStaticPod } from '../../pod/api/staticPod.ts';
 import { type FailureReason, NodeFailure } from '../../pod/failure.ts';
+import type { ObjectsInUse } from '../../pod/objects/podObjects.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
+import type { ClusterContent } from '../../volume/plugin.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import type { PodContent } from '../objects/podContent.ts';
 import type { Ownership } from '../store/ownership.ts';
+import type { ContainerObjects } from './containerObjects.ts';
 import { isSafeToKill } from './ownCgroup.ts';
 import { podTurns } from './podTurns.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
@@ -31,15 +36,19 @@ type DiskServices = Pick<
   'setUpCgroups' | 'preparePod' | 'prepareCgroup' | 'removeCgroup' | 'removePodData' | 'mountVolume' | 'unmountVolume'
 >;
 
-export interface DiskParts {
+export interface DiskParts extends ClusterContent {
   readonly cri: Pick<Cri, 'version' | 'listPodSandbox'>;
   readonly node: () => NodeDescription;
   readonly clock: Clock;
   readonly layout: Layout;
   readonly mounter: Mounter;
   readonly ownership: Ownership;
+  readonly variableObjects: Pick<ContainerObjects, 'forget'>;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
+  /** Absent where there is no cluster. */
+  readonly inUse?: Pick<ObjectsInUse, 'follow' | 'release'> | undefined;
+  readonly heldForPods?: PodContent['heldForPods'] | undefined;
 }
 
 export function diskServices(parts: DiskParts): DiskServices {
@@ -80,9 +89,9 @@ type Filled<Input, Output> = (input: Input, options: { readonly signal: AbortSig
 type VolumeInput = Input<'mountVolume'>;
 type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
 
-function podServices({ cri, clock, layout, mounter, ownership, cgroups }: DiskParts) {
-  const unused = new UnusedCgroups({ cri, clock, ownership, cgroups });
-  const { maker } = ownership;
+function podServices(parts: DiskParts) {
+  const { cri, layout, ownership, cgroups, inUse, variableObjects, heldForPods = [] } = parts;
+  const unused = new UnusedCgroups(parts);
   return {
     prepareCgroup: async ({ pod }: Input<'prepareCgroup'>) => {
       await cgroups?.prepare(pod);
@@ -90,6 +99,8 @@ function podServices({ cri, clock, layout, mounter, ownership, cgroups }: DiskPa
     },
     preparePod: async ({ pod, ran }: Input<'preparePod'>, signal: AbortSignal) => {
       signal.throwIfAborted();
+      // What it names is read while its directory and cgroup are made.
+      if (!isStaticPod(pod)) inUse?.follow(pod);
       if (!(await unused.mayHave({ pod, ran }, { signal }))) throw foreignCgroup(pod);
       await ownership.take(pod.metadata, ran);
       await preparePodDirectory({ pod, layout, signal });
@@ -102,23 +113,34 @@ function podServices({ cri, clock, layout, mounter, ownership, cgroups }: DiskPa
     },
     removePodData: async ({ pod }: Input<'removePodData'>, signal: AbortSignal) => {
       const { uid } = pod.metadata;
-      unused.forget(uid);
-      const isOurs = await ownership.owns(pod.metadata);
-      // After a power cut there may be logs without a pod directory.
-      if (!isOurs && !hasOwnLogs({ layout, maker, pod: pod.metadata })) return null;
-      // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go last,
-      // for their mark is what tells that all the rest is ours.
-      await removeLogSymlinks(layout, pod.metadata);
-      await removePodLogs({ layout, maker, signal }, pod.metadata);
-      if (!isOurs) return null;
-      await removePodFiles({ uid, layout, mounter, maker, plugins: volumePlugins, signal });
-      ownership.forget(uid);
+      for (const each of [unused, variableObjects, ...heldForPods]) each.forget(uid);
+      inUse?.release(uid);
+      await removePodData(parts, pod, signal);
       return null;
     },
   };
 }
 
-function volumeServices({ cri, node, clock, layout, mounter, ownership }: DiskParts) {
+async function removePodData(
+  { layout, mounter, ownership }: Pick<DiskParts, 'layout' | 'mounter' | 'ownership'>,
+  { metadata }: Pod,
+  signal: AbortSignal,
+): Promise<void> {
+  const { maker } = ownership;
+  const { uid } = metadata;
+  const isOurs = await ownership.owns(metadata);
+  // After a power cut there may be logs without a pod directory.
+  if (!isOurs && !hasOwnLogs({ layout, maker, pod: metadata })) return;
+  // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go last,
+  // for their mark is what tells that all the rest is ours.
+  await removeLogSymlinks(layout, metadata);
+  await removePodLogs({ layout, maker, signal }, metadata);
+  if (!isOurs) return;
+  await removePodFiles({ uid, layout, mounter, maker, plugins: volumePlugins, signal });
+  ownership.forget(uid);
+}
+
+function volumeServices({ cri, node, clock, layout, mounter, ownership, ...content }: DiskParts) {
   return {
     mountVolume: async ({ pod, volume: name }: Input<'mountVolume'>, signal: AbortSignal) => {
       const volume = volumeNamed(pod, name);
@@ -126,8 +148,9 @@ function volumeServices({ cri, node, clock, layout, mounter, ownership }: DiskPa
         await requireImageVolumes(cri, name, { signal });
         return null;
       }
+      const { objects, tokens, trustBundles } = content;
       const given = { pod, volume, layout, mounter, allocatable: allocatableOf(node()), now: clock.now() };
-      return pluginFor(volumePlugins, volume).mount({ ...given, signal });
+      return pluginFor(volumePlugins, volume).mount({ ...given, objects, tokens, trustBundles, signal });
     },
     unmountVolume: async ({ pod, volume: name }: Input<'unmountVolume'>, signal: AbortSignal) => {
       const volume = volumeNamed(pod, name);

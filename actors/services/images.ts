@@ -4,50 +4,88 @@ import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import { AuthConfig, type PullImageRequest } from '../../cri/generated/runtime.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
+import type { FoundImage } from '../../machines/shared/foundImage.ts';
+import type { PortTypes } from '../../machines/shared/ports.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { parseImageReference, withDefaultTag } from '../../pod/images/imageReference.ts';
 import type { Credential } from '../../pod/images/keyring.ts';
+import { secretsMissing } from '../../pod/images/pullSecrets.ts';
 import { beginningOf } from '../../pod/show/shortText.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
-import type { FindCredentials } from './nodeCredentials.ts';
+import type { PodCredentials } from '../images/podCredentials.ts';
+import type { PullProofs } from '../images/pullProofs.ts';
 import { withinLimit } from './timeLimit.ts';
 
 interface ImageParts {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly node: () => NodeDescription;
-  readonly findCredentials: FindCredentials;
+  readonly credentials: PodCredentials;
+  readonly proofs: Pick<PullProofs, 'mustPull' | 'pull'>;
 }
 
-export function imageServices({ cri, clock, node, findCredentials }: ImageParts): ImagePorts {
-  return {
-    findImage: async ({ pod, image }, options) => {
-      const at = clock.now();
-      const { spec } = named(pod, image);
-      const { image: found } = await cri.imageStatus({ image: spec, verbose: false }, options);
-      return { imageRef: found?.id || null, at };
-    },
-    pullImage: async ({ pod, image, limitMs }, { signal }) => {
-      const { spec, repository } = named(pod, image);
-      const credentials = await findCredentials(repository);
-      const request = { image: spec, sandboxConfig: sandboxConfig(pod, 0, node()) };
-      const startedAt = clock.now();
-      const pull = (within: AbortSignal) =>
-        pullWith(credentials, (auth) => pulled(cri, { ...request, auth }, within)).catch((cause) => {
-          if (within.aborted && !signal.aborted) throw overdue(limitMs ?? 0, cause);
-          if (!(cause instanceof NodeFailure) || cause.reason === 'RuntimeUnavailable') throw cause;
-          throw failedPull(image, cause);
-        });
-      const imageRef = await (limitMs === undefined
-        ? pull(signal)
-        : withinLimit(pull, { clock, timeoutMs: limitMs, signal }));
-      const finishedAt = clock.now();
-      return { imageRef, sizeBytes: await sizeOf(cri, imageRef, signal), startedAt, finishedAt };
-    },
+export const imageServices = (parts: ImageParts): ImagePorts => ({
+  findImage: (input, options) => findImage(parts, input, options),
+  pullImage: (input, options) => pullImage(parts, input, options),
+});
+
+async function findImage(
+  { cri, clock, credentials, proofs }: ImageParts,
+  { pod, image, policy }: PortTypes['findImage']['input'],
+  { signal }: Abortable,
+): Promise<FoundImage> {
+  const at = clock.now();
+  const { spec, repository } = named(pod, image);
+  const [{ image: found }, missing] = await Promise.all([
+    cri.imageStatus({ image: spec, verbose: false }, { signal }),
+    credentials.missing(pod, { signal }),
+  ]);
+  const imageRef = found?.id || null;
+  const warnings = secretsMissing(missing);
+  const told = { imageRef, at, ...(warnings.length > 0 ? { warnings } : {}) };
+  if (imageRef === null || policy === 'Always') return told;
+  // A Secret that is none proves nothing, and fails the pull.
+  const find = () => credentials.find(pod, repository, { signal }).catch(() => []);
+  return (await proofs.mustPull({ image, imageRef }, find, { signal })) ? { ...told, isUnproven: true } : told;
+}
+
+async function pullImage(
+  { cri, clock, node, credentials, proofs }: ImageParts,
+  { pod, image, limitMs }: PortTypes['pullImage']['input'],
+  { signal }: Abortable,
+): Promise<PortTypes['pullImage']['output']> {
+  const { spec, repository } = named(pod, image);
+  const request = { image: spec, sandboxConfig: sandboxConfig(pod, 0, node()) };
+  let startedAt = clock.now();
+  const pull = async (within: AbortSignal) => {
+    const found = await credentials.find(pod, repository, { signal: within });
+    const attempt = () => {
+      startedAt = clock.now();
+      return pullWith(found, (auth) => pulled(cri, { ...request, auth }, within));
+    };
+    return proofs.pull(image, attempt, { signal: within });
   };
+  const tried = (within: AbortSignal) =>
+    pull(within).catch((cause) => {
+      if (within.aborted && !signal.aborted) throw overdue(limitMs ?? 0, cause);
+      if (!(cause instanceof NodeFailure) || OWN_WORDS.has(cause.reason)) throw cause;
+      throw failedPull(image, cause);
+    });
+  const { imageRef } = await (limitMs === undefined
+    ? tried(signal)
+    : withinLimit(tried, { clock, timeoutMs: limitMs, signal }));
+  const finishedAt = clock.now();
+  return { imageRef, sizeBytes: await sizeOf(cri, imageRef, signal), startedAt, finishedAt };
+}
+
+/** What is told as it is: the runtime has said nothing of the image. */
+const OWN_WORDS: ReadonlySet<string> = new Set(['RuntimeUnavailable', 'ErrImagePull']);
+
+interface Abortable {
+  readonly signal: AbortSignal;
 }
 
 type ImagePorts = Pick<Services, 'findImage' | 'pullImage'>;
@@ -63,12 +101,13 @@ async function pulled(cri: Cri, request: PullImageRequest, signal: AbortSignal):
 async function pullWith(
   credentials: readonly Credential[],
   pull: (auth: AuthConfig | undefined) => Promise<string>,
-): Promise<string> {
-  if (credentials.length === 0) return pull(undefined);
+): Promise<{ readonly imageRef: string; readonly credential: Credential | undefined }> {
+  if (credentials.length === 0) return { imageRef: await pull(undefined), credential: undefined };
   const failures: NodeFailure[] = [];
-  for (const { username, password } of credentials) {
+  for (const credential of credentials) {
+    const { username, password } = credential;
     try {
-      return await pull(AuthConfig.fromPartial({ username, password }));
+      return { imageRef: await pull(AuthConfig.fromPartial({ username, password })), credential };
     } catch (error) {
       if (!(error instanceof NodeFailure) || error.reason === 'RuntimeUnavailable') throw error;
       failures.push(error);

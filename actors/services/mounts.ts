@@ -21,7 +21,10 @@ interface MountParts {
   readonly findHandler: FindRuntimeHandler;
 }
 
-type Wanted = Pick<ContainerConfigInput, 'pod' | 'container' | 'volumes' | 'sandboxIps' | 'services' | 'node'>;
+type Wanted = Pick<
+  ContainerConfigInput,
+  'pod' | 'container' | 'volumes' | 'sandboxIps' | 'services' | 'objects' | 'node'
+>;
 
 /** Mounts the parts of volumes that it asks for at paths of its pod's own (C26); asks the runtime what mounts it can make. */
 export async function prepareMounts(

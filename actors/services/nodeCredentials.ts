@@ -1,10 +1,34 @@
 /** The node's own credentials for registries: read from the files that a kubelet has them from, again for each pull. */
 import { join } from 'node:path';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type Credential, credentialsFor, type Keyring, readKeyring } from '../../pod/images/keyring.ts';
+import type { PodTokens } from '../../pod/objects/podObjects.ts';
 
-/** Finds the credentials for a repository, those to try first at the beginning. */
-export type FindCredentials = (repository: string) => Promise<Credential[]>;
+/** What is to be pulled, and for whom. */
+export interface CredentialQuery {
+  /** With its registry, without tag and digest: `docker.io/library/busybox`. */
+  readonly repository: string;
+  readonly pod: Pod;
+  readonly signal: AbortSignal;
+  /** What a pod can show of its service account; absent: it belongs to no cluster. */
+  readonly tokens?: PodTokens | undefined;
+  readonly findServiceAccount?: FindServiceAccount | undefined;
+}
+
+/** Finds what the node has of its own for a repository, the credentials to try first at the beginning. */
+export type FindCredentials = (asked: CredentialQuery) => Promise<Credential[]>;
+
+interface ServiceAccount {
+  readonly uid: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** Reads a service account; rejects where it is not there, or cannot be read. */
+export type FindServiceAccount = (
+  account: { readonly namespace: string; readonly name: string },
+  options: { readonly signal: AbortSignal },
+) => Promise<ServiceAccount>;
 
 export const noCredentials: FindCredentials = async () => [];
 
@@ -38,7 +62,7 @@ export function nodeCredentials(places: Places): FindCredentials {
     if (!warned.has(file)) onUnusable(file, why);
     warned.add(file);
   };
-  return async (repository) => {
+  return async ({ repository }) => {
     for (const { file, form } of candidates) {
       const keyring = await keyringIn(files, { file, form }, tell);
       if (keyring === undefined) continue;

@@ -4,23 +4,31 @@ import { lookUp } from '../../pod/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import type { User } from '../request.ts';
 import { metadataOf } from '../store/metadata.ts';
-import type { Store } from '../store/store.ts';
+import type { ResourceName, Store } from '../store/store.ts';
 
 export const ISSUER = 'https://kubernetes.default.svc';
 const SECOND_MS = 1000;
+/** Clocks are not all right: so long a token is taken before it begins and after it ends, and when what it is bound to has to be gone. */
+const LEEWAY_MS = 60_000;
 const HEADER = encoded({ alg: 'HS256', typ: 'JWT' });
 
 /** What a token says. */
 export interface Claims {
   readonly namespace: string;
-  readonly account: { readonly name: string; readonly uid: string };
+  readonly account: Bound;
   readonly audiences: readonly string[];
   readonly seconds: number;
   /** When clients should be told that it gets old, in seconds from now. */
   readonly warnAfter?: number | undefined;
-  readonly pod?: { readonly name: string; readonly uid: string } | undefined;
-  readonly node?: { readonly name: string; readonly uid: string } | undefined;
+  readonly pod?: Bound | undefined;
+  readonly node?: Bound | undefined;
+  readonly secret?: Bound | undefined;
   readonly id: string;
+}
+
+interface Bound {
+  readonly name: string;
+  readonly uid: string;
 }
 
 function encoded(value: object): string {
@@ -30,7 +38,7 @@ function encoded(value: object): string {
 export class ServiceAccountTokens {
   readonly #key = randomBytes(32);
 
-  issue({ namespace, account, audiences, seconds, warnAfter, pod, node, id }: Claims, now: number): string {
+  issue({ namespace, account, audiences, seconds, warnAfter, pod, node, secret, id }: Claims, now: number): string {
     const iat = Math.floor(now / SECOND_MS);
     const payload = encoded({
       ...{ aud: audiences, exp: iat + seconds, iat, iss: ISSUER, jti: id },
@@ -38,6 +46,7 @@ export class ServiceAccountTokens {
         namespace,
         ...(node === undefined ? {} : { node }),
         ...(pod === undefined ? {} : { pod }),
+        ...(secret === undefined ? {} : { secret }),
         serviceaccount: account,
         ...(warnAfter === undefined ? {} : { warnafter: iat + warnAfter }),
       },
@@ -53,8 +62,7 @@ export class ServiceAccountTokens {
     if (claims === undefined) return undefined;
     const audiences = lookUp(claims, 'aud');
     const isMeant = isList(audiences) && audiences.includes(ISSUER);
-    const isOver = (numberAt(claims, 'exp') ?? 0) * SECOND_MS <= now;
-    return !isMeant || isOver ? undefined : userIn(claims, store);
+    return isMeant && holdsAt(claims, now) ? userIn(claims, store, now) : undefined;
   }
 
   #claimsOf(token: string): JsonObject | undefined {
@@ -71,18 +79,40 @@ export class ServiceAccountTokens {
   }
 }
 
+function holdsAt(claims: JsonObject, now: number): boolean {
+  const [begins, ends] = ['nbf', 'exp'].map((name) => (numberAt(claims, name) ?? 0) * SECOND_MS);
+  return now + LEEWAY_MS >= (begins ?? 0) && now - LEEWAY_MS <= (ends ?? 0);
+}
+
+/** Whether what a token is bound to is there still; nothing is what it is not bound to. */
+function isThere(
+  store: Store,
+  at: ResourceName,
+  namespace: string | undefined,
+  claim: JsonObject | undefined,
+  now: number,
+): boolean {
+  if (claim === undefined) return true;
+  const found = store.get(at, namespace, textAt(claim, 'name'));
+  if (found === undefined) return false;
+  const { uid, deletionTimestamp } = metadataOf(found);
+  return uid === textAt(claim, 'uid') && !(Date.parse(deletionTimestamp ?? '') < now - LEEWAY_MS);
+}
+
 /** Undefined where what the token is bound to is gone. */
-function userIn(claims: JsonObject, store: Store): User | undefined {
+function userIn(claims: JsonObject, store: Store, now: number): User | undefined {
   const own = objectAt(claims, 'kubernetes.io');
   const namespace = textAt(own, 'namespace');
-  const [account, pod, node] = ['serviceaccount', 'pod', 'node'].map((name) => objectAt(own, name));
+  const claimed = (name: string) => (lookUp(own, name) === undefined ? undefined : objectAt(own, name));
+  const [account, pod, node, secret] = [objectAt(own, 'serviceaccount'), ...['pod', 'node', 'secret'].map(claimed)];
   const name = textAt(account ?? {}, 'name');
-  const isThere = (resource: '/serviceaccounts' | '/pods', bound: JsonObject = {}): boolean => {
-    const found = store.get(resource, namespace, textAt(bound, 'name'));
-    return found !== undefined && metadataOf(found).uid === textAt(bound, 'uid');
-  };
-  if (!isThere('/serviceaccounts', account) || (lookUp(own, 'pod') !== undefined && !isThere('/pods', pod)))
-    return undefined;
+  const areThere =
+    isThere(store, '/serviceaccounts', namespace, account, now) &&
+    isThere(store, '/pods', namespace, pod, now) &&
+    isThere(store, '/secrets', namespace, secret, now) &&
+    // That of a pod only says where this is.
+    (pod !== undefined || isThere(store, '/nodes', undefined, node, now));
+  if (!areThere) return undefined;
   const extra = [
     ['credential-id', `JTI=${textAt(claims, 'jti')}`],
     ...[['node-name', textAt(node ?? {}, 'name')] as const, ['node-uid', textAt(node ?? {}, 'uid')] as const],

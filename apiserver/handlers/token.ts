@@ -69,7 +69,7 @@ function audiencesOf(spec: JsonObject): string[] {
   return audiences.length === 0 ? [ISSUER] : audiences;
 }
 
-type Bound = Partial<Record<'pod' | 'node', { readonly name: string; readonly uid: string }>>;
+type Bound = Partial<Record<'pod' | 'node' | 'secret', { readonly name: string; readonly uid: string }>>;
 
 /** What the token lasts no longer than. */
 function boundTo({ registry, target }: Call, reference: JsonObject): Bound {
@@ -92,8 +92,7 @@ function boundTo({ registry, target }: Call, reference: JsonObject): Bound {
     case 'v1 Node':
       return { node: named(find('nodes', undefined)) };
     case 'v1 Secret':
-      find('secrets', target.namespace);
-      return {};
+      return { secret: named(find('secrets', target.namespace)) };
     default:
       throw badRequest(`cannot bind token to object of type /${apiVersion}, Kind=${kind}`);
   }

@@ -2,6 +2,7 @@
 import { constants, type Dirent, lstatSync, readFileSync, type Stats, watch } from 'node:fs';
 import {
   chmod,
+  lchown,
   lstat,
   mkdir,
   mkdtemp,
@@ -73,6 +74,8 @@ export interface FileSystem {
   /** So many calls can be under way at a time, of all who make any: nothing takes its thread from one that hangs. */
   readonly threads: number;
   chmod(path: string, mode: number): Promise<void>;
+  /** Gives it, be it a link, to a user and a group; -1 leaves one as it is. */
+  lchown(path: string, uid: number, gid: number): Promise<void>;
   lstat(path: string): Promise<FileStats>;
   stat(path: string): Promise<FileStats>;
   /** `recursive`: the answer is the first directory that was made, undefined where all are there. */
@@ -93,7 +96,7 @@ export interface FileSystem {
   rm(path: string, options?: { readonly recursive?: boolean; readonly force?: boolean }): Promise<void>;
   symlink(target: string, path: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  writeFile(path: string, text: string, options?: WriteOptions): Promise<void>;
+  writeFile(path: string, data: string | Uint8Array, options?: WriteOptions): Promise<void>;
   /** Writes the content of a file, compressed, to another, which gets the rights of the first and is durable at the end. */
   gzip(from: string, to: string, signal: AbortSignal): Promise<void>;
   /** Deletes a tree, if it is there; fails with `FailedUnmount`, and deletes nothing where anything is mounted in it. */
@@ -126,6 +129,7 @@ export const hostFiles: FileSystem = {
   threads: Number(process.env.UV_THREADPOOL_SIZE) || THREADS,
   ...{
     chmod,
+    lchown,
     lstat,
     stat,
     mkdir,

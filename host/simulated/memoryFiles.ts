@@ -52,6 +52,11 @@ export class MemoryFiles implements FileSystem {
 
   chmod = (path: string, mode: number) =>
     this.#write('chmod', path, () => void Object.assign(this.#disk.at(path, 'chmod'), { mode }));
+  lchown = (path: string, uid: number, gid: number) =>
+    this.#write('lchown', path, () => {
+      const found = this.#disk.at(path, 'lchown', { follow: false });
+      Object.assign(found, uid < 0 ? {} : { uid }, gid < 0 ? {} : { gid });
+    });
   mkdir = (path: string, { recursive = false, mode }: { recursive?: boolean; mode?: number } = {}) =>
     this.#write('mkdir', path, () =>
       recursive ? this.#disk.makeDirectories(path, mode) : void this.#disk.makeDirectory(path, mode),
@@ -110,10 +115,14 @@ export class MemoryFiles implements FileSystem {
     one === other || this.#disk.whereabouts(one) === this.#disk.whereabouts(other);
 
   /** Truncated first, and then written: it may be cut off between the two. */
-  async writeFile(path: string, text: string, { mode, flush = false, signal }: WriteOptions = {}): Promise<void> {
+  async writeFile(
+    path: string,
+    data: string | Uint8Array,
+    { mode, flush = false, signal }: WriteOptions = {},
+  ): Promise<void> {
     signal?.throwIfAborted();
     const file = await this.open(path, 'w', mode);
-    await file.writeFile(text);
+    await file.writeFile(data);
     if (flush) await file.sync();
   }
 

@@ -5,6 +5,7 @@ import { type ContainerContext, initialContext, leftOfBackOff } from './context.
 import { knownAgain } from './otherId.ts';
 import { containerSetup } from './setup.ts';
 import { adopting, adoptingImplementations } from './states/adopting.ts';
+import { configuringImplementations } from './states/configuring.ts';
 import { ended, endedImplementations } from './states/ended.ts';
 import { launching, launchingImplementations } from './states/launching.ts';
 import { makingImplementations } from './states/making.ts';
@@ -19,6 +20,7 @@ import { facts, waitWithHook } from './view.ts';
 const chartSetup = containerSetup
   .extend(adoptingImplementations)
   .extend(pendingImplementations)
+  .extend(configuringImplementations)
   .extend(makingImplementations)
   .extend(launchingImplementations)
   .extend(resizingImplementations)

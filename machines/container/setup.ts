@@ -13,6 +13,7 @@ import { hasEnded, type StateMeta, type StateTag } from '../shared/stateMeta.ts'
 import { backOffKey, type ContainerContext, type ContainerInput, identityOf, stopRequest } from './context.ts';
 import { isPresent, knownAgain } from './otherId.ts';
 import { terminatedRun, unknownEnd } from './terminatedRun.ts';
+import { createFailed } from './waitingReason.ts';
 
 /** What a guard looks at. */
 export interface ContainerArgs {
@@ -57,6 +58,7 @@ export const containerSetup = setup({
     probe: probeMachine,
     image: imageMachine,
     countRestarts: port('countRestarts'),
+    readObjects: port('readObjects'),
     createContainer: port('createContainer'),
     startContainer: port('startContainer'),
     stopContainer: port('stopContainer'),
@@ -144,6 +146,10 @@ export const containerSetup = setup({
     })),
     /** It did start, whatever was wrong before. */
     forgetFailure: assign({ failure: undefined, waitingReason: undefined }),
+    recordFailedCreate: assign(({ context, event }) => {
+      const failure = failureOf(event);
+      return { ...retryAfter(failure), waitingReason: createFailed(context, failure) };
+    }),
     recordCallFailure: assign(({ event }) => retryAfter(failureOf(event))),
   },
 });

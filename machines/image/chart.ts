@@ -32,15 +32,28 @@ export const imageMachine = imageSetup.createMachine({
       entry: { type: 'report', params: { isDelayed: false } },
       invoke: {
         src: 'findImage',
-        input: ({ context: { pod, image } }) => ({ pod, image }),
+        input: ({ context: { pod, image, policy } }) => ({ pod, image, policy }),
         onDone: [
           {
             guard: { type: 'needsNoPull', params: ({ event }) => event.output },
             target: 'found',
-            actions: { type: 'takeFound', params: ({ event }) => event.output },
+            actions: [
+              { type: 'warnPod', params: ({ event }) => event.output },
+              { type: 'takeFound', params: ({ event }) => event.output },
+            ],
           },
-          { guard: 'mayNotPull', target: 'missing' },
-          { target: 'queued', actions: assign(({ event }) => ({ soughtAt: event.output.at })) },
+          {
+            guard: 'mayNotPull',
+            target: 'missing',
+            actions: { type: 'warnPod', params: ({ event }) => event.output },
+          },
+          {
+            target: 'queued',
+            actions: [
+              { type: 'warnPod', params: ({ event }) => event.output },
+              assign(({ event }) => ({ soughtAt: event.output.at })),
+            ],
+          },
         ],
         onError: { target: 'awaitingRetry', actions: ['recordLookFailure', 'tellLookFailure'] },
       },
@@ -65,7 +78,7 @@ export const imageMachine = imageSetup.createMachine({
       meta: { waitsFor: 'the runtime to look for its image again' },
       invoke: {
         src: 'findImage',
-        input: ({ context: { pod, image } }) => ({ pod, image }),
+        input: ({ context: { pod, image, policy } }) => ({ pod, image, policy }),
         onDone: [
           {
             guard: { type: 'needsNoPull', params: ({ event }) => event.output },

@@ -4,6 +4,7 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import {
   type EventMessages,
   type InvolvedObject,
+  involvedPod,
   type RecordedEvent,
   recordedEvents,
 } from '../../pod/events/recordedEvent.ts';
@@ -14,7 +15,8 @@ import { namespacedName } from '../../pod/show/shownName.ts';
 import { parent, pathOf, served } from '../shared/actorRefs.ts';
 import type { ImageEvent, ImageFact } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts';
-import { type PortTypes, port, timerPort } from '../shared/ports.ts';
+import type { FoundImage } from '../shared/foundImage.ts';
+import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { SHOWN_FAILED_MS, type WaitingReason } from '../shared/waitingReason.ts';
 import { imagePresent, inspectionError, inspectionFailed } from './recordedEvents.ts';
@@ -77,9 +79,9 @@ export const imageSetup = setup({
   },
   actors: { findImage: port('findImage'), pullImage: port('pullImage'), timer: timerPort() },
   guards: {
-    /** It is here, and the policy does not ask for a look at the registry each time. */
-    needsNoPull: ({ context }, { imageRef }: PortTypes['findImage']['output']) =>
-      imageRef !== null && context.policy !== 'Always',
+    /** It is here, and neither the policy nor what is known of its pulls asks for a look at the registry. */
+    needsNoPull: ({ context }, { imageRef, isUnproven = false }: FoundImage) =>
+      imageRef !== null && context.policy !== 'Always' && !isUnproven,
     mayNotPull: ({ context }) => context.policy === 'Never',
     /** While it waited for its slot another may have pulled it. */
     mayHaveCome: ({ context, event }) =>
@@ -92,6 +94,10 @@ export const imageSetup = setup({
     recordEvent: enqueueActions(({ context: { involved }, enqueue }, messages: EventMessages) => {
       for (const event of recordedEvents(involved, messages)) enqueue.emit(event);
     }),
+    /** Of its secrets the whole pod is told. */
+    warnPod: enqueueActions(({ context: { pod }, enqueue }, { warnings = [] }: FoundImage) => {
+      for (const event of recordedEvents(involvedPod(pod), warnings)) enqueue.emit(event);
+    }),
     recordEventOfHeldUp: enqueueActions(({ context: { heldUp }, enqueue }, messages: EventMessages) => {
       for (const event of heldUp.flatMap((involved) => recordedEvents(involved, messages))) enqueue.emit(event);
     }),
@@ -102,12 +108,10 @@ export const imageSetup = setup({
         ...{ isDelayed: params.isDelayed, delayMs, failure, waitingReason },
       }),
     ),
-    takeFound: enqueueActions(
-      ({ context: { image, involved }, enqueue }, { imageRef }: PortTypes['findImage']['output']) => {
-        enqueue.assign({ imageRef: imageRef ?? '' });
-        for (const told of recordedEvents(involved, imagePresent(image))) enqueue.emit(told);
-      },
-    ),
+    takeFound: enqueueActions(({ context: { image, involved }, enqueue }, { imageRef }: FoundImage) => {
+      enqueue.assign({ imageRef: imageRef ?? '' });
+      for (const told of recordedEvents(involved, imagePresent(image))) enqueue.emit(told);
+    }),
     update: assign(({ event }) => (event.type === 'image.update' ? { pod: event.pod } : {})),
     recordLookFailure: assign(({ context, event }) => {
       const failure = failureOf(event);

@@ -91,6 +91,11 @@ const chartSetup = nodeSetup
         if (seen?.others && !seen.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
+      routeObjects: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'cluster.objectsChanged') return;
+        for (const uid of event.uids)
+          if (Object.hasOwn(context.pods, uid)) enqueue.sendTo(podId(uid), { type: 'pod.objectsChanged' });
+      }),
       recordCluster: enqueueActions(({ context, event, enqueue }) => {
         if (!isOfCluster(event)) return;
         enqueue.assign(recordedCluster(context, event));
@@ -194,6 +199,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'cluster.watchChanged': { actions: 'recordCluster' },
     'cluster.eventsChanged': { actions: 'recordCluster' },
     'cluster.nodeSeen': { actions: ['recordCluster', 'tellMirrors'] },
+    'cluster.objectsChanged': { actions: 'routeObjects' },
     'node.registered': { actions: ['recordRegistration', 'tellMirrors'] },
     'node.csiInitialized': { actions: ['recordRegistration', 'noteReadiness', 'tellCluster'] },
     'node.leaseRegained': { actions: 'tellCluster' },

@@ -32,6 +32,7 @@ export interface ClusterKnowledge {
 
 /** What the node keeps of a fact about its cluster. */
 export function recordedCluster({ watches }: ClusterKnowledge, event: ClusterFact): Partial<ClusterKnowledge> {
+  if (event.type === 'cluster.objectsChanged') return {};
   if (event.type === 'cluster.eventsChanged') return { eventQueue: event.state };
   if (event.type === 'cluster.nodeSeen') return { ownNode: event.node };
   return { watches: { ...watches, [event.watch]: event.state } };

@@ -27,14 +27,8 @@ import type { Capacity } from '../../pod/resources/requests.ts';
 import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
 import type { Probed } from '../container/context.ts';
 import type { MirrorsKnown } from '../mirror/known.ts';
-import type {
-  FeedName,
-  GarbageFound,
-  NetworkNotReady,
-  NodeEvent,
-  RuntimeHealth,
-  SourceProblem,
-} from '../shared/events.ts';
+import type { FeedName, NetworkNotReady, NodeEvent, RuntimeHealth, SourceProblem } from '../shared/events.ts';
+import type { GarbageFound } from '../shared/upkeepEvents.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
 import type { ClusterAccess, ClusterKnowledge } from './cluster.ts';
 import type { PlegState } from './pleg.ts';

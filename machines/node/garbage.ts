@@ -3,10 +3,10 @@ import { assign, emit, sendTo, setup } from 'xstate';
 import { type EventMessage, involvedNode, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { parent } from '../shared/actorRefs.ts';
-import type { GarbageEvent, GarbageFound, GarbageReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { GarbageEvent, GarbageFound, GarbageReport } from '../shared/upkeepEvents.ts';
 
 const EVERY_MS = 60_000;
 

@@ -3,10 +3,10 @@ import { assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../pod/failure.ts';
 import type { ContainerRun } from '../../pod/lifecycle/observed.ts';
 import { parent } from '../shared/actorRefs.ts';
-import type { LogsEvent, LogsReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { LogsEvent, LogsReport } from '../shared/upkeepEvents.ts';
 
 export interface LogRotationInput {
   readonly everyMs: number;

@@ -95,6 +95,13 @@ const chartSetup = podSetup
           enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
         }
       }),
+      /** What they show, or lacked, may be another by now. */
+      passOnObjects: enqueueActions(({ context, enqueue }) => {
+        for (const name of Object.keys(context.volumes))
+          enqueue.sendTo(volumeId(name), { type: 'volume.objectsChanged' });
+        for (const name of Object.keys(context.containers))
+          enqueue.sendTo(containerId(name), { type: 'container.objectsChanged' });
+      }),
       /** One container's facts, read ahead of the next full look. */
       seeContainer: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'runtime.containerSeen') return;
@@ -121,6 +128,7 @@ export const podMachine = chartSetup.createMachine({
     'pod.update': { actions: ['desire', 'recordResizeRefusal', 'askAdmission'] },
     'pod.metadataChanged': { actions: ['showMetadata', 'recordMetadata'] },
     'pod.conditionsChanged': { actions: 'recordConditions' },
+    'pod.objectsChanged': { actions: 'passOnObjects' },
     'pod.terminate': { target: '.terminating', actions: ['recordTermination', recordTerminationEvent] },
     'pod.deadlineExceeded': { target: '.terminating', actions: ['exceedDeadline', recordDeadlineEvent] },
     'volume.changed': { actions: ['recordVolume', 'shareVolume'] },

@@ -26,7 +26,10 @@ type EventsFact = { readonly type: 'cluster.eventsChanged'; readonly state: Even
 /** What of the own Node concerns the node is another now; null where there is none. */
 type NodeSeenFact = { readonly type: 'cluster.nodeSeen'; readonly node: SeenNode | null; readonly at: number };
 
-export type ClusterFact = WatchFact | EventsFact | NodeSeenFact;
+/** Of what these pods name, a ConfigMap or a Secret is another than they have seen. */
+type ObjectsFact = { readonly type: 'cluster.objectsChanged'; readonly uids: readonly string[] };
+
+export type ClusterFact = WatchFact | EventsFact | NodeSeenFact | ObjectsFact;
 
 /** What the registration hears: the runtime has answered for the first time. */
 export type RegistrationEvent = { type: 'runtime.seen' } | TimerEvent;

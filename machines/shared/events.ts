@@ -9,15 +9,7 @@ import type { Refusal } from '../../pod/admission/refusal.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodCondition } from '../../pod/api/schema/status.ts';
 import type { Failure } from '../../pod/failure.ts';
-import type { DeadContainer } from '../../pod/lifecycle/garbage.ts';
-import type {
-  ContainerRun,
-  ForeignPod,
-  LeftPod,
-  ObservedContainer,
-  ObservedPod,
-  ObservedSandbox,
-} from '../../pod/lifecycle/observed.ts';
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { SeenMirror } from '../../pod/mirror.ts';
 import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { NodeCondition } from '../../pod/node/nodeConditions.ts';
@@ -29,6 +21,7 @@ import type { PlegState } from '../node/pleg.ts';
 import type { SourceState } from '../node/source.ts';
 import type { ClusterFact } from './clusterFacts.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
+import type { GarbageReport, LogsReport } from './upkeepEvents.ts';
 import type { WaitingReason } from './waitingReason.ts';
 
 /** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
@@ -86,6 +79,8 @@ export type VolumeEvent =
   | { type: 'volume.unmount' }
   /** The pod was updated: what is not mounted yet may be defined otherwise, what shows its pod has to be refreshed. */
   | { type: 'volume.update'; pod: Pod }
+  /** What its pod gets of the cluster has changed: what of that it shows has to be looked at again. */
+  | { type: 'volume.objectsChanged' }
   /** The runtime answers again: what failed because it was away need not wait longer. */
   | { type: 'runtime.returned' }
   | ImageFact
@@ -132,6 +127,8 @@ export type ContainerEvent =
   | { type: 'container.reset' }
   /** The pod was updated in place; a changed name or image makes it a new container (C6). */
   | { type: 'container.update'; pod: Pod; volumes: MountedVolumes }
+  /** What its pod gets of the cluster has changed: what it lacked may be there. */
+  | { type: 'container.objectsChanged' }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
   /** `still` is the sandbox as it is, when it lives on and only its pod cannot stay in it: hooks run in it as ever. */
   | { type: 'sandbox.lost'; still?: ObservedSandbox }
@@ -152,7 +149,11 @@ export type PodEvent =
   | { type: 'pod.metadataChanged'; metadata: Pod['metadata'] }
   /** What others than the node say of it has changed: its conditions as its source has them, if it has any. */
   | { type: 'pod.conditionsChanged'; conditions: readonly PodCondition[] | undefined }
+  /** What it gets of the cluster, its ConfigMaps and Secrets, has changed. */
+  | { type: 'pod.objectsChanged' }
   | { type: 'pod.terminate'; termination: Termination }
+  /** A ConfigMap or a Secret that it names is another than it was, or is there now. */
+  | { type: 'pod.objectsChanged' }
   | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; mounted?: MountedVolume }
   /** `id` is that of its container at the runtime, if it has one; `endedAt` tells when the last run ended, if one did. */
   | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }
@@ -170,30 +171,6 @@ export type PodEvent =
   | ErrorActorEvent
   | SlotGranted
   | TimerEvent;
-
-/** What the node knows that its garbage collection goes by. */
-export interface GarbageFound {
-  readonly containers: readonly DeadContainer[];
-  /** Ids. */
-  readonly sandboxes: readonly string[];
-  /** The uids of the pods that have an actor. */
-  readonly known: readonly string[];
-  /** The pods of others that have a directory here, as the last survey of the disk left them. */
-  readonly foreign: readonly ForeignPod[];
-}
-
-/** What the garbage collection asks and tells its node. */
-export type GarbageReport =
-  | { type: 'garbage.asked' }
-  /** These have files here, and no actor: what this agent left must end, what is of others is all there is of them. */
-  | { type: 'garbage.podsFound'; left: readonly LeftPod[]; foreign: readonly ForeignPod[]; gone: readonly string[] };
-
-export type GarbageEvent = { type: 'garbage.found'; found: GarbageFound } | TimerEvent;
-
-/** What the log rotation asks its node. */
-export type LogsReport = { type: 'logs.asked' };
-
-export type LogsEvent = { type: 'logs.found'; logs: readonly ContainerRun[] } | TimerEvent;
 
 /** What the node's parts in its cluster tell it. */
 export type RegistrationReport =

@@ -22,6 +22,18 @@ export const retryAfter = (failure: Failure): { failure: Failure; retryAt: numbe
   retryAt: failure.at + (isRuntimeAway(failure) ? RUNTIME_AWAY_MS : REFUSED_MS),
 });
 
+/** How soon after a failure to try again because what was lacking may be there: however often that changes. */
+export const CHANGED_MS = 1_000;
+
+/** When to try again as something has changed since a failure: at once, unless that was just now. */
+export const afterChange = ({
+  failure,
+  retryAt,
+}: {
+  readonly failure?: Failure | undefined;
+  readonly retryAt: number;
+}): number => (failure === undefined ? retryAt : Math.min(retryAt, failure.at + CHANGED_MS));
+
 /** Whether the runtime itself was away, so that its return ends the wait. */
 export const isRuntimeAway = (failure: Failure | undefined): boolean => failure?.reason === 'RuntimeUnavailable';
 

@@ -32,6 +32,8 @@ import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { ProbeKind } from '../../pod/status/view.ts';
 import type { SeenNode } from './clusterFacts.ts';
 import type { FeedName } from './events.ts';
+import type { FoundImage } from './foundImage.ts';
+import type { TimerInput } from './timerInput.ts';
 
 /** A container of a pod that the runtime has, also where it has another id there by now. */
 export interface KnownContainer extends Identified {
@@ -109,7 +111,7 @@ export interface PortTypes {
   /** Asks for the restart of a runtime that is the node's own, which its pods survive; any other stays as it is. */
   restartRuntime: { input: { why: string }; output: null };
   /** The image's reference on this node, null when it is not there; and when it was asked for. */
-  findImage: { input: { pod: Pod; image: string }; output: { imageRef: string | null; at: number } };
+  findImage: { input: { pod: Pod; image: string; policy: string | undefined }; output: FoundImage };
   /** Pulls an image within the limit, whatever is there already. The times are in milliseconds since the epoch. */
   pullImage: {
     input: { pod: Pod; image: string; limitMs: number | undefined };
@@ -124,6 +126,8 @@ export interface PortTypes {
     input: { pod: Pod; containers: readonly string[]; limitMs?: number };
     output: { restarts: Readonly<Record<string, number>> };
   };
+  /** Has the objects at hand that a container's variables are of, for its creation; they stay there. Limited. Idempotent. */
+  readObjects: { input: { pod: Pod; container: string }; output: null };
   /** Sees to it that a container of this name and attempt exists in the sandbox, also when an earlier answer was lost. */
   createContainer: {
     input: {
@@ -232,17 +236,6 @@ export type Port<K extends PortName> = PromiseActorLogic<
   PortTypes[K]['output'] & NonReducibleUnknown,
   PortTypes[K]['input'] & NonReducibleUnknown
 >;
-
-/**
- * A wait, then `timer.elapsed`: `after` milliseconds from now, or `until` a moment (milliseconds since the epoch). That is
- * not further away than `within` milliseconds, unless the clock was set back since the moment was reckoned. These go on as
- * they began; one until the clock has `shown` a moment goes by whatever that is set to meanwhile. What an actor with
- * several waits at a time calls one (`wait`) the event says again.
- */
-export type TimerInput =
-  | { readonly after: number; readonly wait?: string }
-  | { readonly until: number; readonly within?: number }
-  | { readonly shown: number };
 
 export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>;
 

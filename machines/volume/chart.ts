@@ -1,35 +1,52 @@
 /** One volume of one pod, from its request to its removal. */
 import { assign, forwardTo } from 'xstate';
 import { forgottenImage, gettingImage } from '../image/awaited.ts';
-import { imageInput, MOUNT_LIMIT_MS, mountFailed, UNMOUNT_LIMIT_MS, volumeSetup } from './setup.ts';
+import { CHANGED_MS } from '../shared/failure.ts';
+import { imageInput, MOUNT_LIMIT_MS, moments, renewAt, UNMOUNT_LIMIT_MS, untilRetry, volumeSetup } from './setup.ts';
+
+/** It is tried again, sooner where what it shows has changed meanwhile. */
+const onFailure = <To extends string>(target: To) =>
+  [
+    { guard: 'isOutdated', target, actions: ['recordFailure', 'hurry', 'tellFailure'] },
+    { target, actions: ['recordFailure', 'tellFailure'] },
+  ] as const;
+
+/** What it shows may change while it is being read. */
+const whileReading = (waitsFor: string) => {
+  const meta = { waitsFor, afterMs: MOUNT_LIMIT_MS };
+  return {
+    initial: 'current',
+    states: {
+      current: { meta, on: { 'volume.objectsChanged': { guard: 'showsObjects', target: 'outdated' } } },
+      outdated: { meta },
+    },
+  } as const;
+};
 
 export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
   description: 'One volume of one pod, from its mount to its unmount.',
+  meta: { moments },
   context: ({ input }) => ({ ...input, delayMs: 0, imageDelayMs: 0, retryAt: 0 }),
   initial: 'new',
   states: {
     new: { tags: 'working', always: [{ guard: 'isLeft', target: 'unmounting' }, { target: 'mounting' }] },
     mounting: {
       tags: 'working',
-      meta: { waitsFor: 'its mount to complete', afterMs: MOUNT_LIMIT_MS },
+      ...whileReading('its mount to complete'),
       invoke: {
         src: 'mountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_LIMIT_MS }),
         onDone: [
           { guard: 'isImage', target: 'gettingImage', actions: assign({ delayMs: 0 }) },
           {
-            target: 'mounted',
-            actions: assign(({ event: { output } }) => ({ ...(output ? { mounted: output } : {}), delayMs: 0 })),
+            guard: 'isOutdated',
+            target: 'mounted.settling.outdated',
+            actions: { type: 'takeMounted', params: ({ event }) => event.output },
           },
+          { target: 'mounted', actions: { type: 'takeMounted', params: ({ event }) => event.output } },
         ],
-        onError: {
-          target: 'awaitingRetry',
-          actions: [
-            'recordFailure',
-            { type: 'recordEvent', params: ({ context, event }) => mountFailed(context, event) },
-          ],
-        },
+        onError: onFailure('awaitingRetry'),
       },
       // What an aborted mount left half-made, the unmount removes.
       on: {
@@ -41,13 +58,14 @@ export const volumeMachine = volumeSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to mount it', until: 'retryAt' },
       entry: 'reportDelay',
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      invoke: { src: 'timer', input: ({ context }) => untilRetry(context) },
       on: {
         'timer.elapsed': 'mounting',
         'runtime.returned': { guard: 'failedForRuntime', target: 'mounting' },
         'volume.unmount': 'unmounting',
         // No attempt is made sooner for it (`Run` in pkg/volume/util/nestedpendingoperations).
         'volume.update': { actions: 'update' },
+        'volume.objectsChanged': { guard: 'mayHurry', target: 'awaitingRetry', reenter: true, actions: 'hurry' },
       },
     },
     gettingImage: {
@@ -79,33 +97,80 @@ export const volumeMachine = volumeSetup.createMachine({
       states: {
         steady: {
           tags: 'steady',
+          always: { guard: 'hasToken', target: 'awaitingRenewal' },
           on: {
             'volume.update': [{ guard: 'followsPod', target: 'refreshing', actions: 'update' }, { actions: 'update' }],
+            'volume.objectsChanged': { guard: 'showsObjects', target: 'refreshing' },
           },
         },
-        /** What it shows of its pod has changed: rewritten in place, while its containers go on with the old or the new. */
+        /** What it shows is good for a while only. */
+        awaitingRenewal: {
+          tags: 'steady',
+          meta: { waitsFor: 'the next renewal of its token', until: 'dueAt' },
+          invoke: { src: 'timer', input: ({ context }) => ({ due: renewAt(context) ?? 0 }) },
+          on: {
+            'timer.elapsed': 'refreshing',
+            'volume.objectsChanged': 'refreshing',
+            // Tokens are shown by volumes that show their pod.
+            'volume.update': { target: 'refreshing', actions: 'update' },
+          },
+        },
+        /** What it shows has changed: rewritten in place, while its containers go on with the old or the new. */
         refreshing: {
           tags: 'working',
-          meta: { waitsFor: 'its files to be updated', afterMs: MOUNT_LIMIT_MS },
+          ...whileReading('its files to be updated'),
           invoke: {
             src: 'mountVolume',
             input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_LIMIT_MS }),
-            onDone: { target: 'steady', actions: assign({ delayMs: 0, failure: undefined }) },
-            onError: {
-              target: 'awaitingRefresh',
-              actions: [
-                'recordFailure',
-                { type: 'recordEvent', params: ({ context, event }) => mountFailed(context, event) },
-              ],
-            },
+            onDone: [
+              {
+                guard: 'isOutdated',
+                target: 'settling.outdated',
+                actions: { type: 'takeMounted', params: ({ event }) => event.output },
+              },
+              {
+                guard: 'showsObjects',
+                target: 'settling',
+                actions: { type: 'takeMounted', params: ({ event }) => event.output },
+              },
+              { target: 'steady', actions: { type: 'takeMounted', params: ({ event }) => event.output } },
+            ],
+            onError: onFailure('awaitingRefresh'),
           },
           on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
+        },
+        /** However often what it shows changes, its files are written once a second at most. */
+        settling: {
+          invoke: { src: 'timer', input: { after: CHANGED_MS } },
+          initial: 'current',
+          states: {
+            current: {
+              tags: 'steady',
+              on: {
+                'timer.elapsed': '#volume.mounted.steady',
+                'volume.objectsChanged': 'outdated',
+                'volume.update': [
+                  { guard: 'followsPod', target: 'outdated', actions: 'update' },
+                  { actions: 'update' },
+                ],
+              },
+            },
+            outdated: {
+              tags: 'waiting',
+              meta: { waitsFor: 'a second to pass since its files were updated', afterMs: CHANGED_MS },
+              on: { 'timer.elapsed': '#volume.mounted.refreshing', 'volume.update': { actions: 'update' } },
+            },
+          },
         },
         awaitingRefresh: {
           tags: 'retrying',
           meta: { waitsFor: 'another attempt to update its files', until: 'retryAt' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-          on: { 'timer.elapsed': 'refreshing', 'volume.update': { actions: 'update' } },
+          invoke: { src: 'timer', input: ({ context }) => untilRetry(context) },
+          on: {
+            'timer.elapsed': 'refreshing',
+            'volume.update': { actions: 'update' },
+            'volume.objectsChanged': { guard: 'mayHurry', target: 'awaitingRefresh', reenter: true, actions: 'hurry' },
+          },
         },
       },
     },

@@ -1,10 +1,10 @@
 /** What a volume's chart is set up with: its context, ports, guards and actions. The chart is in chart.ts. */
 
-import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { assign, enqueueActions, or, sendTo, setup, stateIn } from 'xstate';
 import { containersMounting } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
-import { followsPod } from '../../pod/environment/projection.ts';
+import { followsPod, showsObjects } from '../../pod/environment/projection.ts';
 import {
   type EventMessage,
   type EventMessages,
@@ -20,10 +20,10 @@ import { imageMachine } from '../image/chart.ts';
 import type { ImageInput } from '../image/setup.ts';
 import { parent, served } from '../shared/actorRefs.ts';
 import type { PodEvent, VolumeEvent, VolumeLifecycle } from '../shared/events.ts';
-import { failureOf, isRuntimeAway } from '../shared/failure.ts';
+import { afterChange, failureOf, isRuntimeAway } from '../shared/failure.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /** How long it may take to mount a volume: a little less than a kubelet lets a pod wait for its volumes. */
 export const MOUNT_LIMIT_MS = 2 * 60_000;
@@ -51,6 +51,11 @@ export interface VolumeContext extends VolumeInput, AwaitedImage {
 const volumeOf = ({ pod, name }: VolumeContext): Volume | undefined =>
   pod.spec.volumes?.find((volume) => volume.name === name);
 
+const showsCluster = (context: VolumeContext): boolean => {
+  const volume = volumeOf(context);
+  return volume !== undefined && showsObjects(volume);
+};
+
 /** The image that a volume shows; undefined for every other kind of volume. */
 const imageOf = (context: VolumeContext): Volume['image'] => volumeOf(context)?.image;
 
@@ -63,10 +68,23 @@ function withBackOff(context: VolumeContext, failure: Failure) {
   return { failure, delayMs, retryAt: failure.at + delayMs };
 }
 
-export function mountFailed({ name }: VolumeContext, event: { type: string }): EventMessage[] {
+/** When what it shows should be had anew, in milliseconds since the epoch; undefined: not by its age. */
+export const renewAt = ({ mounted }: VolumeContext): number | undefined =>
+  mounted?.kind === 'path' ? mounted.renewAt : undefined;
+
+/** The moments that its states name. */
+export const moments = ({ snapshot: { context } }: Seen<VolumeContext>) => ({ dueAt: renewAt(context) });
+
+function mountFailed({ name }: VolumeContext, event: { type: string }): EventMessage[] {
   const failure = failureOf(event);
   return failureEvent(failure, 'FailedMount', `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`);
 }
+
+/** Until the next attempt: no longer than was reckoned when the last one failed. */
+export const untilRetry = ({ retryAt, failure }: VolumeContext) => ({
+  until: retryAt,
+  within: Math.max(0, retryAt - (failure?.at ?? 0)),
+});
 
 /** What its image is looked for and pulled with; its errors are told of each container that the volume holds up. */
 export function imageInput(context: VolumeContext): ImageInput {
@@ -106,6 +124,12 @@ export const volumeSetup = setup({
       const volume = volumeOf(context);
       return volume !== undefined && followsPod(volume);
     },
+    hasToken: ({ context }) => renewAt(context) !== undefined,
+    showsObjects: ({ context }) => showsCluster(context),
+    /** It was lacking something that may be there by now. */
+    mayHurry: ({ context }) => showsCluster(context) && afterChange(context) < context.retryAt,
+    /** What it shows has changed since it was asked for, and may be of before. */
+    isOutdated: or([stateIn({ mounting: 'outdated' }), stateIn({ mounted: { refreshing: 'outdated' } })]),
     isImage: ({ context }) => imageOf(context) !== undefined,
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
@@ -126,7 +150,16 @@ export const volumeSetup = setup({
       enqueue.sendTo(parent<PodEvent>(), { type: 'volume.changed', name: context.name, lifecycle: 'delayed' });
     }),
     update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
+    /** Before the state that follows: it tells of what was recorded last. */
+    tellFailure: enqueueActions(({ context, event, enqueue }) => {
+      for (const told of recordedEvents(involvedPod(context.pod), mountFailed(context, event))) enqueue.emit(told);
+    }),
     recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
+    hurry: assign(({ context }) => ({ retryAt: afterChange(context) })),
+    takeMounted: assign((_, mounted: MountedVolume | null) => ({
+      ...(mounted ? { mounted } : {}),
+      ...{ delayMs: 0, failure: undefined },
+    })),
     recordImage: assign(({ event }) => (event.type === 'image.changed' ? awaitedImage(event) : {})),
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
     releasePull: sendTo(served('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),

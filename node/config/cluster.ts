@@ -1,5 +1,7 @@
 /** The part of the configuration that says how a node belongs to a cluster. */
+import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import type { Rate } from '../../kube/rateLimit.ts';
+import { hasTrustBundles } from './featureGates.ts';
 import type { Flags } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 
@@ -15,6 +17,10 @@ export interface ClusterConfig {
   readonly statusReportMs: number;
   /** How many images its status lists; -1: all. */
   readonly statusImages: number;
+  /** How the ConfigMaps and Secrets of pods are kept up to date. */
+  readonly objects: Pick<ObjectSettings, 'strategy' | 'syncMs'>;
+  /** Whether volumes can show the trust anchors of the cluster. */
+  readonly hasTrustBundles: boolean;
   /** Of requests to the API server. */
   readonly rate: Rate;
   /** Of events to it. */
@@ -25,6 +31,7 @@ const LEASE_SECONDS = 40;
 const CHECK_MS = 10_000;
 const REPORT_MS = 300_000;
 const IMAGES = 50;
+const SYNC_MS = 60_000;
 const RATE = { qps: 50, burst: 100 };
 /** What client-go makes of a 0. */
 const LEAST_RATE = { qps: 5, burst: 10 };
@@ -43,6 +50,11 @@ export function clusterOf(flags: Flags, file: KubeletConfiguration | undefined):
     // As in a kubelet: who sets the one means both.
     statusReportMs: file?.nodeStatusReportFrequency || file?.nodeStatusUpdateFrequency || REPORT_MS,
     statusImages: file?.nodeStatusMaxImages ?? IMAGES,
+    objects: {
+      strategy: file?.configMapAndSecretChangeDetectionStrategy || 'Watch',
+      syncMs: file?.syncFrequency || SYNC_MS,
+    },
+    hasTrustBundles: hasTrustBundles({ featureGates: file?.featureGates }),
     rate: rateOf(file?.kubeAPIQPS, file?.kubeAPIBurst),
     eventRate: rateOf(file?.eventRecordQPS, file?.eventBurst),
   });

@@ -18,6 +18,11 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['nodeStatusReportFrequency', 'how often that status is written in any case (5m)'],
   ['nodeStatusMaxImages', 'how many images that status lists, the largest first (50; -1: all)'],
   ['nodeLeaseDurationSeconds', "how long the node's lease lasts; it is renewed four times while it does (40)"],
+  [
+    'configMapAndSecretChangeDetectionStrategy',
+    'how ConfigMaps and Secrets that pods name are followed: `Watch`, `Cache` or `Get` (Watch)',
+  ],
+  ['syncFrequency', 'how often what is not watched is read again, once a volume shows it (1m)'],
   ['kubeAPIQPS', 'how many requests in a second the API server gets (50)'],
   ['kubeAPIBurst', 'how many of them may come at once (100)'],
   ['eventRecordQPS', 'how many requests in a second events make to it (50)'],
@@ -45,8 +50,13 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['cpuCFSQuota', 'whether CPU limits are enforced (true)'],
   ['cpuCFSQuotaPeriod', 'the period of that quota (100ms)'],
   ['singleProcessOOMKill', 'whether an OOM kill ends one process or the whole container'],
-  ['serializeImagePulls', 'one pull at a time (true)'],
+  ['serializeImagePulls', 'one pull at a time (true, unless `maxParallelImagePulls` is more than 1)'],
   ['maxParallelImagePulls', 'how many pulls at a time when they are not serialized'],
+  [
+    'imagePullCredentialsVerificationPolicy',
+    'which images that are there a pod has to prove its right to (NeverVerifyPreloadedImages)',
+  ],
+  ['preloadedImagesVerificationAllowlist', 'images that need no proof under `NeverVerifyAllowlistedImages`'],
   ['imagePullTimeout', 'how long one pull may take (1h; `0s`: as long as it takes); a kubelet has no such field'],
   [
     'slowImagePullAfter',
@@ -65,5 +75,9 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['logging', "`format` (text, json) and `verbosity` of the agent's own log"],
   ['failCgroupV1', 'whether a host with cgroup v1 is refused; here false unless set'],
   ['failSwapOn', 'whether a host with swap is refused; here false unless set'],
+  [
+    'featureGates',
+    '`ClusterTrustBundleProjection`, with `ClusterTrustBundle`: volumes show the trust anchors of the cluster (off)',
+  ],
   ['memorySwap', "`swapBehavior: LimitedSwap` gives Burstable pods their share of the node's swap on cgroup v2"],
 ]);

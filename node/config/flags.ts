@@ -62,6 +62,8 @@ const flags = section({
   '--take-over': z.optional(takeOver),
   '--container-runtime-endpoint': z.optional(endpoint),
   '--image-service-endpoint': z.optional(endpoint),
+  '--image-credential-provider-config': z.optional(path),
+  '--image-credential-provider-bin-dir': z.optional(path),
   '--root-dir': z.optional(directory),
   '--state-dir': z.optional(directory),
   '--pod-log-dir': z.optional(directory),

@@ -1,5 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import { defaultVerification, type ImageVerification } from '../../pod/images/imageVerification.ts';
+import type { ProviderPlaces } from '../credentialProviders.ts';
 import { type ClusterConfig, clusterOf } from './cluster.ts';
 import type { Flags } from './flags.ts';
 import { type HousekeepingConfig, housekeepingOf } from './housekeeping.ts';
@@ -53,6 +55,10 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly podsPerCore: number;
   /** Infinity when pulls are not bounded. */
   readonly maxParallelImagePulls: number;
+  /** Which images that are there a pod has to prove its right to. */
+  readonly imageVerification: ImageVerification;
+  /** The plugins that know credentials for registries; absent: there are none. */
+  readonly credentialProviders?: ProviderPlaces;
   /** How long one pull may take, in milliseconds; 0 for as long as it takes. */
   readonly imagePullTimeoutMs: number;
   /** How long pulls may hold all slots before those from other registries go on, in milliseconds; 0 for as long as it takes. */
@@ -109,7 +115,19 @@ function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, default
     slowImagePullAfterMs: file?.slowImagePullAfter ?? 2 * MINUTE_MS,
     maxParallelImagePulls:
       file?.maxParallelImagePulls ?? (file?.serializeImagePulls === false ? Number.POSITIVE_INFINITY : 1),
+    imageVerification: Object.freeze({
+      policy: file?.imagePullCredentialsVerificationPolicy || defaultVerification.policy,
+      allowlist: Object.freeze([...(file?.preloadedImagesVerificationAllowlist ?? [])]),
+    }),
+    ...credentialProvidersOf(flags),
   };
+}
+
+/** Either flag alone is a mistake, which whoever reads them tells. */
+function credentialProvidersOf(flags: Flags): Pick<NodeConfig, 'credentialProviders'> {
+  const config = flags['--image-credential-provider-config'] ?? '';
+  const binDir = flags['--image-credential-provider-bin-dir'] ?? '';
+  return config || binDir ? { credentialProviders: Object.freeze({ config, binDir }) } : {};
 }
 
 function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {

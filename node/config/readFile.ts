@@ -4,6 +4,7 @@ import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.t
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { ConfigError, describeIssues } from './configError.ts';
+import { gatesIgnored } from './featureGates.ts';
 import { fieldsActedOn } from './fieldsActedOn.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
 
@@ -52,7 +53,10 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   return {
     path,
     config: resolvedFrom(dirname(resolve(path)), read.data),
-    ignored: Object.keys(read.data).filter((name) => !fieldsActedOn.has(name)),
+    ignored: [
+      ...Object.keys(read.data).filter((name) => !fieldsActedOn.has(name)),
+      ...gatesIgnored(read.data).map((gate) => `featureGates.${gate}`),
+    ],
   };
 }
 

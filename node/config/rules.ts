@@ -1,5 +1,7 @@
 /** The rules over several fields that a kubelet enforces (`pkg/kubelet/apis/config/validation` of 1.36). */
+import { allowlistRefusal } from '../../pod/images/imageVerification.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import { lacksTrustBundles } from './featureGates.ts';
 import type { KubeletFields } from './kubeletFields.ts';
 
 /** A mistake, the field that it is told at, and whether a configuration is free of it. */
@@ -68,8 +70,8 @@ const enforcement: readonly Rule[] = [
 ];
 
 const imageRules: readonly Rule[] = [
-  rule('maxParallelImagePulls', 'must be 1 unless serializeImagePulls is false', (config) => {
-    return config.serializeImagePulls === false || (config.maxParallelImagePulls ?? 1) === 1;
+  rule('maxParallelImagePulls', 'must be 1 where serializeImagePulls is true', (config) => {
+    return config.serializeImagePulls !== true || (config.maxParallelImagePulls ?? 1) === 1;
   }),
   rule('imageGCLowThresholdPercent', 'must be less than imageGCHighThresholdPercent', (config) => {
     const low = config.imageGCLowThresholdPercent ?? DEFAULT_LOW_THRESHOLD;
@@ -83,6 +85,15 @@ const imageRules: readonly Rule[] = [
     const { preloadedImagesVerificationAllowlist: list = [], imagePullCredentialsVerificationPolicy: policy } = config;
     return list.length === 0 || policy === 'NeverVerifyAllowlistedImages';
   }),
+  rule(
+    'preloadedImagesVerificationAllowlist',
+    'has entries that are neither an image without tag and digest nor end in "/*"',
+    (config) => {
+      return (config.preloadedImagesVerificationAllowlist ?? []).every(
+        (entry) => allowlistRefusal(entry) === undefined,
+      );
+    },
+  ),
 ];
 
 const shutdownRules: readonly Rule[] = [
@@ -132,6 +143,9 @@ export const rules: readonly Rule[] = [
   ...logRules,
   rule('userNamespaces', 'idsPerPod must be a multiple of 65536', ({ userNamespaces }) => {
     return (userNamespaces?.idsPerPod ?? 0) % 65_536 === 0;
+  }),
+  rule('featureGates', 'ClusterTrustBundleProjection needs the feature gate ClusterTrustBundle', (config) => {
+    return !lacksTrustBundles(config);
   }),
   rule('systemCgroups', 'needs cgroupRoot', (config) => !config.systemCgroups || Boolean(config.cgroupRoot)),
 ];

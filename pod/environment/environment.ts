@@ -6,7 +6,7 @@ export interface EnvEntry {
   readonly value: string;
 }
 
-/** Where values come from that a container's spec only refers to; undefined is for what does not exist. */
+/** Where values come from that a container's spec only refers to; undefined is for what does not exist, and may not. */
 export interface EnvLookups {
   readonly source: (source: EnvVarSource) => string | undefined;
   readonly all: (source: EnvFromSource) => Readonly<Record<string, string>> | undefined;
@@ -18,8 +18,7 @@ export interface EnvLookups {
 export function containerEnvironment(container: Container, lookups: EnvLookups): EnvEntry[] {
   const known = new Map(Object.entries(lookups.services ?? {}));
   for (const from of container.envFrom ?? []) {
-    for (const [key, value] of Object.entries(valuesFrom(from, lookups)))
-      known.set(`${from.prefix ?? ''}${key}`, value);
+    for (const [key, value] of Object.entries(lookups.all(from) ?? {})) known.set(`${from.prefix ?? ''}${key}`, value);
   }
   for (const { name, value, valueFrom } of container.env ?? []) {
     const found =
@@ -29,23 +28,11 @@ export function containerEnvironment(container: Container, lookups: EnvLookups):
   return Array.from(known, ([name, value]) => ({ name, value }));
 }
 
-function valuesFrom(from: EnvFromSource, { all }: EnvLookups): Readonly<Record<string, string>> {
-  const values = all(from);
-  if (values !== undefined) return values;
-  const [kind, reference] =
-    from.secretRef === undefined ? ['configmap', from.configMapRef] : ['secret', from.secretRef];
-  if (reference?.optional) return {};
-  throw new NodeFailure('CreateContainerConfigError', `${kind} "${reference?.name ?? ''}" not found`);
-}
-
 function resolved(name: string, from: EnvVarSource, { source }: EnvLookups): string | undefined {
   const value = source(from);
   const { configMapKeyRef, secretKeyRef, fileKeyRef } = from;
   if (value !== undefined || (configMapKeyRef ?? secretKeyRef ?? fileKeyRef)?.optional) return value;
-  const missing =
-    (configMapKeyRef && `configmap "${configMapKeyRef.name ?? ''}" not found`) ??
-    (secretKeyRef && `secret "${secretKeyRef.name ?? ''}" not found`) ??
-    (fileKeyRef && `environment variable key "${fileKeyRef.key}" not found in file "${fileKeyRef.path}"`);
+  const missing = fileKeyRef && `environment variable key "${fileKeyRef.key}" not found in file "${fileKeyRef.path}"`;
   throw new NodeFailure(
     'CreateContainerConfigError',
     missing ?? `couldn't find its value for the environment variable ${name}`,

@@ -1,4 +1,4 @@
-/** The node's credentials for registries, in the files that docker has them in, and which of them an image is pulled with. */
+/** Credentials for registries, in the forms that docker has them in, and which of them an image is pulled with. */
 import * as z from 'zod/mini';
 import { parsedJson } from '../parsedJson.ts';
 
@@ -6,6 +6,18 @@ import { parsedJson } from '../parsedJson.ts';
 export interface Credential {
   readonly username: string;
   readonly password: string;
+  /** Old forms have it; nothing is done with it but that it tells credentials apart. */
+  readonly email?: string;
+  /** Whose it is; absent: the node's own, which any of its pods may use. */
+  readonly source?: CredentialSource;
+}
+
+/** The object of a cluster that a credential is from. */
+export interface CredentialSource {
+  readonly kind: 'secret' | 'serviceAccount';
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** Credentials by the registry, and perhaps the path there, that they are for. */
@@ -16,6 +28,7 @@ const entrySchema = z.nullable(
     username: z.exactOptional(z.string()),
     password: z.exactOptional(z.string()),
     auth: z.exactOptional(z.string()),
+    email: z.exactOptional(z.string()),
   }),
 );
 const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(z.record(z.string(), entrySchema))) });
@@ -34,18 +47,28 @@ export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): K
   if (entries.some(([, credential]) => credential === undefined)) return undefined;
   // Where a helper keeps them, docker writes an entry without any.
   const known = entries.flatMap(([place, credential]) => (credential?.username ? [[place, credential] as const] : []));
-  // The more specific place of two that begin alike comes first.
-  return known.sort(([a], [b]) => (a === b ? 0 : a < b ? 1 : -1));
+  return specificFirst(known);
 }
 
+/** One of several, in whose order those for the same place are tried. */
+export const joinedKeyrings = (keyrings: readonly Keyring[]): Keyring => specificFirst(keyrings.flat());
+
+/** Credentials for places as they are written by people. */
+export const keyringOf = (entries: readonly (readonly [place: string, credential: Credential])[]): Keyring =>
+  specificFirst(entries.map(([place, credential]) => [placeOf(place), credential]));
+
+/** The more specific place of two that begin alike comes first. */
+const specificFirst = (keyring: Keyring): Keyring => keyring.toSorted(([a], [b]) => (a === b ? 0 : a < b ? 1 : -1));
+
 function credentialOf(entry: z.infer<typeof entrySchema>): Credential | undefined {
-  const { username = '', password = '', auth = '' } = entry ?? {};
-  if (auth === '') return { username, password };
+  const { username = '', password = '', auth = '', email } = entry ?? {};
+  const more = email ? { email } : {};
+  if (auth === '') return { username, password, ...more };
   const decoded = fromBase64(auth);
   const colon = decoded?.indexOf(':') ?? -1;
   return decoded === undefined || colon < 0
     ? undefined
-    : { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
+    : { username: decoded.slice(0, colon), password: decoded.slice(colon + 1), ...more };
 }
 
 /** Padded or not, as both are found. */
@@ -81,7 +104,7 @@ export function credentialsFor(repository: string, keyring: Keyring): Credential
 const isHubs = (repository: string): boolean => /^(index\.)?docker\.io\//.test(repository);
 
 /** The port is the same, each label of the host matches its pattern, and the path begins alike. */
-function isFor(place: string, repository: string): boolean {
+export function isFor(place: string, repository: string): boolean {
   const [[globs, globPort, prefix], [labels, port, path]] = [hostOf(place), hostOf(repository)];
   if (globPort !== port || globs.length !== labels.length || !path.startsWith(prefix)) return false;
   return globs.every((glob, index) => matches(glob, labels[index] ?? ''));

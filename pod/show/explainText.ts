@@ -83,10 +83,13 @@ export function untilText(until: number | undefined, now: number): string {
 /** A wait of less is nobody's concern. */
 const LONG_WAIT_MS = 10_000;
 
-/** Until when an actor waits, or else for how long it has. */
+/** An end that is further away says little: it is the limit of something that should take less. */
+const NEAR_END_MS = 600_000;
+
+/** Until when an actor waits; where that is not soon, for how long it has. */
 export function spanText({ until, since }: { readonly until?: number; readonly since: number }, now: number): string {
-  if (until !== undefined) return untilText(until, now);
-  return now - since < LONG_WAIT_MS ? '' : ` (for ${humanDuration(now - since)} so far)`;
+  const isTold = now - since >= LONG_WAIT_MS && (until === undefined || until - now > NEAR_END_MS);
+  return `${isTold ? ` (for ${humanDuration(now - since)} so far)` : ''}${untilText(until, now)}`;
 }
 
 /** ` for its turn`; nothing where it does not wait. */

@@ -50,6 +50,7 @@ const RATE = { qps: 50, burst: 100 };
 const SETTINGS = {
   ...{ host: HOST, leaseSeconds: 40, statusCheckMs: 10_000, statusReportMs: 300_000 },
   ...{ providerId: '', registers: true, statusImages: 50 },
+  objects: { strategy: 'Watch' as const, syncMs: 60_000 },
 };
 
 export class SimulatedCluster {

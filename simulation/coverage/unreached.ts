@@ -17,6 +17,7 @@ const NO_FEED_ENDS =
 const NOT_UNUSED =
   'defensive: an agent that looks after cgroups never leaves them to the runtime; tested on its machine';
 const NO_CLUSTER = 'these stories are of nodes without a cluster; tested on its machine and in test/simulation/cluster';
+const NO_OBJECTS = 'these stories are of nodes without a cluster, whose pods get no objects; tested on its machine';
 const NO_PATIENCE = 'a simulated sink has no patience; tested on its machine';
 const RARE = 'drawn stories take it only when several events coincide; tested on its machine';
 
@@ -47,6 +48,23 @@ const impatient = [
 const errorIn = (machine: string, from: string) => ({
   ...{ machine, from, event: `xstate.error.actor.0.${machine}.${from}`, reason: NO_FAILURE },
 });
+
+const ofVolume = (from: string, event: string, index: number) => ({ machine: 'volume', from, event, index });
+
+/** What objects lead to that pods get of a cluster, and that change. */
+const ofObjects = [
+  ofVolume('mounting', 'xstate.done.actor.0.volume.mounting', 1),
+  ofVolume('mounting', 'xstate.error.actor.0.volume.mounting', 0),
+  ofVolume('mounted.refreshing', 'xstate.done.actor.0.volume.mounted.refreshing', 0),
+  ofVolume('mounted.refreshing', 'xstate.done.actor.0.volume.mounted.refreshing', 1),
+  ofVolume('mounted.refreshing', 'xstate.error.actor.0.volume.mounted.refreshing', 0),
+  ...['mounted.settling.current', 'mounted.settling.outdated'].map((from) => ({ machine: 'volume', from })),
+  { machine: 'volume', event: 'volume.objectsChanged' },
+  { machine: 'pod', event: 'pod.objectsChanged' },
+  { machine: 'container', event: 'container.objectsChanged' },
+  { machine: 'container', from: 'launching.readyToCreate', event: 'container.launch', index: 0 },
+  { machine: 'container', from: 'launching.configuring' },
+].map((each) => ({ ...each, reason: NO_OBJECTS }));
 
 const ofPod = (from: string, event: string) => ({ machine: 'pod', from, event });
 const ofContainer = (from: string, event: string, index: number) => ({ machine: 'container', from, event, index });
@@ -127,9 +145,12 @@ export const unreached: readonly Unreached[] = [
   ...['refused', 'finished'].map((from) => ({
     ...{ machine: 'pod', from, event: 'pod.terminate', reason: NO_CLUSTER },
   })),
+  { machine: 'volume', from: 'mounted.steady', event: '', reason: NO_CLUSTER },
+  { machine: 'volume', from: 'mounted.awaitingRenewal', reason: NO_CLUSTER },
   ...impatient,
   { machine: 'admission', from: 'open', event: '', reason: NO_CLUSTER },
   { machine: 'admission', from: 'askingServer', reason: NO_CLUSTER },
+  ...ofObjects,
   ...['registration', 'nodeStatus', 'lease', 'mirror'].map((machine) => ({ machine, reason: NO_CLUSTER })),
 ];
 

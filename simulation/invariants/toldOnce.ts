@@ -44,8 +44,10 @@ const OF_AN_IMAGE: readonly (readonly [words: RegExp, call: string])[] = [
   [/^Pulling image "([^"]*)"/, 'imageStatus'],
   [/^Container image "([^"]*)" already present/, 'imageStatus'],
   [/^Successfully pulled image "([^"]*)" in /, 'pullImage'],
+  // What keeps a pull from being asked for is told of each attempt as well, which begins with a look.
+  [/^Failed to pull image "([^"]*)": (?:Failed to record |secret ")/, 'imageStatus'],
   [/^Failed to pull image "([^"]*)": /, 'pullImage'],
-  [/^Back-off pulling image "([^"]*)"/, 'pullImage'],
+  [/^Back-off pulling image "([^"]*)"/, 'imageStatus'],
 ];
 
 /** As a runtime is asked for it. */

@@ -3,7 +3,7 @@ import { createActor, fromCallback } from 'xstate';
 import { createBoundary, type Entry, type World } from '../../actors/boundary.ts';
 import type { EventSink } from '../../actors/events/eventSink.ts';
 import { createReplay } from '../../actors/replay.ts';
-import type { TimerInput } from '../../machines/shared/ports.ts';
+import type { TimerInput } from '../../machines/shared/timerInput.ts';
 import { nextTask, Schedule } from '../../simulation/schedule.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
@@ -84,6 +84,16 @@ describe('a timer', () => {
     expect(await elapsesAfter({ shown: START - 1_000 })).toBe(0);
     expect(await elapsesAfter({ shown: START + 10_500 }, -3_600_000)).toBe(3_610_500);
     expect(await elapsesAfter({ shown: START + 10_500 }, 3_600_000)).toBe(3_000);
+  });
+
+  test('for what is due goes by the clock that is there first, and is over when that is set back', async () => {
+    expect(await elapsesAfter({ due: START + 3_600_000 })).toBe(3_600_000);
+    expect(await elapsesAfter({ due: START - 1_000 })).toBe(0);
+    expect(await elapsesAfter({ due: START + 3_600_000 }, 1_800_000)).toBe(1_800_000);
+    expect(await elapsesAfter({ due: START + 3_600_000 }, 7_200_000)).toBe(10_000);
+    expect(await elapsesAfter({ due: START + 3_600_000 }, -7_200_000)).toBe(10_000);
+    // So much happens to clocks that are kept right.
+    expect(await elapsesAfter({ due: START + 3_600_000 }, -60_000)).toBe(3_600_000);
   });
 });
 

@@ -145,6 +145,19 @@ describe('images', () => {
     expect(node.calls('pullImage')).toHaveLength(1);
   });
 
+  test('for how long a pull has taken is told, as its limit is far away; and its limit when that comes near', async () => {
+    const images = { registry: { [REMOTE]: { pullMs: 5 * 60_000 } } };
+    const answers = async (pullLimitMs: number) => {
+      const node = await simulatedNode({ runtime: { images }, config: { pullLimitMs } });
+      node.apply(withImage(REMOTE));
+      await node.advance('2m');
+      return node.agent.explain('web')?.answer;
+    };
+    const pull = `container main is waiting for the pull of image ${REMOTE}`;
+    expect(await answers(3_600_000)).toMatch(new RegExp(`^${pull} \\(for 119s so far\\) until .* \\(in 58m\\)$`));
+    expect(await answers(240_000)).toMatch(new RegExp(`^${pull} until .* \\(in 2m|in 1\\d\\ds\\)$`));
+  });
+
   test('where they are not bounded, each begins at once', async () => {
     const images = { registry: { [REMOTE]: { pullMs: 60_000 } } };
     const node = await simulatedNode({ runtime: { images }, config: { pullSlots: Number.POSITIVE_INFINITY } });

@@ -7,6 +7,7 @@ import type { ExecScript } from '../../cri/simulated/exec.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { simulatedNode } from '../fakes/node.ts';
+import { FakeObjects } from '../fakes/objects.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 
 const SECRET = 'hunter2';
@@ -101,6 +102,23 @@ test.each<[string, Lifecycle, ReturnType<ExecScript>]>([
     expect(JSON.stringify(node.entries)).toMatch(/"command":\["(sh|login)","redacted-/);
   },
 );
+
+test('what a container takes from a Secret is recorded and explained without it, whatever repeats it, over its end', async () => {
+  const objects = new FakeObjects();
+  objects.put('Secret', 'key', { data: { password: Buffer.from(SECRET).toString('base64') } });
+  const env = [{ name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'key', key: 'password' } } }];
+  const args = ['--password=$(PASSWORD)'];
+  const node = await simulatedNode({ silentSource: true, parts: { objects } });
+  node.runtime.faults.add({ call: 'startContainer', error: quoted });
+  node.apply(podWith('web', { containers: [containerWith('main', { env, args })] }));
+  await node.advance('5s');
+  expect(JSON.stringify(node.pod('web'))).toContain(SECRET);
+  await expectWithoutSecret(node);
+  node.remove('web');
+  await node.advance('5s');
+  await expectWithoutSecret(node);
+  expect(JSON.stringify(node.entries)).toContain('redacted-');
+});
 
 test('a terminal status of a former run, and an annotation that repeats it, are recorded without it', async () => {
   const { metadata, spec } = podOf('web');

@@ -1,6 +1,8 @@
 /** A test API server in memory, and clients of it on the clock of a test. */
+
 import type { Clock } from '../../actors/clock.ts';
 import { PodCache } from '../../actors/cluster/podCache.ts';
+import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import { Api } from '../../apiserver/api.ts';
 import type { Answer, User } from '../../apiserver/request.ts';
 import { KubeClient } from '../../kube/client.ts';
@@ -111,6 +113,7 @@ export interface Cluster {
   readonly statusCheckMs: number;
   readonly statusReportMs: number;
   readonly statusImages: number;
+  readonly objects: ObjectSettings;
   readonly providerId: string;
   readonly registers: boolean;
   /** Asks as an administrator; gives the object of the answer, or throws what it says. */
@@ -144,6 +147,7 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
     statusCheckMs: 10_000,
     statusReportMs: 300_000,
     statusImages: 50,
+    objects: { strategy: 'Watch', syncMs: 60_000 },
     providerId: '',
     registers: true,
     ask,

@@ -1,14 +1,7 @@
 /** Ports that a test answers itself, at once and in its own order: no promise stands between a question and its answer. */
 import { type ActorLogic, type AnyActorRef, type EventObject, fromCallback, type Snapshot } from 'xstate';
-import type {
-  FeedLogic,
-  Port,
-  PortName,
-  PortTypes,
-  Provider,
-  TimerInput,
-  TimerLogic,
-} from '../../machines/shared/ports.ts';
+import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../../machines/shared/ports.ts';
+import type { TimerInput } from '../../machines/shared/timerInput.ts';
 import { type Failure, type FailureReason, toFailure } from '../../pod/failure.ts';
 
 /** What a world answers by itself; a port without an answer waits for the test. */
@@ -27,12 +20,15 @@ interface Wait {
   due: number;
   /** Whether it is over when the clock shows that, however it is set. */
   readonly byClock: boolean;
+  /** Whether it is over when the clock is set back. */
+  readonly isOverBack?: boolean;
   readonly elapse: () => void;
 }
 
-function dueOf(input: TimerInput, now: number): Pick<Wait, 'due' | 'byClock'> {
+function dueOf(input: TimerInput, now: number): Omit<Wait, 'elapse'> {
   if ('after' in input) return { due: now + input.after, byClock: false };
   if ('shown' in input) return { due: Math.max(now, input.shown), byClock: true };
+  if ('due' in input) return { due: Math.max(now, input.due), byClock: true, isOverBack: true };
   return { due: Math.min(Math.max(now, input.until), now + (input.within ?? Infinity)), byClock: false };
 }
 
@@ -113,7 +109,10 @@ export class FakePorts implements Provider {
   /** Sets the clock so many milliseconds forward, or back: what waits already goes on, but for what the clock is to show. */
   setClock(by: number): void {
     this.now += by;
-    for (const wait of this.#waits) if (!wait.byClock) wait.due += by;
+    for (const wait of this.#waits) {
+      if (!wait.byClock) wait.due += by;
+      if (wait.isOverBack && by < 0) wait.due = this.now;
+    }
   }
 
   /** When the next wait ends, in milliseconds from now. */

@@ -59,6 +59,7 @@ export class FakeWorld {
       return { imageRef: `sha256:${image}`, sizeBytes: 1_024, startedAt: at, finishedAt: at };
     },
     countRestarts: () => ({ restarts: {} }),
+    readObjects: () => null,
     createContainer: ({ pod, container, sandbox, attempt, imageRef }) => {
       this.#requireReady(sandbox.id, 'CreateContainerError');
       // No two of a pod have one number: an earlier one is cleared away.

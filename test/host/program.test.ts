@@ -1,9 +1,10 @@
 import { getEventListeners } from 'node:events';
-import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
+import { isRunning, processOf } from '../../host/runningProcess.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 
 const { signal } = new AbortController();
@@ -68,6 +69,24 @@ describe('a program that runs for us', () => {
     expect(failure).toMatchObject({ isLate: true });
     await eventually('it has cleaned up', async () => (await readdir(directory)).includes('cleaned'));
     await rm(directory, { recursive: true });
+  });
+
+  test('takes what it has started with it, where that is asked for', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'statelet-program-'));
+    const script = `sh -c 'echo $$ > ${directory}/pid; exec sleep 1000' & wait`;
+    const failure = shell(script, { limitMs: 500, endsChildren: true }).catch((error: unknown) => error);
+    const child = await eventually('it has begun', async () => {
+      return (await processOf(Number(await readFile(join(directory, 'pid'), 'utf8')))) ?? false;
+    });
+    expect(await failure).toMatchObject({ isLate: true });
+    await eventually('its child has ended', async () => !(await isRunning(child)));
+    await rm(directory, { recursive: true });
+  });
+
+  test('is ended when it writes more than it may', async () => {
+    expect(await shell('printf 12345', { mostOutput: 5 })).toBe('12345');
+    const failure = await shell('yes secret', { mostOutput: 1_000 }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ message: 'wrote more than 1000 bytes', isLate: false });
   });
 
   test('is ended when it is not wanted any more', async () => {

@@ -66,3 +66,18 @@ test('a watch of lines that are none, or a list of something else, has failed an
     ),
   });
 });
+
+test('of Secrets and tokens nothing is told that came', () => {
+  const asked = ['GET /api/v1/namespaces/a/secrets/b', 'GET /api/v1/namespaces/a/secrets?watch=true', 'POST /a/token'];
+  for (const each of asked) {
+    const said = `${each}: the server answered with something else, expected`;
+    expect(problemOf(() => jsonOf('{"data":{"key":"aGlk', each))).toEqual(
+      new OddAnswer(`${said} the JSON of a Kubernetes API`),
+    );
+    const odd = { status: { token: 5, hidden: 'aGlk' } };
+    const schema = z.object({ status: z.object({ token: z.string() }) });
+    expect(problemOf(() => readAnswer(schema, odd, { asked: each, expected: 'a token' }))).toEqual(
+      new OddAnswer(`${said} a token`),
+    );
+  }
+});

@@ -52,6 +52,20 @@ export const containerMutations: readonly Mutation[] = [
     put: "initializing ? 'ContainerCreating' : 'ContainerCreating'",
   },
   {
+    rule: 'C16',
+    breaks: "the node's own credentials are tried before those of the pod",
+    file: 'actors/images/podCredentials.ts',
+    find: 'return [...credentialsFor(repository, joinedKeyrings(keyrings)), ...own];',
+    put: 'return [...own, ...credentialsFor(repository, joinedKeyrings(keyrings))];',
+  },
+  {
+    rule: 'C17',
+    breaks: 'an image that another pod has pulled with its Secret is used without a proof',
+    file: 'machines/image/setup.ts',
+    find: "imageRef !== null && context.policy !== 'Always' && !isUnproven",
+    put: "imageRef !== null && context.policy !== 'Always'",
+  },
+  {
     rule: 'C17',
     breaks: 'an image without a tag is not looked for again',
     file: 'pod/images/pullPolicy.ts',

@@ -24,7 +24,9 @@ const config = {
     statusCheckMs: 1,
     statusImages: 50,
     statusReportMs: 2,
+    hasTrustBundles: true,
   },
+  objects: { strategy: 'Watch' as const, syncMs: 60_000 },
   rate: { qps: 50, burst: 100 },
   eventRate: { qps: 50, burst: 100 },
 };
@@ -81,7 +83,7 @@ test('a node asks by its certificate, and says who it is', async () => {
   );
   const [server, kubeconfigFile] = [`https://127.0.0.1:${serving.port}`, join(folder, 'node.conf')];
   const access = { server, kubeconfig: kubeconfigFile, context: 'c', user: 'u', means: 'client certificate' };
-  expect(joined.access).toEqual(access);
+  expect(joined).toMatchObject({ access, hasTrustBundles: true });
   joined.close();
   await expect(joined.client.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
   await expect(joined.leaseClient.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
@@ -114,7 +116,9 @@ test('what is wrong with the files that it names is told before anything is aske
   const before = asked.length;
   const file = await kubeconfig();
   const problems: string[] = [];
-  const joined = await joinCluster({ ...config, kubeconfig: file }, host, (problem) => problems.push(problem));
+  const joined = await joinCluster({ ...config, kubeconfig: file }, host, {
+    onProblem: (problem) => problems.push(problem),
+  });
   await writeFile(join(folder, 'node.key'), 'SECRET');
   const place = `--kubeconfig: ${file}: users: "u": client-key: ${join(folder, 'node.key')}`;
   const said = `${place}: expected a private key in PEM, got text without a PEM block`;

@@ -29,7 +29,7 @@ afterEach(() => rm(volume, { recursive: true }));
 
 /** Shows files, given as path and text. */
 function show(files: Record<string, string>, beforeShown: () => Promise<void> = async () => {}) {
-  const list = Object.entries(files).map(([path, text]) => ({ path, text, mode: 0o640 }));
+  const list = Object.entries(files).map(([path, text]) => ({ path, data: Buffer.from(text), mode: 0o640 }));
   return showFiles(hostFiles, volume, { shown: list, now, beforeShown, signal });
 }
 

@@ -7,6 +7,7 @@ import { hookRequest, specOf } from '../context.ts';
 import { recordFailedPostStartEvent, recordOutdatedEvent, recordStopEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { failedPostStart } from '../waitingReason.ts';
+import { configuring, configuringImplementations, onObjectsChanged } from './configuring.ts';
 import { making, makingImplementations } from './making.ts';
 
 const guards = {
@@ -21,7 +22,10 @@ const guards = {
 const failedHook = (failure: Failure) => ({ failure, waitingReason: failedPostStart(failure) });
 
 export const launchingImplementations = { guards };
-const launchingSetup = containerSetup.extend(makingImplementations).extend(launchingImplementations);
+const launchingSetup = containerSetup
+  .extend(configuringImplementations)
+  .extend(makingImplementations)
+  .extend(launchingImplementations);
 
 export const launching = launchingSetup.createStateConfig({
   initial: 'readyToCreate',
@@ -60,8 +64,14 @@ export const launching = launchingSetup.createStateConfig({
         { guard: 'mustStay', target: '#container.stopped' },
         { guard: 'mustReset', target: '#container.pending.reset' },
       ],
-      on: { 'container.launch': { guard: 'mayLaunch', target: 'making' } },
+      on: {
+        'container.launch': [
+          { guard: and(['mayLaunch', 'takesVariables']), target: 'configuring' },
+          { guard: 'mayLaunch', target: 'making' },
+        ],
+      },
     },
+    configuring,
     making,
     awaitingRetry: {
       tags: 'retrying',
@@ -72,6 +82,7 @@ export const launching = launchingSetup.createStateConfig({
         // An image that was removed since it was found is looked for again, and pulled by its policy (C17).
         'timer.elapsed': [{ guard: 'lacksParts', target: '#container.pending.choosing' }, { target: 'readyToCreate' }],
         'runtime.returned': { guard: 'failedForRuntime', target: 'readyToCreate' },
+        'container.objectsChanged': onObjectsChanged,
       },
     },
     started: {

@@ -16,7 +16,7 @@ import {
 } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { failedStart, terminatedRun } from '../terminatedRun.ts';
-import { createFailed, refusedStart } from '../waitingReason.ts';
+import { refusedStart } from '../waitingReason.ts';
 
 /** What is known of a container by its start: also the id that it has by then. */
 const whatStarted = ({ id, createdAt, startedAt, made }: ObservedContainer) => ({ id, createdAt, startedAt, made });
@@ -39,10 +39,6 @@ const actions = {
     key: slotKey(context, 'start'),
   })),
   recordIdentity: containerSetup.assign(({ context }) => ({ madeFrom: identityOf(context), size: sizeOf(context) })),
-  recordFailedCreate: containerSetup.assign(({ context, event }) => {
-    const failure = failureOf(event);
-    return { ...retryAfter(failure), waitingReason: createFailed(context, failure) };
-  }),
   /** Its pod asks about the sandbox, which no list may tell of yet. */
   tellNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
     if (failureOf(event).reason === 'NotFound') enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound' });

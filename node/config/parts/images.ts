@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { VERIFICATIONS } from '../../../pod/images/imageVerification.ts';
 import { boolean, duration, endpoint, list, oneOf, text, whole } from '../fields.ts';
 
 /** Pulling images and collecting the unused ones. */
@@ -12,9 +13,7 @@ export const images = () => ({
   slowImagePullAfter: z.optional(duration()),
   registryPullQPS: z.optional(whole()),
   registryBurst: z.optional(whole()),
-  imagePullCredentialsVerificationPolicy: z.optional(
-    oneOf('', 'NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify'),
-  ),
+  imagePullCredentialsVerificationPolicy: z.optional(oneOf('', ...VERIFICATIONS)),
   preloadedImagesVerificationAllowlist: z.optional(list(text)),
   imageMinimumGCAge: z.optional(duration()),
   imageMaximumGCAge: z.optional(duration()),

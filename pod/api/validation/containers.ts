@@ -2,7 +2,7 @@ import { containersOf, type PlacedContainer } from '../containers.ts';
 import type { Problem } from '../problem.ts';
 import type { Container, ContainerPort } from '../schema/container.ts';
 import type { PodSpec } from '../schema/pod.ts';
-import { validateEnv } from './env.ts';
+import { validateEnv, validateEnvFrom } from './env.ts';
 import { isPortName, PORT_NAME_RULE, validateHandlers } from './handlers.ts';
 import { validateResources } from './resources.ts';
 import { validateMounts } from './volumes.ts';
@@ -38,6 +38,7 @@ function validateContainer({ container, role }: PlacedContainer, spec: PodSpec, 
     ...validateImage(container.image, `${path}.image`),
     ...validatePorts(container.ports ?? [], `${path}.ports`),
     ...validateEnv(container.env ?? [], `${path}.env`),
+    ...validateEnvFrom(container.envFrom ?? [], `${path}.envFrom`),
     ...validateResources(container.resources, `${path}.resources`),
     ...validateMounts(container, spec.volumes ?? [], path),
     ...validateHandlers(container, role, path),

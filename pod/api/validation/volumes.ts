@@ -1,7 +1,7 @@
 import { type Problem, shownValue } from '../problem.ts';
 import type { Container, VolumeMount } from '../schema/container.ts';
 import type { Volume } from '../schema/volume.ts';
-import { validateDownwardApi, validateProjected } from './projections.ts';
+import { validateDownwardApi, validateObject, validateProjected } from './projections.ts';
 import { validateQuantity } from './resources.ts';
 import { dnsLabel, duplicates, forbidden, invalid, pathInVolume, required } from './words.ts';
 
@@ -26,7 +26,7 @@ function validateVolume(volume: Volume, path: string): Problem[] {
   const [source, ...more] = Object.keys(volume)
     .filter((key) => key !== 'name')
     .sort((one, other) => ORDER.indexOf(one) - ORDER.indexOf(other));
-  const { hostPath, emptyDir, downwardAPI, projected, image } = volume;
+  const { hostPath, emptyDir, downwardAPI, projected, configMap, secret, image } = volume;
   return [
     ...dnsLabel(`${path}.name`, volume.name),
     ...(source === undefined ? [required(path, 'must specify a volume type')] : []),
@@ -35,6 +35,8 @@ function validateVolume(volume: Volume, path: string): Problem[] {
     ...(emptyDir?.sizeLimit ? validateQuantity(emptyDir.sizeLimit, `${path}.emptyDir.sizeLimit`) : []),
     ...(image && !image.reference ? [required(`${path}.image.reference`)] : []),
     ...(downwardAPI ? validateDownwardApi(downwardAPI, `${path}.downwardAPI`) : []),
+    ...(configMap ? validateObject(configMap, { field: 'name', name: configMap.name }, `${path}.configMap`) : []),
+    ...(secret ? validateObject(secret, { field: 'secretName', name: secret.secretName }, `${path}.secret`) : []),
     ...(projected ? validateProjected(projected, `${path}.projected`) : []),
   ];
 }

@@ -17,6 +17,11 @@ export const container: Readonly<Record<string, string>> = {
   'pending.countingRestarts': 'How often it has run before is read from its logs.',
   launching: 'It is being created and started.',
   'launching.readyToCreate': 'All is there. The containers of a pod are started one at a time: it waits for its turn.',
+  'launching.configuring':
+    'The ConfigMaps and Secrets that its variables are taken from are read, before it takes a start slot.',
+  'launching.configuring.current': 'They have not changed since they were asked for.',
+  'launching.configuring.outdated':
+    'They have changed since they were asked for: if one was missing, it is looked for again.',
   'launching.making': 'It is created and started, within one of the start slots of the node.',
   'launching.making.queued': 'As many starts as the node allows are under way. It waits for a slot.',
   'launching.making.creating': 'The runtime creates the container.',

@@ -4,11 +4,21 @@ type Meanings = Readonly<Record<string, string>>;
 export const volume: Meanings = {
   new: 'Its actor has just begun.',
   mounting: 'It is mounted into the directory of the pod.',
+  'mounting.current': 'What it shows has not changed since it was asked for.',
+  'mounting.outdated':
+    'What it shows has changed since it was asked for: once it is mounted, it is brought up to date.',
   awaitingRetry: 'It could not be mounted. It is tried again after a wait; containers that mount it wait as long.',
   gettingImage: 'It is an image volume: its image is looked for, and pulled where its pull policy says so.',
   mounted: 'It is there for the containers that mount it.',
   'mounted.steady': 'It is mounted, and shows what it should.',
-  'mounted.refreshing': 'What it shows of its pod has changed. Its files are replaced at once, while containers go on.',
+  'mounted.awaitingRenewal': 'It shows a token, which is renewed long before it expires, whatever the clock is set to.',
+  'mounted.refreshing':
+    'What it shows has changed, or its token gets old. Its files are replaced at once, while containers go on.',
+  'mounted.refreshing.current': 'What it shows has not changed since it was asked for.',
+  'mounted.refreshing.outdated': 'What it shows has changed since it was asked for: its files are updated once more.',
+  'mounted.settling': 'Its files were updated. The next update comes a second later at the earliest.',
+  'mounted.settling.current': 'It shows what it should.',
+  'mounted.settling.outdated': 'What it shows has changed once more. Its files are updated when the second is over.',
   'mounted.awaitingRefresh':
     'Its files could not be updated. It is tried again after a wait; the old ones stay meanwhile.',
   unmounting: 'The pod ends: it is unmounted, and what this agent has put there is removed.',

@@ -28,7 +28,15 @@ function withHungVolume(name: string, story: (place: Place) => Promise<void>): v
       const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir: folder, owner: 'us' });
       const unasked = () => Promise.reject(new Error('nobody asks'));
       const cri = { version: unasked, listPodSandbox: unasked };
-      const ports = diskServices({ cri, node: () => node(), clock, layout, mounter, ownership });
+      const ports = diskServices({
+        cri,
+        node: () => node(),
+        clock,
+        layout,
+        mounter,
+        ownership,
+        variableObjects: { forget: () => {} },
+      });
       const hostPath = { path: hanging.directory, type: 'Directory' as const };
       const pod = aPod({
         volumes: [

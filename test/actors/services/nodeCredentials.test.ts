@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { nodeCredentials } from '../../../actors/services/nodeCredentials.ts';
+import { aPod } from '../../pod/fixtures.ts';
 
 let directory = '';
 beforeEach(async () => {
@@ -27,7 +28,8 @@ function finder() {
     homeDir: join(directory, 'home'),
     onUnusable: (file, why) => void told.push(`${file.slice(directory.length)}: ${why}`),
   });
-  return { told, who: async () => (await find('r.example/app')).map(({ username }) => username) };
+  const asked = { repository: 'r.example/app', pod: aPod(), signal: new AbortController().signal };
+  return { told, who: async () => (await find(asked)).map(({ username }) => username) };
 }
 
 test("C16: the first file counts: a config.json of the root directory, the working one or the user's, then the old form", async () => {

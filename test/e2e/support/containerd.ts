@@ -28,7 +28,10 @@ export const noAbort = new AbortController().signal;
  * Starts a private containerd, with these runtime handlers beside `runc`; a host that cannot run one fails the test by
  * saying what is missing.
  */
-export async function startTestContainerd(handlers: readonly string[] = []): Promise<TestContainerd> {
+export async function startTestContainerd(
+  handlers: readonly string[] = [],
+  { registries }: TestContainerdOptions = {},
+): Promise<TestContainerd> {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-node-'));
   const start = () => startManagedContainerd({ directory, signal: noAbort, pause: (ms) => pause(ms) });
   let containerd: ManagedContainerd | undefined;
@@ -42,7 +45,11 @@ export async function startTestContainerd(handlers: readonly string[] = []): Pro
   try {
     containerd = await start();
     cri = connectCri({ runtimeEndpoint: containerd.endpoint, requestTimeoutMs: 30_000 });
-    if (handlers.length > 0) await restartWith(handlers, { directory, containerd, cri });
+    const tables = [
+      ...handlers.map((name) => handlerTable(name, directory)),
+      ...(registries ? [registriesTable(directory)] : []),
+    ];
+    if (tables.length > 0) await restartWith(tables, { directory, containerd, cri });
     return { directory, containerd, cri, again: start, end };
   } catch (error) {
     await end();
@@ -50,20 +57,32 @@ export async function startTestContainerd(handlers: readonly string[] = []): Pro
   }
 }
 
-/** Starts it once more with handlers in its configuration that are as `runc` and have their state elsewhere. */
+interface TestContainerdOptions {
+  /** Whether what is in `certs.d` of its directory says how registries are reached. */
+  readonly registries?: boolean;
+}
+
+const registriesTable = (directory: string) =>
+  `[plugins."io.containerd.grpc.v1.cri".registry]
+  config_path = ${JSON.stringify(join(directory, 'certs.d'))}
+`;
+
+/** A handler that is as `runc`, and has its state elsewhere. */
+function handlerTable(name: string, directory: string): string {
+  const runtimes = '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes';
+  return `${runtimes}.${name}]
+  runtime_type = "io.containerd.runc.v2"
+${runtimes}.${name}.options]
+  Root = ${JSON.stringify(join(layoutOf(directory).state, name))}
+`;
+}
+
+/** Starts it once more with these in its configuration. */
 async function restartWith(
-  handlers: readonly string[],
+  tables: readonly string[],
   { directory, containerd, cri }: Pick<TestContainerd, 'directory' | 'containerd' | 'cri'>,
 ): Promise<void> {
   const layout = layoutOf(directory);
-  const runtimes = '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes';
-  const tables = handlers.map(
-    (name) => `${runtimes}.${name}]
-  runtime_type = "io.containerd.runc.v2"
-${runtimes}.${name}.options]
-  Root = ${JSON.stringify(join(layout.state, name))}
-`,
-  );
   await appendFile(layout.config, tables.join(''));
   await containerd.halt();
   const started = await spawnContainerd(layout);

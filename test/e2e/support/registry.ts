@@ -1,5 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type BuiltImage, ociManifestType } from '../../../cri/managed/ociArchive.ts';
 import { loopbackServer } from './loopbackServer.ts';
+import { registryCertificate as cert, registryKey as key } from './registryCertificate.ts';
 
 /** A registry of a test, which only this host can reach. */
 export interface Registry {
@@ -15,37 +17,94 @@ interface User {
   readonly password: string;
 }
 
+/** Lets who asks in, and says who that is; else it has answered, and is undefined. */
+type Door = (request: IncomingMessage, response: ServerResponse) => string | undefined;
+
 /** Serves one image under every repository and tag by the protocol of registries. */
-export const openRegistry = (image: BuiltImage): Promise<Registry> => serve(image, () => true);
+export const openRegistry = (image: BuiltImage): Promise<Registry> => serve(image, () => passwordDoor(() => true));
 
 /** As an open one, but 401 for everybody but this user. */
 export const guardedRegistry = (image: BuiltImage, { username, password }: User): Promise<Registry> =>
-  serve(image, (given) => given === `${username}:${password}`);
+  serve(image, () => passwordDoor((given) => given === `${username}:${password}`));
 
-async function serve(image: BuiltImage, isAllowed: (given: string) => boolean): Promise<Registry> {
+/** The same over TLS, for these users. */
+export const tlsRegistry = (image: BuiltImage, users: readonly User[]): Promise<Registry> =>
+  serve(image, () => passwordDoor(knows(users)), { key, cert });
+
+/** One over TLS that gives these users a token, and lets in who has one. */
+export const tokenRegistry = (image: BuiltImage, users: readonly User[]): Promise<Registry> =>
+  serve(image, (host) => tokenDoor(`https://${host}/token`, knows(users)), { key, cert });
+
+const knows =
+  (users: readonly User[]) =>
+  (given: string): boolean =>
+    users.some(({ username, password }) => given === `${username}:${password}`);
+
+const userOf = (given: string): string => given.split(':')[0] ?? '';
+
+function givenBy({ headers }: IncomingMessage): string {
+  const [, given = ''] = /^Basic (.*)$/.exec(headers.authorization ?? '') ?? [];
+  return Buffer.from(given, 'base64').toString();
+}
+
+const passwordDoor =
+  (isAllowed: (given: string) => boolean): Door =>
+  (request, response) => {
+    const given = givenBy(request);
+    if (isAllowed(given)) return userOf(given);
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end();
+    return undefined;
+  };
+
+/** Tokens are had at a URL for a user and a password; there is none for others. */
+const tokenDoor =
+  (realm: string, isAllowed: (given: string) => boolean): Door =>
+  (request, response) => {
+    const given = givenBy(request);
+    const [, token = ''] = /^Bearer token-of-(.*)$/.exec(request.headers.authorization ?? '') ?? [];
+    if (token !== '') return token;
+    // What asks by POST is told so, and asks by GET then.
+    if (!request.url?.startsWith('/token')) {
+      const repository = /^\/v2\/(.*)\/(?:manifests|blobs)\//.exec(request.url ?? '')?.[1] ?? '';
+      const challenge = `Bearer realm="${realm}",service="test",scope="repository:${repository}:pull"`;
+      response.writeHead(401, { 'www-authenticate': challenge }).end();
+    } else if (request.method !== 'GET') response.writeHead(404).end();
+    else if (!isAllowed(given)) response.writeHead(401).end();
+    else response.end(JSON.stringify({ token: `token-of-${userOf(given)}` }));
+    return undefined;
+  };
+
+async function serve(
+  image: BuiltImage,
+  doorOf: (host: string) => Door,
+  tls?: { readonly key: string; readonly cert: string },
+): Promise<Registry> {
   const asked: string[] = [];
-  const blobs = new Map(image.blobs.map(({ digest, content }) => [digest, content]));
   const { port, end } = await loopbackServer((request, response) => {
-    const [, given = ''] = /^Basic (.*)$/.exec(request.headers.authorization ?? '') ?? [];
-    const decoded = Buffer.from(given, 'base64').toString();
-    asked.push(decoded.split(':')[0] ?? '');
-    if (!isAllowed(decoded)) {
-      response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end();
-      return;
-    }
-    const [, kind, what = ''] = /\/(manifests|blobs)\/([^/]+)$/.exec(request.url ?? '') ?? [];
-    const digest = kind === 'manifests' && !what.startsWith('sha256:') ? image.manifest.digest : what;
-    const content = blobs.get(digest);
-    if (content === undefined) {
-      response.writeHead(kind === undefined ? 200 : 404).end();
-      return;
-    }
-    const type = digest === image.manifest.digest ? ociManifestType : 'application/octet-stream';
-    response.writeHead(200, {
-      ...{ 'content-type': type, 'content-length': content.length },
-      'docker-content-digest': digest,
-    });
-    response.end(request.method === 'HEAD' ? undefined : content);
+    asked.push(userOf(givenBy(request)));
+    if (door(request, response) !== undefined) serveImage(image, request, response);
+  }, tls);
+  const host = `127.0.0.1:${port}`;
+  const door = doorOf(host);
+  return { host, asked, end };
+}
+
+function serveImage(
+  { manifest, blobs }: BuiltImage,
+  { url = '', method }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const [, kind, what = ''] = /\/(manifests|blobs)\/([^/]+)$/.exec(url) ?? [];
+  const digest = kind === 'manifests' && !what.startsWith('sha256:') ? manifest.digest : what;
+  const content = blobs.find((blob) => blob.digest === digest)?.content;
+  if (content === undefined) {
+    response.writeHead(kind === undefined ? 200 : 404).end();
+    return;
+  }
+  const type = digest === manifest.digest ? ociManifestType : 'application/octet-stream';
+  response.writeHead(200, {
+    ...{ 'content-type': type, 'content-length': content.length },
+    'docker-content-digest': digest,
   });
-  return { host: `127.0.0.1:${port}`, asked, end };
+  response.end(method === 'HEAD' ? undefined : content);
 }

@@ -39,6 +39,11 @@ function call({ pick }: ReturnType<typeof dice>): { readonly what: string; reado
   const [one, other] = [path(), path()];
   const acts: Record<string, Act> = {
     mkdir: (files, at) => files.mkdir(at(one)),
+    own: (files, at) => files.lchown(at(one), pick([-1, 4711]), pick([-1, 4712])),
+    owners: async (files, at) => {
+      const { uid, gid } = await files.lstat(at(one));
+      return [uid, gid];
+    },
     mkdirs: async (files, at) => (await files.mkdir(at(one), { recursive: true }))?.replace(at(''), ''),
     write: (files, at) => files.writeFile(at(one), `text of ${one}`),
     writeOpen: async (files, at) => {

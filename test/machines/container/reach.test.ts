@@ -45,6 +45,7 @@ const succeeded = { ...ended, exitCode: 0 };
 const outputs: Outputs = {
   image: () => [{ imageRef: 'sha256:1' }],
   countRestarts: () => [{ restarts: {} }, { restarts: { main: 3 } }],
+  readObjects: () => [null],
   createContainer: () => [{ id: runs.id }],
   startContainer: () => [runs, ended, { ...runs, state: 'unknown' }],
   stopContainer: () => [ended, null],
@@ -74,6 +75,7 @@ const events: ContainerEvent[] = [
   { type: 'runtime.containerObserved', id: runs.id, container: null },
   { type: 'runtime.containerObserved', id: 'another', container: { ...ended, id: 'another' } },
   { type: 'runtime.returned' },
+  { type: 'container.objectsChanged' },
   { type: 'probe.succeeded', kind: 'startup', id: runs.id, at: 1 },
   { type: 'probe.failed', kind: 'startup', id: runs.id, at: 1, said: 'no' },
   { type: 'probe.failed', kind: 'readiness', id: runs.id, at: 1, said: 'no' },
@@ -157,6 +159,27 @@ const lateVolumes: ContainerEvent[] = [
   { type: 'timer.elapsed' },
 ];
 
+const withVariables = (image?: string): Pod => {
+  const pod = podOf('Always', image);
+  const containers = pod.spec.containers.map((each) => ({ ...each, envFrom: [{ secretRef: { name: 'key' } }] }));
+  return { ...pod, spec: { ...pod.spec, containers } };
+};
+
+/** What comes in while what its variables are taken from may not be there. */
+const changingObjects: ContainerEvent[] = [
+  { type: 'slot.granted', key: 'key' },
+  { type: 'container.start' },
+  { type: 'container.launch' },
+  { type: 'sandbox.ready', sandbox },
+  { type: 'sandbox.lost' },
+  { type: 'container.reset' },
+  { type: 'container.stop', deadline: 30_000 },
+  { type: 'container.objectsChanged' },
+  update(withVariables('busybox:2')),
+  { type: 'runtime.returned' },
+  { type: 'timer.elapsed' },
+];
+
 const ruled = (pod: Pod): Pod => {
   const exitCodes = { operator: 'In' as const, values: [1] };
   const restartPolicyRules = [{ action: 'RestartAllContainers' as const, exitCodes }];
@@ -209,7 +232,7 @@ function reachOf(
 }
 
 /** What only a container that is to run asks for. */
-const MAKES = ['image', 'createContainer', 'startContainer'];
+const MAKES = ['image', 'readObjects', 'createContainer', 'startContainer'];
 
 /** What a world in which all works says next; with `failing`, each port fails once before it answers. */
 function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObject {
@@ -239,6 +262,7 @@ const kinds = {
   'a container that stops in its turn, or is taken out': reachOf('Never', false, endings),
   'a container that is resized': reachOf('Always', true, resizes, sized('1')),
   'a container that mounts a volume which comes late': reachOf('Always', false, lateVolumes, withVolume()),
+  'a container whose variables are of objects': reachOf('Always', false, changingObjects, withVariables()),
   'a container that restarts with its whole pod': reachOf('Never', false, resets, ruled(podOf('Never'))),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);

@@ -5,7 +5,7 @@ import type { ImageEvent, ImageFact } from '../../../machines/shared/events.ts';
 import { provided } from '../../../machines/shared/ports.ts';
 import type { LimiterEvent } from '../../../machines/shared/slots.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import { involvedPod } from '../../../pod/events/recordedEvent.ts';
+import { involvedPod, warning } from '../../../pod/events/recordedEvent.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
@@ -181,6 +181,40 @@ describe('C17: an image that has to wait for its pull slot', () => {
   });
 });
 
+describe('C17: an image that is there, and that its pod has yet to prove its right to', () => {
+  const unproven = { imageRef: 'sha256:1', at: 0, isUnproven: true };
+
+  test('is pulled, also where it was there already when its turn came', () => {
+    const story = imageStory();
+    story.ports.answer('findImage', unproven);
+    expect(story.state()).toBe('queued');
+    story.send({ type: 'slot.granted', key: '', waited: true });
+    story.ports.answer('findImage', unproven);
+    expect([story.state(), story.releases()]).toEqual(['pulling', 0]);
+    story.ports.answer('pullImage', { imageRef: 'sha256:1', sizeBytes: 1, startedAt: 0, finishedAt: 1 });
+    expect(story.output()).toEqual({ imageRef: 'sha256:1' });
+  });
+
+  test('is as good as absent where nobody may pull it', () => {
+    const story = imageStory({ policy: 'Never' });
+    story.ports.answer('findImage', unproven);
+    expect([story.state(), story.reports().at(-1)?.waitingReason?.reason]).toEqual(['missing', 'ErrImageNeverPull']);
+  });
+});
+
+test.each(['Always', 'IfNotPresent', 'Never'])(
+  'C16: its pod is told of secrets that cannot be had with each look for it (%s)',
+  (policy) => {
+    for (const imageRef of ['sha256:1', null]) {
+      const story = imageStory({ policy });
+      story.ports.answer('findImage', { imageRef, at: 0, warnings: [warning('Missing', 'no secret')] });
+      const told = story.toldOf();
+      expect(told[0]).toBe('pod Warning Missing: no secret');
+      expect(told.filter((each) => each.includes('Missing'))).toHaveLength(1);
+    }
+  },
+);
+
 describe('whatever comes in whenever', () => {
   const events: ImageEvent[] = [
     { type: 'image.update', pod },
@@ -193,6 +227,7 @@ describe('whatever comes in whenever', () => {
     findImage: () => [
       { imageRef: 'sha256:1', at: 0 },
       { imageRef: null, at: 0 },
+      { imageRef: 'sha256:1', at: 0, isUnproven: true, warnings: [{ reason: 'Odd', message: 'no such secret' }] },
     ],
     pullImage: () => [{ imageRef: 'sha256:1', sizeBytes: 1, startedAt: 0, finishedAt: 1 }],
   };

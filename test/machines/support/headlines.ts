@@ -64,9 +64,13 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   },
   volume: {
     gettingImage: 'volume data is not mounted yet: waiting for its image (for 2m10s so far)',
-    mounting: 'volume data is not mounted yet: waiting for its mount to complete until 12:03:10 (in 14s)',
+    'mounting.current': 'volume data is not mounted yet: waiting for its mount to complete until 12:03:10 (in 14s)',
+    'mounting.outdated': 'volume data is not mounted yet: waiting for its mount to complete until 12:03:10 (in 14s)',
     awaitingRetry: 'volume data is not mounted: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
-    'mounted.refreshing': 'pod web is running, with 0 of 0 containers ready',
+    'mounted.awaitingRenewal': 'pod web is running, with 0 of 0 containers ready',
+    'mounted.refreshing.current': 'pod web is running, with 0 of 0 containers ready',
+    'mounted.refreshing.outdated': 'pod web is running, with 0 of 0 containers ready',
+    'mounted.settling.outdated': 'pod web is running, with 0 of 0 containers ready',
     'mounted.awaitingRefresh': 'pod web is running, with 0 of 0 containers ready',
     unmounting:
       'pod web is terminating (Removed): volume data is waiting for its unmount to complete until 12:03:10 (in 14s)',
@@ -96,6 +100,10 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'pending.waiting': 'container app is waiting for the containers before it (for 2m10s so far)',
     'launching.readyToCreate':
       'container app is waiting for its turn to start (containers of a pod start one at a time) (for 2m10s so far)',
+    'launching.configuring.current':
+      'container app is waiting for the ConfigMaps and Secrets of its environment (for 2m10s so far)',
+    'launching.configuring.outdated':
+      'container app is waiting for the ConfigMaps and Secrets of its environment (for 2m10s so far)',
     'launching.making.queued':
       'container app is waiting in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
     'launching.making.creating': 'container app is waiting for the runtime to create it (for 2m10s so far)',

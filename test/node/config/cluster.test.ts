@@ -15,7 +15,8 @@ test("what nobody says is as a kubelet's", () => {
   expect(clusterOf(flags(), undefined)).toEqual({
     ...{ kubeconfig: '/etc/node.conf', registersNode: true, providerId: '', leaseSeconds: 40 },
     ...{ statusCheckMs: 10_000, statusReportMs: 300_000, statusImages: 50, rate: { qps: 50, burst: 100 } },
-    eventRate: { qps: 50, burst: 100 },
+    objects: { strategy: 'Watch', syncMs: 60_000 },
+    ...{ eventRate: { qps: 50, burst: 100 }, hasTrustBundles: false },
   });
 });
 
@@ -29,12 +30,16 @@ test('the file says it otherwise', () => {
       'nodeStatusUpdateFrequency: 4s',
       'nodeStatusReportFrequency: 1m',
       'nodeStatusMaxImages: -1',
+      'configMapAndSecretChangeDetectionStrategy: Cache',
+      'syncFrequency: 20s',
+      'featureGates: {ClusterTrustBundle: true, ClusterTrustBundleProjection: true}',
     ],
   ];
   expect(clusterOf(flags(), file(said.join('\n')))).toMatchObject({
     ...{ registersNode: false, providerId: 'cloud://a', leaseSeconds: 20 },
     ...{ rate: { qps: 7, burst: 9 }, eventRate: { qps: 3, burst: 4 } },
-    ...{ statusCheckMs: 4_000, statusReportMs: 60_000, statusImages: -1 },
+    objects: { strategy: 'Cache', syncMs: 20_000 },
+    ...{ statusCheckMs: 4_000, statusReportMs: 60_000, statusImages: -1, hasTrustBundles: true },
   });
 });
 

@@ -62,7 +62,10 @@ describe('a mistake gives one message with file, path, what was expected and the
       'registerWithTaints: [{key: a}]',
       '/etc/k.yaml: registerWithTaints[0].effect: expected one of "NoSchedule", "PreferNoSchedule", "NoExecute", got nothing',
     ],
-    ['maxParallelImagePulls: 3', '/etc/k.yaml: maxParallelImagePulls: must be 1 unless serializeImagePulls is false'],
+    [
+      'serializeImagePulls: true\nmaxParallelImagePulls: 3',
+      '/etc/k.yaml: maxParallelImagePulls: must be 1 where serializeImagePulls is true',
+    ],
     [
       'imageGCLowThresholdPercent: 90',
       '/etc/k.yaml: imageGCLowThresholdPercent: must be less than imageGCHighThresholdPercent',

@@ -45,6 +45,7 @@ describe('defaults', () => {
       idsPerPod: 65_536,
       maxContainerRestartPeriodMs: 300_000,
       maxParallelImagePulls: 1,
+      imageVerification: { policy: 'NeverVerifyPreloadedImages', allowlist: [] },
       imagePullTimeoutMs: 3_600_000,
       slowImagePullAfterMs: 120_000,
       fileCheckFrequencyMs: 20_000,
@@ -134,6 +135,7 @@ describe('what follows from a field', () => {
     ['serializeImagePulls: true', 1],
     ['serializeImagePulls: false', Number.POSITIVE_INFINITY],
     ['serializeImagePulls: false\nmaxParallelImagePulls: 4', 4],
+    ['maxParallelImagePulls: 4', 4],
   ])('parallel pulls: %j', (yaml, pulls) => {
     expect(compile({}, yaml).maxParallelImagePulls).toBe(pulls);
   });

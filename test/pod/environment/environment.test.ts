@@ -106,8 +106,6 @@ describe("C21: a container's environment", () => {
     expect(() => containerEnvironment(withSource({ secretKeyRef: { name: 's', key: 'k' } }), nothing)).toThrow(
       expect.objectContaining({ reason: 'CreateContainerConfigError' }),
     );
-    const all = aContainer({ envFrom: [{ secretRef: { name: 's' } }] });
-    expect(() => containerEnvironment(all, nothing)).toThrow('secret "s" not found');
     expect(
       containerEnvironment(aContainer({ envFrom: [{ configMapRef: { name: 's', optional: true } }] }), nothing),
     ).toEqual([]);

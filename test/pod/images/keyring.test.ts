@@ -72,7 +72,9 @@ describe('a file of credentials', () => {
 
   test('of the old form has the registries alone', () => {
     const text = JSON.stringify({ 'r.example': { username: 'me', password: 'p', email: 'me@r.example' } });
-    expect(readKeyring(text, '.dockercfg')).toEqual([['r.example', { username: 'me', password: 'p' }]]);
+    expect(readKeyring(text, '.dockercfg')).toEqual([
+      ['r.example', { username: 'me', password: 'p', email: 'me@r.example' }],
+    ]);
   });
 
   test('has names that are data', () => {

@@ -155,7 +155,7 @@ test.each(machines.map((machine) => [machine.id, machine] as const))(
 test('the usual way of a container is shown, what is beside it folded, and its back-off has room for its wait', () => {
   const run = drawings.get('container.run');
   const labels = run?.states.filter(({ state }) => state.startsWith('launching')).map(({ label }) => label);
-  expect(labels).toEqual(['launching', 'readyToCreate', 'queued', 'creating', 'starting', '3 more']);
+  expect(labels).toEqual(['launching', 'readyToCreate', 'queued', 'creating', 'starting', '5 more']);
   expect(run?.states.find(({ state }) => state === 'launching.*')?.holds?.map(({ label }) => label)).toContain(
     'awaitingRetry',
   );

@@ -113,7 +113,9 @@ test.each([
     'Failed to pull image "registry.local/web": reading "registry.local/web:latest": no such host',
     'pullImage',
   ],
-  ['BackOff', 'Back-off pulling image "registry.local/web"', 'pullImage'],
+  ['Failed', 'Failed to pull image "registry.local/web": Failed to record image pull intent: EIO', 'imageStatus'],
+  ['Failed', 'Failed to pull image "registry.local/web": secret "pull": no configuration', 'imageStatus'],
+  ['BackOff', 'Back-off pulling image "registry.local/web"', 'imageStatus'],
 ])('%s is told once of each attempt to get an image: %s', (reason, message, name) => {
   const { begin, call, tell, pass, violations } = story();
   begin();
@@ -181,7 +183,7 @@ test('a container may wait for several images, and is told of each in the same w
   const { begin, tell, call, violations } = story();
   begin();
   for (const image of ['a:1', 'b:1']) {
-    call('pullImage', image);
+    call('imageStatus', image);
     tell('BackOff', `Back-off pulling image "${image}"`);
     tell('Failed', 'Error: ImagePullBackOff');
   }

@@ -20,8 +20,8 @@ describe('C24: a static pod may not refer to API objects', () => {
   test.each<[string, string, Partial<PodSpec>]>([
     ['spec.serviceAccountName', 'serviceaccounts', { serviceAccountName: 'a' }],
     ['spec.resourceClaims', 'resourceclaims', { resourceClaims: [{ name: 'a' }] }],
-    ['spec.volumes[0].secret', 'secrets', { volumes: [{ name: 'v', secret: {} }] }],
-    ['spec.volumes[0].configMap', 'configmaps', { volumes: [{ name: 'v', configMap: {} }] }],
+    ['spec.volumes[0].secret', 'secrets', { volumes: [{ name: 'v', secret: { secretName: 's' } }] }],
+    ['spec.volumes[0].configMap', 'configmaps', { volumes: [{ name: 'v', configMap: { name: 'c' } }] }],
     [
       'spec.volumes[0].persistentVolumeClaim',
       'persistentvolumeclaims',
@@ -42,7 +42,7 @@ describe('C24: a static pod may not refer to API objects', () => {
     [
       `${main}.env[0].valueFrom.secretKeyRef`,
       'secrets',
-      { containers: [aContainer({ env: [{ name: 'a', valueFrom: { secretKeyRef: { key: 'k' } } }] })] },
+      { containers: [aContainer({ env: [{ name: 'a', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] })] },
     ],
     [
       `${main}.envFrom[0].configMapRef`,
@@ -58,7 +58,7 @@ describe('C24: a static pod may not refer to API objects', () => {
   test.each<[string, string, Partial<PodSpec>]>([
     ['spec.serviceAccount', 'serviceaccounts', { serviceAccount: 'a' }],
     ['spec.imagePullSecrets[0]', 'secrets', { imagePullSecrets: [{ name }] }],
-    ['spec.volumes[0].secret', 'secrets', { volumes: [{ name, secret: { optional } }] }],
+    ['spec.volumes[0].secret', 'secrets', { volumes: [{ name, secret: { secretName: 's', optional } }] }],
     ['spec.volumes[0].configMap', 'configmaps', { volumes: [{ name, configMap: { name, optional } }] }],
     ['spec.volumes[0].csi', 'csidrivers (via CSI volumes)', { volumes: [{ name, csi: { driver: 'd' } }] }],
     [

@@ -58,6 +58,101 @@ test('a projected volume shows no path twice, and each of its sources is of one 
   ]);
 });
 
+describe('C37: of what shows objects', () => {
+  const at = 'spec.volumes[0]';
+  const items = (path: string, key = 'k') => [{ key, path }];
+
+  test.each<[string, Omit<Volume, 'name'>, string[]]>([
+    ['a ConfigMap has a name', { configMap: {} }, [`${at}.configMap.name: Required value`]],
+    ['a Secret has a name', { secret: {} }, [`${at}.secret.secretName: Required value`]],
+    [
+      'a mode is a mode',
+      { secret: { secretName: 's', defaultMode: 0o1000 } },
+      [`${at}.secret.defaultMode: Invalid value: 512: ${mode}`],
+    ],
+    [
+      'no path leads out',
+      { configMap: { name: 'c', items: items('../a') } },
+      [`${at}.configMap.items[0].path: Invalid value: "../a": must not contain '..'`],
+    ],
+    [
+      'an item has a key and a path',
+      { secret: { secretName: 's', items: [{ key: '', path: '', mode: -1 }] } },
+      [
+        `${at}.secret.items[0].key: Required value`,
+        `${at}.secret.items[0].path: Required value`,
+        `${at}.secret.items[0].mode: Invalid value: -1: ${mode}`,
+      ],
+    ],
+    [
+      'projected sources have names, and paths of their own',
+      {
+        projected: {
+          sources: [
+            { configMap: { items: items('a') } },
+            { secret: { name: 's', items: items('a') } },
+            { clusterTrustBundle: { name: 'b', path: 'a' } },
+          ],
+        },
+      },
+      [
+        `${at}.projected.sources[0].configMap.name: Required value`,
+        `${at}.projected: Invalid value: "s": conflicting duplicate paths`,
+        `${at}.projected: Invalid value: "a": conflicting duplicate paths`,
+      ],
+    ],
+    [
+      'a token lives ten minutes at least, at a path within',
+      { projected: { sources: [{ serviceAccountToken: { path: '..token', expirationSeconds: 599 } }] } },
+      [
+        `${at}.projected.sources[0].serviceAccountToken.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes`,
+        `${at}.projected.sources[0].serviceAccountToken.path: Invalid value: "..token": must not start with '..'`,
+      ],
+    ],
+    [
+      'a token lives no longer than it can, and anchors have a path',
+      {
+        projected: {
+          sources: [
+            { serviceAccountToken: { path: 't', expirationSeconds: 2 ** 32 + 1 } },
+            { clusterTrustBundle: { name: 'b', path: '' } },
+          ],
+        },
+      },
+      [
+        `${at}.projected.sources[0].serviceAccountToken.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds`,
+        `${at}.projected.sources[1].clusterTrustBundle.path: Required value`,
+      ],
+    ],
+    ['all may be right', { configMap: { name: 'c', items: items('a/b') } }, []],
+  ])('%s', (_what, volume, problems) => {
+    expect(problemsOf(volume)).toEqual(problems);
+  });
+});
+
+test('C37: variables of objects name them and their keys', () => {
+  const container = aContainer({
+    envFrom: [{ prefix: 'a=', configMapRef: { name: 'c' } }, {}, { configMapRef: {}, secretRef: { name: 'S' } }],
+    env: [
+      { name: 'A', valueFrom: { secretKeyRef: { key: '' } } },
+      { name: 'B', valueFrom: { configMapKeyRef: { name: 'c', key: '../k' } } },
+    ],
+  });
+  const at = 'spec.containers[0]';
+  const found = validatePod(aPod({ containers: [container] })).map(({ path, message }) => `${path}: ${message}`);
+  expect(found.map((problem) => problem.replace(/ (a valid|a lowercase).*/, ' …'))).toEqual([
+    `${at}.env[0].valueFrom.secretKeyRef.name: Required value`,
+    `${at}.env[0].valueFrom.secretKeyRef.key: Required value`,
+    `${at}.env[1].valueFrom.configMapKeyRef.key: Invalid value: "../k": …`,
+    `${at}.env[1].valueFrom.configMapKeyRef.key: Invalid value: "../k": must not start with '..'`,
+    `${at}.envFrom[0].prefix: Invalid value: "a=": …`,
+    `${at}.envFrom: Invalid value: "": must specify one of: \`configMapRef\` or \`secretRef\``,
+    `${at}.envFrom[2].configMapRef.name: Required value`,
+    `${at}.envFrom[2].secretRef.name: Invalid value: "S": …`,
+    `${at}.envFrom: Invalid value: "": may not have more than one field specified at a time`,
+  ]);
+});
+
 test('an image volume names its image', () => {
   expect(problemsOf({ image: {} })).toEqual(['spec.volumes[0].image.reference: Required value']);
   expect(problemsOf({ image: { reference: 'site:1' } })).toEqual([]);

@@ -99,10 +99,20 @@ const never: Scenario = {
 const MERGE = 'application/merge-patch+json';
 const UNREACHABLE = 'registry.example.com/app:1';
 
+const pullSecret = {
+  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull' }, type: 'kubernetes.io/dockerconfigjson' },
+  stringData: { '.dockerconfigjson': '{"auths": {"registry.example.com": {"username": "me", "password": "hunter2"}}}' },
+};
+
+const withSecret = (name: string) => ({
+  ...of(container('main', STEADY, { image: UNREACHABLE })),
+  imagePullSecrets: [{ name }],
+});
+
 const image: Scenario = {
   name: '10-image',
   title: 'two pods whose image cannot be pulled; deleted',
-  sends: { gets: 4, patches: 16, deletes: 2, events: 10, repeats: 20 },
+  sends: { gets: 4, patches: 16, deletes: 2, events: 11, repeats: 22 },
   namespaces: ['image'],
   untilMs: 220_000,
   fails: /^pullImage: /,
@@ -119,8 +129,9 @@ const image: Scenario = {
     },
   },
   acts: [
-    [145_816, ({ create }) => create('image/missing', of(container('main', STEADY, { image: UNREACHABLE })))],
-    [145_950, ({ create }) => create('image/present', of(container('main', STEADY, { image: UNREACHABLE })))],
+    [145_700, ({ ask }) => ask('POST', '/api/v1/namespaces/image/secrets', pullSecret)],
+    [145_816, ({ create }) => create('image/missing', withSecret('nosuch'))],
+    [145_950, ({ create }) => create('image/present', withSecret('pull'))],
     [210_800, ({ remove }) => remove('image/missing')],
     [210_850, ({ remove }) => remove('image/present')],
   ],

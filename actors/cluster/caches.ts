@@ -1,0 +1,22 @@
+/** What a node hears of its cluster beside its pods, kept for whoever needs it. */
+import { systemJitter } from '../clock.ts';
+import type { NodeParts } from '../nodeParts.ts';
+import { clusterObjects } from '../objects/clusterObjects.ts';
+import { podContent } from '../objects/podContent.ts';
+import { Classes } from './classes.ts';
+import { OwnNode } from './ownNode.ts';
+import { Services } from './services.ts';
+import type { ClusterCaches } from './watches.ts';
+
+/** Where there is no cluster, nothing is ever heard. */
+export function clusterCaches(
+  { cluster, jitter = systemJitter }: Pick<NodeParts, 'cluster' | 'jitter'>,
+  ground: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'podsLeft' | 'onError'>,
+): ClusterCaches {
+  const ownNode = new OwnNode();
+  const caches = { ownNode, services: new Services(), classes: new Classes() };
+  if (cluster === undefined) return caches;
+  const { client, objects: settings } = cluster;
+  const content = podContent(cluster, { ...ground, jitter });
+  return { ...caches, ...content, objects: clusterObjects({ client, settings, ownNode, jitter, ...ground }) };
+}

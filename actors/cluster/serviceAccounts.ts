@@ -1,0 +1,20 @@
+/** The service accounts of pods, as the API server has them. */
+import * as z from 'zod/mini';
+import type { KubeClient } from '../../kube/client.ts';
+import { serviceAccountPath } from '../../kube/paths.ts';
+import type { FindServiceAccount } from '../services/nodeCredentials.ts';
+
+const schema = z.object({
+  metadata: z.object({
+    uid: z.string(),
+    annotations: z._default(z.nullable(z.record(z.string(), z.string())), null),
+  }),
+});
+
+/** Asked each time: whoever needs one needs it as it is. */
+export const serviceAccountsAt =
+  (client: Pick<KubeClient, 'get'>): FindServiceAccount =>
+  async (account, options) => {
+    const { metadata } = z.parse(schema, await client.get(serviceAccountPath(account), options));
+    return { uid: metadata.uid, annotations: metadata.annotations ?? {} };
+  };

@@ -1,0 +1,234 @@
+/**
+ * The ClusterTrustBundles of the cluster (`pkg/kubelet/clustertrustbundle`): all of them are followed at the API server, but
+ * only while a pod shows any.
+ */
+import * as z from 'zod/mini';
+import { unlessAborted } from '../../host/limit.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { isNotFound } from '../../kube/kubeError.ts';
+import { type KubeObject, Reflector } from '../../kube/reflector.ts';
+import type { NodeFact } from '../../machines/shared/events.ts';
+import { isSelected } from '../../pod/api/selection/objectSelector.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { normalizedAnchors } from '../../pod/objects/trustAnchors.ts';
+import type { TrustBundleProjection, TrustBundles } from '../../pod/objects/trustBundles.ts';
+import type { Clock } from '../clock.ts';
+import { withinLimit } from '../services/timeLimit.ts';
+import { SharedCall } from './sharedCall.ts';
+
+interface BundleParts {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  /** At least 0 and less than 1. */
+  readonly jitter: () => number;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+/** Trust bundles that somebody has to keep up to date. */
+export interface FollowedBundles extends TrustBundles {
+  /** Tells the node which pods show other anchors than there are by now, until the signal aborts. */
+  run(send: (fact: NodeFact) => void, options: { readonly signal: AbortSignal }): Promise<void>;
+  /** The pod has ended. */
+  forget(podUid: string): void;
+}
+
+/** What a projection comes to. */
+type Shown = { readonly pem: string } | { readonly problem: string };
+
+/** One that a pod shows; `shown` is what it was told last. */
+interface Use {
+  readonly projection: TrustBundleProjection;
+  shown?: Shown;
+}
+
+const GROUP = '/apis/certificates.k8s.io';
+/** The first that a server has. */
+const VERSIONS = ['v1beta1', 'v1alpha1'] as const;
+const RESOURCE = 'clustertrustbundles';
+/** So long a volume waits for them to be read. */
+const READ_MS = 10_000;
+export const NOT_SUPPORTED = 'ClusterTrustBundle projection is not supported in static kubelet mode';
+
+const bundleSchema = z.object({
+  metadata: z.object({
+    name: z.string(),
+    labels: z._default(z.nullable(z.record(z.string(), z.string())), null),
+  }),
+  spec: z.object({ signerName: z._default(z.string(), ''), trustBundle: z.string() }),
+});
+/** As much of it as is kept. */
+type Bundle = z.infer<typeof bundleSchema>;
+
+const resourcesSchema = z.object({ resources: z.array(z.object({ name: z.string() })) });
+
+/** All that there are, as long as they are followed. */
+class Followed {
+  readonly ending = new AbortController();
+  readonly read = Promise.withResolvers<void>();
+  bundles: readonly Bundle[] | undefined;
+  /** Why they cannot be read. */
+  failure = '';
+}
+
+export class ClusterTrustBundles implements FollowedBundles {
+  readonly #parts: BundleParts;
+  /** By the pod's UID, and by what is shown. */
+  readonly #uses = new Map<string, Map<string, Use>>();
+  readonly #salt: string;
+  #followed: Followed | undefined;
+  #beginning: SharedCall<Followed> | undefined;
+  #send: ((fact: NodeFact) => void) | undefined;
+
+  constructor(parts: BundleParts) {
+    this.#parts = parts;
+    this.#salt = String(parts.jitter());
+  }
+
+  async get(...[pod, projection, { signal }]: Parameters<TrustBundles['get']>): Promise<string> {
+    signal.throwIfAborted();
+    const use = this.#useOf(pod.metadata.uid, projection);
+    const bundles = await this.#read(signal);
+    use.shown = this.#shownOf(projection, bundles);
+    if ('problem' in use.shown) throw new Error(use.shown.problem);
+    return use.shown.pem;
+  }
+
+  async run(...[send, { signal }]: Parameters<FollowedBundles['run']>): Promise<void> {
+    this.#send = send;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (!signal.aborted) await promise;
+    this.#end();
+  }
+
+  forget(podUid: string): void {
+    this.#uses.delete(podUid);
+    if (this.#uses.size === 0) this.#end();
+  }
+
+  #end(): void {
+    this.#followed?.ending.abort();
+    this.#followed = undefined;
+  }
+
+  #useOf(uid: string, projection: TrustBundleProjection): Use {
+    const ofPod = this.#uses.get(uid) ?? new Map<string, Use>();
+    const key = JSON.stringify(projection);
+    const use = ofPod.get(key) ?? { projection };
+    this.#uses.set(uid, ofPod.set(key, use));
+    return use;
+  }
+
+  /** All there are; waits for a while where they are not known yet. */
+  async #read(signal: AbortSignal): Promise<readonly Bundle[]> {
+    const { clock } = this.#parts;
+    const followed = this.#followed ?? (await this.#begun(signal));
+    const read = (within: AbortSignal) => unlessAborted(followed.read.promise, within);
+    if (followed.bundles === undefined) {
+      await withinLimit(read, { clock, timeoutMs: READ_MS, signal }).catch((cause: unknown) => {
+        signal.throwIfAborted();
+        const why = followed.failure === '' ? '' : `: ${followed.failure}`;
+        throw new Error(`ClusterTrustBundle informer has not yet synced${why}`, { cause });
+      });
+    }
+    return followed.bundles ?? [];
+  }
+
+  #begun(signal: AbortSignal): Promise<Followed> {
+    this.#beginning ??= new SharedCall(
+      async (within) => this.#follow(await this.#path(within)),
+      () => {
+        this.#beginning = undefined;
+      },
+    );
+    return this.#beginning.wait(signal);
+  }
+
+  #follow(path: string): Followed {
+    const { client, clock, jitter, onError } = this.#parts;
+    const followed = new Followed();
+    this.#followed = followed;
+    const reflector = new Reflector<Bundle>({
+      ...{ client, path, clock, jitter, signal: followed.ending.signal, keep: readBundle },
+      onSet: (bundles) => this.#take(followed, bundles),
+      onStep: (step) => {
+        followed.failure = step.state === 'failing' ? step.failure : '';
+      },
+      onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `ClusterTrustBundle ${problem}`)),
+    });
+    reflector.run().catch((error: unknown) => onError('watch', error));
+    return followed;
+  }
+
+  /** Where the server has them. */
+  async #path(signal: AbortSignal): Promise<string> {
+    for (const version of VERSIONS) {
+      if (await this.#isServed(`${GROUP}/${version}`, signal)) return `${GROUP}/${version}/${RESOURCE}`;
+    }
+    throw new Error(NOT_SUPPORTED);
+  }
+
+  async #isServed(path: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      const { resources } = z.parse(resourcesSchema, await this.#parts.client.get(path, { signal }));
+      return resources.some(({ name }) => name === RESOURCE);
+    } catch (cause) {
+      if (isNotFound(cause)) return false;
+      signal.throwIfAborted();
+      const what = 'failed to ensure informer manager for ClusterTrustBundles';
+      throw new Error(`${what}: failed to determine which informer manager to choose: ${messageOf(cause)}`, { cause });
+    }
+  }
+
+  #take(followed: Followed, bundles: readonly Bundle[]): void {
+    followed.bundles = bundles;
+    followed.read.resolve();
+    const changed = [...this.#uses].filter(([, ofPod]) =>
+      [...ofPod.values()].some((use) => this.#isOther(use, bundles)),
+    );
+    if (changed.length > 0) this.#send?.({ type: 'cluster.objectsChanged', uids: changed.map(([uid]) => uid) });
+  }
+
+  /** Whether it is another than whoever shows it was told; it is told so once. */
+  #isOther(use: Use, bundles: readonly Bundle[]): boolean {
+    if (use.shown === undefined) return false;
+    const now = this.#shownOf(use.projection, bundles);
+    const isOther = JSON.stringify(now) !== JSON.stringify(use.shown);
+    use.shown = now;
+    return isOther;
+  }
+
+  #shownOf(projection: TrustBundleProjection, bundles: readonly Bundle[]): Shown {
+    const found = meantBy(projection, bundles);
+    if ('problem' in found) return projection.optional ? { pem: '' } : found;
+    const texts = found.bundles.map(({ spec }) => spec.trustBundle);
+    return { pem: normalizedAnchors(texts, this.#salt) };
+  }
+}
+
+/** Where the feature is not enabled there are none. */
+export const noTrustBundles: FollowedBundles = {
+  get: async () => {
+    throw new Error(NOT_SUPPORTED);
+  },
+  run: async () => {},
+  forget: () => {},
+};
+
+const readBundle = (object: KubeObject): Bundle => z.parse(bundleSchema, object);
+
+type Found = { readonly bundles: readonly Bundle[] } | { readonly problem: string };
+
+/** The words of a kubelet for none. */
+function meantBy({ name, signerName, labelSelector }: TrustBundleProjection, all: readonly Bundle[]): Found {
+  if (name !== undefined) {
+    const bundles = all.filter(({ metadata }) => metadata.name === name);
+    const called = `clustertrustbundle.certificates.k8s.io ${JSON.stringify(name)}`;
+    return bundles.length > 0 ? { bundles } : { problem: `while getting ClusterTrustBundle: ${called} not found` };
+  }
+  const bundles = all.filter(
+    ({ metadata: { labels }, spec }) => spec.signerName === signerName && isSelected(labelSelector, labels ?? {}),
+  );
+  const problem = 'combination of signerName and labelSelector matched zero ClusterTrustBundles';
+  return bundles.length > 0 ? { bundles } : { problem };
+}

@@ -1,0 +1,100 @@
+/** An object that is asked for where it is needed (`util/manager/cache_based_manager.go` of the kubelet). */
+import type { KubeClient } from '../../kube/client.ts';
+import { KubeError } from '../../kube/kubeError.ts';
+import { messageOf } from '../../pod/failure.ts';
+import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
+import type { Clock } from '../clock.ts';
+import { collectionPath, type HeldListeners, type HeldObject } from './heldObject.ts';
+
+export interface FetchedParts {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  /** How long an answer is good, in milliseconds; 0: every reader asks again. */
+  readonly ttlMs: () => number;
+  /** What a volume shows is looked at so often, in milliseconds. */
+  readonly lookMs: number;
+}
+
+const NOT_FOUND = 404;
+
+export class FetchedObject implements HeldObject {
+  readonly #reference: ConfigReference;
+  readonly #parts: FetchedParts;
+  readonly #listeners: HeldListeners;
+  /** Null: there is none. */
+  #object: ConfigObject | null | undefined;
+  /** When that was asked for, by the monotonic clock; absent: another answer is wanted. */
+  #askedAt: number | undefined;
+  #asking: Promise<void> | undefined;
+  readonly #closed = new AbortController();
+  #lookedAt: number;
+
+  constructor(reference: ConfigReference, parts: FetchedParts, listeners: HeldListeners) {
+    this.#reference = reference;
+    this.#parts = parts;
+    this.#listeners = listeners;
+    this.#lookedAt = parts.clock.monotonic();
+  }
+
+  async read({ signal }: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined> {
+    signal.throwIfAborted();
+    if (!this.#isFresh()) {
+      this.#asking ??= this.#ask().finally(() => {
+        this.#asking = undefined;
+      });
+      await this.#asking;
+    }
+    return this.#object ?? undefined;
+  }
+
+  renew(): void {
+    this.#askedAt = undefined;
+  }
+
+  tend(isShown: boolean): void {
+    const { clock, lookMs } = this.#parts;
+    const now = clock.monotonic();
+    if (!isShown || now - this.#lookedAt < lookMs) return;
+    this.#lookedAt = now;
+    // What it finds it tells; why it finds nothing is a step.
+    this.read({ signal: this.#closed.signal }).catch(() => {});
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #isFresh(): boolean {
+    const { clock, ttlMs } = this.#parts;
+    return this.#object != null && this.#askedAt !== undefined && clock.monotonic() - this.#askedAt < ttlMs();
+  }
+
+  async #ask(): Promise<void> {
+    const { client } = this.#parts;
+    const { kind, name } = this.#reference;
+    const { signal } = this.#closed;
+    // What is only refreshed may come from what the server has at hand.
+    const version = this.#askedAt !== undefined && this.#object != null ? '?resourceVersion=0' : '';
+    try {
+      const path = `${collectionPath(this.#reference)}/${encodeURIComponent(name)}${version}`;
+      const object = readConfigObject(kind, await client.get(path, { signal }));
+      if (!isOlder(object, this.#object)) this.#take(object);
+    } catch (error) {
+      if (error instanceof KubeError && error.code === NOT_FOUND) return this.#take(null);
+      this.#listeners.onStep({ state: 'failing', failure: messageOf(error) });
+      // What was had last is better than nothing.
+      if (this.#object == null) throw error;
+    }
+  }
+
+  #take(object: ConfigObject | null): void {
+    this.#object = object;
+    this.#askedAt = this.#parts.clock.monotonic();
+    this.#listeners.onStep({ state: 'watching' });
+    this.#listeners.onSeen(object ?? undefined);
+  }
+}
+
+/** Of two versions that can be compared. */
+const isOlder = (object: ConfigObject, known: ConfigObject | null | undefined): boolean =>
+  known?.uid === object.uid && Number(object.resourceVersion) < Number(known.resourceVersion);

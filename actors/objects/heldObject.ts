@@ -1,0 +1,33 @@
+/** One ConfigMap or Secret that pods have in use, however it is kept up to date. */
+import { configMapsPath, secretsPath } from '../../kube/paths.ts';
+import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
+
+export interface HeldObject {
+  /**
+   * Gives what is known to be at the API server, undefined where there is none; rejects where neither is known, with a
+   * message for users.
+   */
+  read(options: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined>;
+  /** Another pod has it in use. */
+  renew(): void;
+  /** Called now and then; `isShown`: a volume shows it, so that whatever changes has to be seen. */
+  tend(isShown: boolean): void;
+  close(): void;
+}
+
+/** How an object is doing, for whoever looks at the node. */
+export type HeldStep =
+  | { readonly state: 'reading' | 'watching' }
+  | { readonly state: 'failing'; readonly failure: string; readonly until?: number };
+
+/** Whom an object tells. */
+export interface HeldListeners {
+  /** It is known now, or is another than it was; undefined: there is none. */
+  readonly onSeen: (object: ConfigObject | undefined) => void;
+  readonly onStep: (step: HeldStep) => void;
+}
+
+export type HoldObject = (reference: ConfigReference, listeners: HeldListeners) => HeldObject;
+
+export const collectionPath = ({ kind, namespace }: ConfigReference): string =>
+  kind === 'Secret' ? secretsPath(namespace) : configMapsPath(namespace);

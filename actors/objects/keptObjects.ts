@@ -1,0 +1,162 @@
+/**
+ * What pods had of ConfigMaps and Secrets when they were read last, in a directory that lives in memory: it outlives the
+ * agent, so that pods which run go on while no API server answers, and ends with the host.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
+import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
+
+/** An object, and the pods that had it. */
+export interface KeptObject {
+  readonly object: ConfigObject;
+  readonly uids: readonly string[];
+}
+
+interface KeptParts {
+  /** Of this agent alone; it is made when it is needed. */
+  readonly directory: string;
+  readonly files: Pick<FileSystem, 'mkdir' | 'readFile' | 'writeFile' | 'rename' | 'rm' | 'readdir' | 'lstat'>;
+  /** Whether what is written to a directory stays in memory: no secret may come to rest on a disk. */
+  readonly isInMemory: (directory: string) => Promise<boolean>;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/** Keys in a list: as names of a plain object, `__proto__` would be lost. */
+const keptSchema = z.object({
+  ...{ kind: z.enum(['ConfigMap', 'Secret']), namespace: z.string(), name: z.string(), uid: z.string() },
+  ...{ resourceVersion: z.string(), isImmutable: z.boolean(), type: z.string(), uids: z.array(z.string()) },
+  data: z.array(z.tuple([z.string(), z.union([z.string(), z.object({ base64: z.string() })])])),
+});
+
+export class KeptObjects {
+  readonly #parts: KeptParts;
+  /** What is on disk for each object, or on its way there: only the latest is written. */
+  readonly #wanted = new Map<string, KeptObject | undefined>();
+  #writing: Promise<void> | undefined;
+  #isUsable: Promise<boolean> | undefined;
+
+  constructor(parts: KeptParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined where none was kept, or none that can be read. */
+  async read(reference: ConfigReference): Promise<KeptObject | undefined> {
+    if (!(await this.#usable())) return undefined;
+    try {
+      return readKept(reference, await this.#parts.files.readFile(this.#fileOf(reference)));
+    } catch (error) {
+      if (!isMissing(error)) this.#parts.onError('objects', error);
+      return undefined;
+    }
+  }
+
+  keep(kept: KeptObject): void {
+    this.#want(this.#fileOf(kept.object), kept);
+  }
+
+  forget(reference: ConfigReference): void {
+    this.#want(this.#fileOf(reference), undefined);
+  }
+
+  /** Deletes what no pod of these had. */
+  async keepOnly(uids: ReadonlySet<string>): Promise<void> {
+    if (!(await this.#usable())) return;
+    const { files, directory } = this.#parts;
+    for (const name of await files.readdir(directory)) {
+      const file = path.join(directory, name);
+      if (this.#wanted.has(file)) continue;
+      const had = await files
+        .readFile(file)
+        .then(uidsIn)
+        .catch(() => []);
+      if (!had.some((uid) => uids.has(uid))) await files.rm(file, { force: true });
+    }
+  }
+
+  /** Resolves once all is written that was to be. */
+  async settled(): Promise<void> {
+    await this.#writing;
+  }
+
+  #want(file: string, kept: KeptObject | undefined): void {
+    this.#wanted.set(file, kept);
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  async #write(): Promise<void> {
+    const usable = await this.#usable();
+    for (const [file, kept] of this.#wanted) {
+      this.#wanted.delete(file);
+      if (usable) await this.#put(file, kept).catch((error: unknown) => this.#parts.onError('objects', error));
+    }
+    if (this.#wanted.size > 0) await this.#write();
+  }
+
+  async #put(file: string, kept: KeptObject | undefined): Promise<void> {
+    const { files } = this.#parts;
+    if (kept === undefined) return files.rm(file, { force: true });
+    const written = `${file}.${randomUUID()}.tmp`;
+    try {
+      await files.writeFile(written, textOf(kept), { mode: FILE_MODE });
+      await files.rename(written, file);
+    } catch (error) {
+      await files.rm(written, { force: true }).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** The directory is made by this agent, and is its own. */
+  #usable(): Promise<boolean> {
+    this.#isUsable ??= this.#prepare().catch((error: unknown) => {
+      this.#isUsable = undefined;
+      this.#parts.onError('objects', error);
+      return false;
+    });
+    return this.#isUsable;
+  }
+
+  async #prepare(): Promise<boolean> {
+    const { files, directory, isInMemory } = this.#parts;
+    await files.mkdir(path.dirname(directory), { recursive: true, mode: DIRECTORY_MODE });
+    await files.mkdir(directory, { mode: DIRECTORY_MODE }).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    });
+    const found = await files.lstat(directory);
+    if (!found.isDirectory() || found.uid !== process.geteuid?.() || (found.mode & 0o077) !== 0)
+      throw new Error(`${directory} is not a directory that only this agent may enter: nothing is kept there`);
+    return isInMemory(directory);
+  }
+
+  /** Names may be longer than a file's. */
+  #fileOf({ kind, namespace, name }: ConfigReference): string {
+    const digest = createHash('sha256').update(`${kind}/${namespace}/${name}`).digest('hex');
+    return path.join(this.#parts.directory, `${digest}.json`);
+  }
+}
+
+function textOf({ object: { data, ...object }, uids }: KeptObject): string {
+  const entries = Array.from(data, ([key, value]) => [
+    key,
+    typeof value === 'string' ? value : { base64: value.toString('base64') },
+  ]);
+  return JSON.stringify({ ...object, uids, data: entries });
+}
+
+function readKept({ kind, namespace, name }: ConfigReference, text: string): KeptObject | undefined {
+  const { uids, data, ...object } = z.parse(keptSchema, JSON.parse(text));
+  if (object.kind !== kind || object.namespace !== namespace || object.name !== name) return undefined;
+  const bytes = data.map(
+    ([key, value]) => [key, typeof value === 'string' ? value : Buffer.from(value.base64, 'base64')] as const,
+  );
+  return { object: { ...object, data: new Map(bytes) }, uids };
+}
+
+const uidsIn = (text: string): readonly string[] => z.parse(keptSchema, JSON.parse(text)).uids;

@@ -1,0 +1,160 @@
+/**
+ * Tokens of the service accounts of pods (`pkg/kubelet/token/token_manager.go`): had from the API server, kept in memory
+ * alone for as long as they are good, and renewed before they are not. One that cannot be renewed is kept until it expires.
+ */
+import { OddAnswer } from '../../kube/answer.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { KubeError } from '../../kube/kubeError.ts';
+import { tokenPath } from '../../kube/paths.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { nextBackOff } from '../../pod/lifecycle/backoff.ts';
+import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
+import type { PodToken, PodTokens, TokenRequest } from '../../pod/objects/podObjects.ts';
+import type { Clock } from '../clock.ts';
+import { HeldToken, type Moment, momentOf } from './heldToken.ts';
+import { SharedCall } from './sharedCall.ts';
+import { accountOf, readToken, tokenCalled, tokenRequestOf } from './tokenRequest.ts';
+
+interface TokensParts {
+  /** Its calls have a limit: a server that hangs is one that fails. */
+  readonly client: Pick<KubeClient, 'create'>;
+  readonly clock: Clock;
+  /** At least 0 and less than 1. */
+  readonly jitter: () => number;
+  /** Whether the API server has a pod no more: it makes no tokens for it, and need not. */
+  readonly isGone: (pod: PodIdentity) => boolean;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+/** What is known of one token. */
+interface Kept {
+  held?: HeldToken;
+  call?: SharedCall<HeldToken>;
+  /** The wait after the last failure, in milliseconds, and when that is over, by the monotonic clock. */
+  delayMs: number;
+  retryAt: number;
+  /** When it was asked for last, by the monotonic clock. */
+  usedAt: number;
+}
+
+type Asked = readonly [pod: Pod, request: TokenRequest];
+
+const RETRY = { baseMs: 1_000, maxMs: 60_000 };
+/** A timer may be early by so much. */
+const EARLY_MS = 1_000;
+/** Whoever uses a token asks for it once a day, for then it is renewed. What is older is of a pod that ended meanwhile. */
+const UNUSED_MS = 48 * 3_600_000;
+
+export class ServiceAccountTokens implements PodTokens {
+  readonly #parts: TokensParts;
+  /** By the pod's UID, and by what was asked for. */
+  readonly #pods = new Map<string, Map<string, Kept>>();
+
+  constructor(parts: TokensParts) {
+    this.#parts = parts;
+  }
+
+  async get(...[pod, request, { signal }]: Parameters<PodTokens['get']>): Promise<PodToken> {
+    signal.throwIfAborted();
+    const now = momentOf(this.#parts.clock);
+    const kept = this.#keptOf(pod, request, now);
+    const { held } = kept;
+    if (held !== undefined && !this.#isDue(kept, held, pod, now)) return this.#told(kept, held);
+    return this.#told(kept, await this.#renewed(kept, [pod, request], signal));
+  }
+
+  /** Of how many pods it has any. */
+  get size(): number {
+    return this.#pods.size;
+  }
+
+  /** The pod has ended. */
+  forget(podUid: string): void {
+    this.#pods.delete(podUid);
+  }
+
+  #keptOf(pod: Pod, { audience, expirationSeconds }: TokenRequest, { monotonic }: Moment): Kept {
+    const { uid } = pod.metadata;
+    this.#dropUnused(monotonic);
+    const ofPod = this.#pods.get(uid) ?? new Map<string, Kept>();
+    const key = JSON.stringify([accountOf(pod), audience, expirationSeconds]);
+    const kept = ofPod.get(key) ?? { delayMs: 0, retryAt: 0, usedAt: 0 };
+    kept.usedAt = monotonic;
+    this.#pods.set(uid, ofPod.set(key, kept));
+    return kept;
+  }
+
+  #dropUnused(monotonic: number): void {
+    for (const [uid, ofPod] of this.#pods) {
+      if ([...ofPod.values()].every(({ usedAt }) => monotonic - usedAt > UNUSED_MS)) this.#pods.delete(uid);
+    }
+  }
+
+  /** Of one that has expired there is nothing to wait for, unless its pod is gone. */
+  #isDue({ retryAt }: Kept, held: HeldToken, pod: Pod, now: Moment): boolean {
+    if (held.dueIn(now) > EARLY_MS) return false;
+    return now.monotonic >= retryAt || (held.expiresIn(now) === 0 && !this.#parts.isGone(pod.metadata));
+  }
+
+  #renewed(kept: Kept, asked: Asked, signal: AbortSignal): Promise<HeldToken> {
+    kept.call ??= new SharedCall(
+      (within) => this.#renew(kept, asked, within),
+      () => delete kept.call,
+    );
+    return kept.call.wait(signal);
+  }
+
+  async #renew(kept: Kept, [pod, request]: Asked, signal: AbortSignal): Promise<HeldToken> {
+    try {
+      kept.held = await this.#fetch(pod, request, signal);
+      kept.delayMs = 0;
+      return kept.held;
+    } catch (error) {
+      const { held } = kept;
+      if (held === undefined) throw new Error(`failed to fetch token: ${messageOf(error)}`, { cause: error });
+      if (!signal.aborted) this.#putOff(kept, error);
+      const isGone = this.#parts.isGone(pod.metadata);
+      const isExpired = held.expiresIn(momentOf(this.#parts.clock)) === 0;
+      if (isExpired && !isGone) throw expired(pod, request, error);
+      if (!isGone && !signal.aborted) this.#tell(pod, error);
+      return held;
+    }
+  }
+
+  async #fetch(pod: Pod, request: TokenRequest, signal: AbortSignal): Promise<HeldToken> {
+    const { client, clock, jitter } = this.#parts;
+    const asked = momentOf(clock);
+    const path = tokenPath(accountOf(pod));
+    const answer = await client.create(path, tokenRequestOf(pod, request), { signal }).catch((error) => {
+      // An odd answer is told with its beginning, in which the token may be.
+      throw error instanceof OddAnswer ? new Error('the answer of the API server cannot be read') : error;
+    });
+    const { token, lifetimeMs } = readToken(answer);
+    return new HeldToken(token, lifetimeMs, asked, jitter());
+  }
+
+  #putOff(kept: Kept, error: unknown): void {
+    const { clock, jitter } = this.#parts;
+    kept.delayMs = nextBackOff(kept.delayMs, RETRY);
+    const least = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, RETRY.maxMs) : 0;
+    kept.retryAt = clock.monotonic() + Math.max(kept.delayMs * (1 + jitter() / 2), least);
+  }
+
+  #tell({ metadata: { namespace, name }, ...pod }: Pod, cause: unknown): void {
+    const whose = `the token of service account ${pod.spec.serviceAccountName} for pod ${namespace}/${name}`;
+    const message = `${whose} could not be renewed, and is used until it expires: ${messageOf(cause)}`;
+    this.#parts.onError('tokens', new NodeFailure('FailedRead', message, { cause }));
+  }
+
+  #told({ retryAt }: Kept, held: HeldToken): PodToken {
+    const now = momentOf(this.#parts.clock);
+    const dueIn = Math.max(held.dueIn(now), retryAt - now.monotonic);
+    // From when it expires on it is not put off.
+    const expiresIn = held.expiresIn(now);
+    return { token: held.token, renewAt: Math.ceil(now.now + (expiresIn > 0 ? Math.min(dueIn, expiresIn) : dueIn)) };
+  }
+}
+
+const expired = (pod: Pod, request: TokenRequest, cause: unknown): Error =>
+  new Error(`token ${tokenCalled(pod, request)} expired and refresh failed: ${messageOf(cause)}`, { cause });

@@ -1,0 +1,130 @@
+/** An object that has a watch of its own (`util/manager/watch_based_manager.go` of the kubelet). */
+import type { KubeClient } from '../../kube/client.ts';
+import { Reflector } from '../../kube/reflector.ts';
+import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
+import type { Clock } from '../clock.ts';
+import { collectionPath, type HeldListeners, type HeldObject } from './heldObject.ts';
+
+export interface WatchedParts {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  /** At least 0 and less than 1. */
+  readonly jitter: () => number;
+  /** An object that no volume shows is followed for so long after it was read last, in milliseconds. */
+  readonly idleMs: number;
+}
+
+/** Watches of single objects are many, and seldom told anything: each lasts half an hour at least. */
+const SHORTEST_WATCH_S = 30 * 60;
+/** So long whoever reads it waits for the server. */
+const SYNC_MS = 1_000;
+
+export class WatchedObject implements HeldObject {
+  readonly #reference: ConfigReference;
+  readonly #parts: WatchedParts;
+  readonly #listeners: HeldListeners;
+  #running: AbortController | undefined;
+  /** Undefined until the server has told; null: there is none. */
+  #object: ConfigObject | null | undefined;
+  /** Why the server cannot be heard, or what is wrong with the object. */
+  #failure = '';
+  #readAt: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(reference: ConfigReference, parts: WatchedParts, listeners: HeldListeners) {
+    this.#reference = reference;
+    this.#parts = parts;
+    this.#listeners = listeners;
+    this.#readAt = parts.clock.monotonic();
+    this.#start();
+  }
+
+  async read({ signal }: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined> {
+    this.#readAt = this.#parts.clock.monotonic();
+    if (this.#running === undefined && this.#object?.isImmutable !== true) this.#start();
+    if (this.#object === undefined) await this.#told(signal);
+    if (this.#object === undefined) throw new Error(this.#unknown());
+    if (this.#object !== null) return this.#object;
+    if (this.#failure !== '') throw new Error(this.#failure);
+    return undefined;
+  }
+
+  renew(): void {}
+
+  tend(isShown: boolean): void {
+    const idle = this.#parts.clock.monotonic() - this.#readAt;
+    // What is awaited, because there is none yet, is followed until it comes.
+    if (isShown || !this.#object || idle < this.#parts.idleMs) return;
+    this.close();
+    this.#object = undefined;
+  }
+
+  close(): void {
+    this.#running?.abort();
+    this.#running = undefined;
+  }
+
+  #start(): void {
+    const running = new AbortController();
+    this.#running = running;
+    const { client, clock, jitter } = this.#parts;
+    const { name, kind } = this.#reference;
+    const ifRunning =
+      <T>(act: (told: T) => void) =>
+      (told: T) => {
+        if (!running.signal.aborted) act(told);
+      };
+    const reflector = new Reflector<ConfigObject>({
+      ...{ client, clock, jitter, signal: running.signal, shortestWatch: SHORTEST_WATCH_S },
+      ...{ path: collectionPath(this.#reference), query: { fieldSelector: `metadata.name=${name}` } },
+      keep: (object) => readConfigObject(kind, object),
+      onSet: ifRunning(([object]: readonly ConfigObject[]) => this.#take(object)),
+      onStep: ifRunning((step) => {
+        if (step.state === 'failing') this.#failure = step.failure;
+        this.#listeners.onStep(step);
+      }),
+      onProblem: ifRunning((problem) => {
+        this.#failure = problem;
+      }),
+    });
+    void reflector.run();
+  }
+
+  #take(object: ConfigObject | undefined): void {
+    this.#object = object ?? null;
+    if (object !== undefined) this.#failure = '';
+    for (const done of this.#waiting) done();
+    this.#listeners.onSeen(object);
+    if (object?.isImmutable) this.close();
+  }
+
+  /** Resolves once the server has told, or the wait for that is over. */
+  #told(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const over = () => {
+        this.#waiting.delete(done);
+        signal.removeEventListener('abort', abort);
+        clock.clearTimeout(timer);
+      };
+      const done = () => {
+        over();
+        resolve();
+      };
+      const abort = () => {
+        over();
+        reject(signal.reason);
+      };
+      const timer = clock.setTimeout(done, SYNC_MS);
+      this.#waiting.add(done);
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  /** A kubelet's words, and what is behind them. */
+  #unknown(): string {
+    const words = `failed to sync ${this.#reference.kind.toLowerCase()} cache: timed out waiting for the condition`;
+    return this.#failure === '' ? words : `${words} (${this.#failure})`;
+  }
+}

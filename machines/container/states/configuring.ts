@@ -1,0 +1,67 @@
+/**
+ * What a container's variables are taken from is read before it holds a start slot, which others wait for (C37). A part of
+ * the chart in chart.ts.
+ */
+import { stateIn } from 'xstate';
+import { objectsOf } from '../../../pod/environment/configValues.ts';
+import type { ContainerEvent } from '../../shared/events.ts';
+import { afterChange, failureOf } from '../../shared/failure.ts';
+import { type ContainerContext, specOf } from '../context.ts';
+import { launchFailed } from '../recordedEvents.ts';
+import { type ContainerArgs, containerSetup } from '../setup.ts';
+
+const guards = {
+  /** One that is made already has them. */
+  takesVariables: ({ context }: ContainerArgs) => context.id === undefined && objectsOf(specOf(context)).length > 0,
+  areObjectsOutdated: stateIn<ContainerContext, ContainerEvent, undefined>({ launching: { configuring: 'outdated' } }),
+  /** What it was lacking may be there by now. */
+  mayHurry: ({ context }: ContainerArgs) =>
+    context.failure?.reason === 'CreateContainerConfigError' && afterChange(context) < context.retryAt,
+};
+
+const actions = {
+  hurry: containerSetup.assign(({ context }) => ({ retryAt: afterChange(context) })),
+};
+
+const meta = { waitsFor: 'the ConfigMaps and Secrets of its environment' };
+
+export const configuringImplementations = { guards, actions };
+
+export const configuring = containerSetup.extend(configuringImplementations).createStateConfig({
+  tags: 'working',
+  entry: { type: 'report', params: { lifecycle: 'launching' } },
+  initial: 'current',
+  states: {
+    current: { meta, on: { 'container.objectsChanged': 'outdated' } },
+    /** They have changed since they were asked for: what is lacking may be there. */
+    outdated: { meta },
+  },
+  invoke: {
+    src: 'readObjects',
+    input: ({ context }) => ({ pod: context.pod, container: context.name }),
+    onDone: 'making',
+    onError: [
+      {
+        guard: 'areObjectsOutdated',
+        target: 'awaitingRetry',
+        actions: [
+          'recordFailedCreate',
+          'hurry',
+          { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+        ],
+      },
+      {
+        target: 'awaitingRetry',
+        actions: ['recordFailedCreate', { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) }],
+      },
+    ],
+  },
+});
+
+/** A container that waits for another attempt: told that what it lacked may be there, it waits no longer. */
+export const onObjectsChanged = {
+  guard: 'mayHurry',
+  target: 'awaitingRetry',
+  reenter: true,
+  actions: 'hurry',
+} as const;

@@ -1,0 +1,46 @@
+/** What this host has of credentials for registries: its files, then its plugins. */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../actors/clock.ts';
+import { credentialPlugins } from '../actors/images/credentialPlugins.ts';
+import { type FindCredentials, nodeCredentials } from '../actors/services/nodeCredentials.ts';
+import { runProgram } from '../host/program.ts';
+import type { CredentialProvider } from '../pod/images/credentialProvider.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import { readCredentialProviders } from './credentialProviders.ts';
+
+interface Surroundings {
+  /** Told of what cannot be used, never with what is in it. */
+  readonly warn: (message: string, about: Readonly<Record<string, string>>) => void;
+  /** Ends the plugins that run. */
+  readonly signal: AbortSignal;
+}
+
+/** Finds them; rejects where what is said of plugins is wrong. */
+export async function credentialsOn(
+  { rootDirectory: rootDir, credentialProviders: places }: Pick<NodeConfig, 'rootDirectory' | 'credentialProviders'>,
+  { warn, signal }: Surroundings,
+): Promise<FindCredentials> {
+  const onUnusable = (file: string, why: string) => warn(`${file}: registry credentials not read: ${why}`, { file });
+  const inFiles = nodeCredentials({ rootDir, workingDir: process.cwd(), homeDir: homedir(), onUnusable });
+  if (places === undefined) return inFiles;
+  const fromPlugins = credentialPlugins({
+    providers: await readCredentialProviders(places),
+    run: runPlugin(places.binDir, signal),
+    clock: systemClock,
+    onProblem: (provider, why) => warn(`credential provider ${provider} gave no credentials: ${why}`, { provider }),
+  });
+  return async (asked) => (await Promise.all([inFiles(asked), fromPlugins(asked)])).flat();
+}
+
+const LIMIT_MS = 60_000;
+const MOST_OUTPUT = 2 ** 20;
+
+/** Runs a plugin: what it has started ends with it, and of the agent's environment it sees only where programs are. */
+const runPlugin =
+  (binDir: string, signal: AbortSignal) =>
+  ({ name, args, env }: CredentialProvider, input: string): Promise<string> =>
+    runProgram(join(binDir, name), args, {
+      ...{ signal, input, limitMs: LIMIT_MS, mostOutput: MOST_OUTPUT, endsChildren: true },
+      environment: Object.fromEntries(env.map((each) => [each.name, each.value])),
+    });

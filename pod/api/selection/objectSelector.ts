@@ -1,0 +1,32 @@
+/** Selectors by labels as fields of objects have them (`LabelSelectorAsSelector` of k8s.io/apimachinery). */
+import type * as z from 'zod/mini';
+import { lookUp } from '../../lookUp.ts';
+import type { labelSelectorSchema } from '../schema/selector.ts';
+
+type LabelSelector = z.infer<typeof labelSelectorSchema>;
+type Labels = Readonly<Record<string, string>>;
+type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
+
+/** Whether it selects what has these labels: an empty one everything, none at all nothing. */
+export function isSelected(selector: LabelSelector | undefined, labels: Labels): boolean {
+  if (selector === undefined) return false;
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  return (
+    Object.entries(matchLabels).every(([key, value]) => lookUp(labels, key) === value) &&
+    matchExpressions.every((each) => holds(each, labels))
+  );
+}
+
+function holds({ key, operator, values = [] }: Requirement, labels: Labels): boolean {
+  const value = lookUp(labels, key);
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    default:
+      return value === undefined;
+  }
+}

@@ -1,0 +1,49 @@
+/** What pods get of a cluster beside their own spec: the ConfigMaps and Secrets that they name, and tokens of their service accounts. */
+import type { Pod } from '../api/schema/pod.ts';
+import type { ConfigKind, ConfigObject } from './configObject.ts';
+
+interface Abortable {
+  readonly signal: AbortSignal;
+}
+
+export interface PodObjects {
+  /**
+   * The object of this name in the pod's namespace, as it was heard of last. Rejects with `ObjectNotFound` where there is
+   * none, and with another error, whose message is for users, where that cannot be known yet.
+   */
+  get(pod: Pod, kind: ConfigKind, name: string, options: Abortable): Promise<ConfigObject>;
+}
+
+/** Knows which pods there are, so that what they name is at hand when they ask for it. */
+export interface ObjectsInUse extends PodObjects {
+  /** From now on, or with what it names now. */
+  follow(pod: Pod): void;
+  /** Nothing is left of the pod that could ask. */
+  release(uid: string): void;
+}
+
+/** `configmap "x" not found`, as a kubelet says it. */
+export class ObjectNotFound extends Error {
+  override readonly name = 'ObjectNotFound';
+
+  constructor(kind: ConfigKind, name: string) {
+    super(`${kind.toLowerCase()} "${name}" not found`);
+  }
+}
+
+export interface TokenRequest {
+  /** Empty: the API server's own. */
+  readonly audience: string;
+  readonly expirationSeconds: number;
+}
+
+export interface PodToken {
+  readonly token: string;
+  /** When another should be had, in milliseconds since the epoch. */
+  readonly renewAt: number;
+}
+
+export interface PodTokens {
+  /** A token of the pod's service account, bound to the pod: the one that is known for as long as it is good. */
+  get(pod: Pod, request: TokenRequest, options: Abortable): Promise<PodToken>;
+}

@@ -1,0 +1,25 @@
+import { expect, test } from '@jest/globals';
+import { serviceAccountsAt } from '../../../actors/cluster/serviceAccounts.ts';
+import { KubeClient } from '../../../kube/client.ts';
+import { watching } from '../../fakes/watching.ts';
+
+const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
+const options = { signal: new AbortController().signal };
+
+test('a service account is read with its annotations as it is now; one that is not there, or of no pod of the node, is an error', async () => {
+  const { clock, ask, transport, stop } = watching();
+  const find = serviceAccountsAt(new KubeClient({ transport, clock, userAgent: 'test' }));
+  const puller = { namespace: 'default', name: 'puller' };
+  await expect(find(puller, options)).rejects.toThrow('no relationship found between node');
+  await ask('POST', ACCOUNTS, { metadata: { name: 'puller' } });
+  const spec = { nodeName: 'node-1', serviceAccountName: 'puller', containers: [{ name: 'main', image: 'app' }] };
+  await ask('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'web' }, spec });
+  const { uid, annotations } = await find(puller, options);
+  expect([uid, annotations]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), {}]);
+  await ask('DELETE', `${ACCOUNTS}/puller`);
+  await expect(find(puller, options)).rejects.toThrow('serviceaccounts "puller" not found');
+  await ask('POST', ACCOUNTS, { metadata: { name: 'puller', annotations: { constructor: 'x' } } });
+  const again = await find(puller, options);
+  expect([again.uid === uid, again.annotations]).toEqual([false, { constructor: 'x' }]);
+  await stop();
+});

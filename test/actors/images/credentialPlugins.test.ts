@@ -1,0 +1,223 @@
+import { describe, expect, test } from '@jest/globals';
+import { credentialPlugins } from '../../../actors/images/credentialPlugins.ts';
+import type { CredentialQuery } from '../../../actors/services/nodeCredentials.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import type { CredentialProvider } from '../../../pod/images/credentialProvider.ts';
+import { aPod } from '../../pod/fixtures.ts';
+
+const V1 = 'credentialprovider.kubelet.k8s.io/v1';
+const TOKEN = 'token-of-the-pod-hunter2';
+
+const aProvider = (over: Partial<CredentialProvider> = {}): CredentialProvider => ({
+  ...{ name: 'plugin', apiVersion: V1, matchImages: ['*.example'], defaultCacheMs: 60_000, args: [], env: [] },
+  ...over,
+});
+
+const answer = (over: object = {}) => ({
+  ...{ kind: 'CredentialProviderResponse', apiVersion: V1, cacheKeyType: 'Image' },
+  auth: { '*.example': { username: 'me', password: 'hunter2' } },
+  ...over,
+});
+
+type Run = (provider: CredentialProvider, request: string) => unknown;
+
+/** Plugins that answer as a test says, and what they were asked. */
+function plugins(providers: readonly CredentialProvider[], answers: Run = () => answer()) {
+  const clock = new SimulatedClock();
+  const asked: { readonly name: string; readonly image: string }[] = [];
+  const problems: string[] = [];
+  const find = credentialPlugins({
+    ...{ providers, clock },
+    run: async (provider, request) => {
+      asked.push({ name: provider.name, ...JSON.parse(request) });
+      const said = await answers(provider, request);
+      return typeof said === 'string' ? said : JSON.stringify(said);
+    },
+    onProblem: (name, why) => void problems.push(`${name}: ${why}`),
+  });
+  const ask = async (repository: string, over: Partial<CredentialQuery> = {}) => {
+    const { signal } = new AbortController();
+    return find({ repository, pod: aPod(), signal, ...over });
+  };
+  const users = async (...query: Parameters<typeof ask>) => (await ask(...query)).map(({ username }) => username);
+  return { clock, asked, problems, ask, users };
+}
+
+describe('a plugin', () => {
+  test('is asked for the images that it knows of, and told the image alone', async () => {
+    const { users, asked } = plugins([aProvider()]);
+    expect(await users('r.example/team/app')).toEqual(['me']);
+    expect(await users('r.other/app')).toEqual([]);
+    const request = { kind: 'CredentialProviderRequest', apiVersion: V1, image: 'r.example/team/app' };
+    expect(asked).toEqual([{ name: 'plugin', ...request }]);
+  });
+
+  test('gives what is for that image, and several give theirs, those for a longer path first', async () => {
+    const { users } = plugins([aProvider({ name: 'a' }), aProvider({ name: 'b' })], ({ name }) => {
+      const places = ['r.example', `r.example/${name}`, 'other.example'];
+      return answer({ auth: Object.fromEntries(places.map((place) => [place, { username: `${name} ${place}` }])) });
+    });
+    expect(await users('r.example/b/app')).toEqual(['b r.example/b', 'a r.example', 'b r.example']);
+  });
+
+  test.each([
+    ['Image', ['r.example/a', 'r.example/b', 's.example/a']],
+    ['Registry', ['r.example/a', 's.example/a']],
+    ['Global', ['r.example/a']],
+  ])('whose answer is for the %s is asked again only for others', async (cacheKeyType, images) => {
+    const { ask, asked } = plugins([aProvider()], () => answer({ cacheKeyType }));
+    for (const image of ['r.example/a', 'r.example/a', 'r.example/b', 's.example/a']) await ask(image);
+    expect(asked.map(({ image }) => image)).toEqual(images);
+  });
+
+  test.each([
+    ['as long as it says', { cacheDuration: '5m' }, 60_000, 300_000],
+    ['as long as its configuration says', {}, 60_000, 60_000],
+    ['as long as its configuration says, where it says null', { cacheDuration: null }, 60_000, 60_000],
+  ])('has an answer that holds %s', async (_, over, defaultCacheMs, ms) => {
+    const { ask, asked, clock } = plugins([aProvider({ defaultCacheMs })], () => answer(over));
+    await ask('r.example/a');
+    await clock.advance(ms);
+    await ask('r.example/a');
+    expect(asked).toHaveLength(1);
+    await clock.advance(1);
+    await ask('r.example/a');
+    expect(asked).toHaveLength(2);
+  });
+
+  test.each([
+    ['it says so', { cacheDuration: '0s' }, 60_000],
+    ['its configuration says so', {}, 0],
+  ])('is asked each time where %s', async (_, over, defaultCacheMs) => {
+    const { ask, asked } = plugins([aProvider({ defaultCacheMs })], () => answer(over));
+    await ask('r.example/a');
+    await ask('r.example/a');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('is asked once by all who want the same at a time, and who gives up waits no longer', async () => {
+    const answered = Promise.withResolvers<object>();
+    const { ask, users, asked } = plugins([aProvider()], () => answered.promise);
+    const ending = new AbortController();
+    const leaving = ask('r.example/a', { signal: ending.signal });
+    const staying = users('r.example/a');
+    ending.abort();
+    await expect(leaving).rejects.toMatchObject({ name: 'AbortError' });
+    answered.resolve(answer());
+    expect(await staying).toEqual(['me']);
+    expect(asked).toHaveLength(1);
+  });
+
+  test.each([
+    ['no JSON', 'hunter2', 'its answer is no CredentialProviderResponse'],
+    ['another kind', answer({ kind: 'Secret' }), 'its answer is no CredentialProviderResponse'],
+    ['what nobody knows', answer({ more: 'hunter2' }), 'its answer is no CredentialProviderResponse'],
+    ['no such cacheKeyType', answer({ cacheKeyType: 'hunter2' }), 'its answer is no CredentialProviderResponse'],
+    ['no duration', answer({ cacheDuration: 'hunter2' }), 'its answer has no valid cacheDuration'],
+    ['another version', answer({ apiVersion: `${V1}beta1` }), `its answer is not of apiVersion ${V1}`],
+  ])('that answers with %s gives nothing, which is told without a word of it', async (_, said, why) => {
+    const { users, problems } = plugins([aProvider(), aProvider({ name: 'sound' })], ({ name }) =>
+      name === 'sound' ? answer() : said,
+    );
+    expect(await users('r.example/a')).toEqual(['me']);
+    expect(problems).toEqual([`plugin: ${why}`]);
+  });
+
+  test('that fails gives nothing, and is asked again', async () => {
+    const { users, problems, asked } = plugins([aProvider()], () => {
+      if (asked.length === 1) throw new Error('no\n  network');
+      return answer();
+    });
+    expect([await users('r.example/a'), await users('r.example/a')]).toEqual([[], ['me']]);
+    expect(problems).toEqual(['plugin: no network']);
+  });
+});
+
+describe('a plugin that wants a token', () => {
+  const token = {
+    ...{ audience: 'registry', cacheType: 'ServiceAccount' as const, isRequired: true },
+    ...{ requiredAnnotations: ['example.com/role'], optionalAnnotations: ['example.com/hint'] },
+  };
+  const pod = (serviceAccountName = 'puller') => aPod({ serviceAccountName });
+
+  /** A cluster whose service accounts have these annotations. */
+  function cluster(annotations: Readonly<Record<string, string>> = { 'example.com/role': 'r', other: 'x' }) {
+    const asked: unknown[] = [];
+    return {
+      asked,
+      tokens: {
+        get: async (_: unknown, request: object) => {
+          asked.push(request);
+          return { token: `${TOKEN}-${asked.length}`, renewAt: 0 };
+        },
+      },
+      findServiceAccount: async ({ name }: { readonly name: string }) => {
+        if (name === 'none') throw new Error('serviceaccounts "none" not found');
+        return { uid: `uid-${name}`, annotations };
+      },
+    };
+  }
+
+  test('is told it with the annotations that it wants, and the account is noted with what it gives', async () => {
+    const world = cluster();
+    const { ask, asked } = plugins([aProvider({ token })]);
+    const found = await ask('r.example/a', { pod: pod(), ...world });
+    const source = { kind: 'serviceAccount', uid: 'uid-puller', namespace: 'default', name: 'puller' };
+    expect(found).toEqual([{ username: 'me', password: 'hunter2', source }]);
+    expect(asked).toMatchObject([
+      { serviceAccountToken: `${TOKEN}-1`, serviceAccountAnnotations: { 'example.com/role': 'r' } },
+    ]);
+    expect(world.asked).toEqual([{ audience: 'registry', expirationSeconds: 3_600 }]);
+  });
+
+  test('has an answer for a service account, or for the token alone', async () => {
+    for (const [cacheType, times] of [
+      ['ServiceAccount', 2],
+      ['Token', 3],
+    ] as const) {
+      const world = cluster();
+      const { ask, asked } = plugins([aProvider({ token: { ...token, cacheType } })]);
+      for (const name of ['puller', 'puller', 'other']) await ask('r.example/a', { pod: pod(name), ...world });
+      expect(asked).toHaveLength(times);
+    }
+  });
+
+  test('is not asked where an annotation is missing, nor for a pod without an account unless it may be', async () => {
+    const { ask, asked, problems } = plugins([aProvider({ token })]);
+    await ask('r.example/a', { pod: pod(), ...cluster({ other: 'x' }) });
+    await ask('r.example/a', { pod: aPod(), ...cluster() });
+    expect([asked, problems]).toEqual([[], []]);
+    const optional = plugins([aProvider({ token: { ...token, isRequired: false } })]);
+    expect(await optional.ask('r.example/a', { pod: aPod() })).toEqual([{ username: 'me', password: 'hunter2' }]);
+    expect(optional.asked[0]).not.toHaveProperty('serviceAccountToken');
+  });
+
+  test('gives nothing where there is no such account, or no cluster', async () => {
+    const { ask, problems } = plugins([aProvider({ token })]);
+    expect(await ask('r.example/a', { pod: pod('none'), ...cluster() })).toEqual([]);
+    expect(await ask('r.example/a', { pod: pod() })).toEqual([]);
+    expect(problems).toEqual([
+      'plugin: serviceaccounts "none" not found',
+      'plugin: there is no cluster to ask for a token of service account default/puller',
+    ]);
+  });
+
+  test('must not answer with the token itself, unless its answers hold for that token alone', async () => {
+    const echo: Run = (_, request) =>
+      answer({ auth: { 'r.example': { password: JSON.parse(request).serviceAccountToken } } });
+    const { ask, problems } = plugins([aProvider({ token })], echo);
+    expect(await ask('r.example/a', { pod: pod(), ...cluster() })).toEqual([]);
+    expect(problems).toEqual(['plugin: it answers with the token itself, which needs the cacheType "Token"']);
+    const alone = plugins([aProvider({ token: { ...token, cacheType: 'Token' } })], echo);
+    expect(await alone.ask('r.example/a', { pod: pod(), ...cluster() })).toMatchObject([{ password: `${TOKEN}-1` }]);
+  });
+
+  test('that writes the token down has it left out of what is told', async () => {
+    const { ask, problems } = plugins([aProvider({ token })], (_, request) => {
+      throw new Error(`bad request: ${request}`);
+    });
+    await ask('r.example/a', { pod: pod(), ...cluster() });
+    expect(problems).toEqual([expect.stringContaining('"serviceAccountToken":"…"')]);
+    expect(problems.join()).not.toContain(TOKEN);
+  });
+});

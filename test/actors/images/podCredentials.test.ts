@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+import { podCredentials } from '../../../actors/images/podCredentials.ts';
+import type { CredentialQuery } from '../../../actors/services/nodeCredentials.ts';
+import { ObjectNotFound, type PodObjects, type PodTokens } from '../../../pod/objects/podObjects.ts';
+import { aPod } from '../../pod/fixtures.ts';
+import { dockerSecret } from './dockerSecret.ts';
+
+const { signal } = new AbortController();
+const pod = aPod({ imagePullSecrets: [{ name: 'one' }, { name: 'away' }, { name: 'none' }, { name: 'two' }] });
+
+const objects: PodObjects = {
+  get: async (_, kind, name) => {
+    if (name === 'none') throw new ObjectNotFound(kind, name);
+    if (name === 'away') throw new Error('the API server is away');
+    return dockerSecret(name, { 'r.example': name, [`r.example/${name}`]: `${name} of the team` });
+  },
+};
+
+test("C16: a pod's Secrets are tried before what the node has, those for a longer path first", async () => {
+  const asked: CredentialQuery[] = [];
+  const findCredentials = async (query: CredentialQuery) => {
+    asked.push(query);
+    return [{ username: 'node', password: 'x' }];
+  };
+  const tokens: PodTokens = { get: () => Promise.reject(new Error('nobody asks')) };
+  const credentials = podCredentials({ findCredentials, objects, tokens });
+  const found = await credentials.find(pod, 'r.example/two/app', { signal });
+  expect(found.map(({ username }) => username)).toEqual(['two of the team', 'one', 'two', 'node']);
+  expect(asked).toEqual([{ repository: 'r.example/two/app', pod, signal, tokens }]);
+});
+
+test('those that are not there, or that nobody can tell of now, are told by their names', async () => {
+  const credentials = podCredentials({ findCredentials: async () => [], objects });
+  expect(await credentials.missing(pod, { signal })).toEqual(['away', 'none']);
+  expect(await credentials.missing(aPod(), { signal })).toEqual([]);
+});
+
+test('where there are no objects, what a pod names of them means nothing', async () => {
+  const credentials = podCredentials({ findCredentials: async () => [] });
+  expect(await credentials.missing(pod, { signal })).toEqual([]);
+  expect(await credentials.find(pod, 'r.example/app', { signal })).toEqual([]);
+});
+
+test('who gives up waits for no Secret', async () => {
+  const ending = new AbortController();
+  const hanging: PodObjects = {
+    get: (_pod, _kind, _name, options) =>
+      new Promise((_, reject) => options.signal.addEventListener('abort', () => reject(options.signal.reason))),
+  };
+  const found = podCredentials({ findCredentials: async () => [], objects: hanging }).find(pod, 'a/b', ending);
+  ending.abort();
+  await expect(found).rejects.toMatchObject({ name: 'AbortError' });
+});

@@ -1,0 +1,185 @@
+import { expect, test } from '@jest/globals';
+import { PullProofs } from '../../../actors/images/pullProofs.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { Image, ListImagesResponse } from '../../../cri/generated/runtime.ts';
+import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
+import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
+import { NodeFailure } from '../../../pod/failure.ts';
+import type { ImageVerification } from '../../../pod/images/imageVerification.ts';
+import type { Credential } from '../../../pod/images/keyring.ts';
+import { intentText, readRecord, recordFile, recordText } from '../../../pod/images/pulledRecord.ts';
+
+const options = { signal: new AbortController().signal };
+const APP = { image: 'r.example/app:1', imageRef: 'sha256:app' };
+const PULLING = '/root/image_manager/pulling';
+const PULLED = '/root/image_manager/pulled';
+
+const ofSecret = (name: string, password = 'hunter2'): Credential => ({
+  ...{ username: 'me', password },
+  source: { kind: 'secret', uid: `uid-${name}`, namespace: 'shop', name },
+});
+
+/** A disk, the images of a runtime, and the lives of an agent over them. */
+function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags: [APP.image] }]) {
+  const clock = new SimulatedClock();
+  const disk = new MemoryDisk(() => clock.now());
+  const failing = { on: (_path: string): boolean => false };
+  const files = new MemoryFiles(disk, ({ path }) => (failing.on(path) ? { code: 'EIO' } : undefined));
+  const errors: string[] = [];
+  const life = (policy: ImageVerification['policy'] = 'NeverVerifyPreloadedImages') =>
+    new PullProofs({
+      ...{ rootDir: '/root', files, clock, verification: { policy, allowlist: [] } },
+      cri: {
+        listImages: async () =>
+          ListImagesResponse.fromPartial({ images: images.map((each) => Image.fromPartial(each)) }),
+      },
+      onError: (_, error) => void errors.push(String(error)),
+    });
+  const namesIn = (directory: string) => files.readdir(directory).catch(() => []);
+  const record = async () => readRecord(await files.readFile(`${PULLED}/${recordFile(APP.imageRef)}`));
+  return { life, files, failing, errors, namesIn, record };
+}
+
+const pullAs = (proofs: PullProofs, credential?: Credential) =>
+  proofs.pull(APP.image, async () => ({ imageRef: APP.imageRef, credential }), options);
+
+const mustPull = (proofs: PullProofs, ...credentials: readonly Credential[]) =>
+  proofs.mustPull(APP, async () => credentials, options);
+
+test('an image that nobody here has pulled needs no proof, unless all do', async () => {
+  const { life, namesIn } = host();
+  expect(await mustPull(life())).toBe(false);
+  expect(await mustPull(life('AlwaysVerify'))).toBe(true);
+  expect(await namesIn('/root')).toEqual([]);
+});
+
+test("of one that was pulled with a pod's Secret another pod has to prove its right, also in the agent's next life", async () => {
+  const { life, namesIn, record } = host();
+  const first = life();
+  await pullAs(first, ofSecret('pull'));
+  expect(await namesIn(PULLING)).toEqual([]);
+  expect(await record()).toMatchObject({ pulledWith: { 'r.example/app': { kubernetesSecrets: [{ name: 'pull' }] } } });
+  for (const proofs of [first, life()]) {
+    expect(await mustPull(proofs)).toBe(true);
+    expect(await mustPull(proofs, ofSecret('other', 'x'))).toBe(true);
+    expect(await mustPull(proofs, ofSecret('pull'))).toBe(false);
+  }
+  expect(await mustPull(life('NeverVerify'))).toBe(false);
+});
+
+test('a copy of the Secret proves it, and is remembered for when it changes', async () => {
+  const { life, record } = host();
+  const proofs = life();
+  await pullAs(proofs, ofSecret('pull'));
+  expect(await mustPull(proofs, ofSecret('copy'))).toBe(false);
+  expect((await record())?.pulledWith['r.example/app']?.kubernetesSecrets?.map(({ name }) => name)).toEqual([
+    'copy',
+    'pull',
+  ]);
+  expect(await mustPull(proofs, ofSecret('copy', 'new'))).toBe(false);
+});
+
+test('one that was pulled without any, or with what the node has itself, every pod may have, under that name', async () => {
+  const { life } = host();
+  const proofs = life();
+  await pullAs(proofs, { username: 'node', password: 'x' });
+  const asked = () => Promise.reject(new Error('nobody needs them'));
+  expect(await proofs.mustPull(APP, asked, options)).toBe(false);
+  expect(await proofs.mustPull({ ...APP, image: 'r.example/app:2' }, asked, options)).toBe(false);
+  expect(await proofs.mustPull({ ...APP, image: 'r.example/other' }, asked, options)).toBe(true);
+});
+
+test('while it is pulled it counts as pulled, and a pull that fails leaves nothing', async () => {
+  const { life, namesIn, files } = host();
+  const proofs = life();
+  const begin = () => {
+    const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()];
+    const pull = () => {
+      begun.resolve();
+      return end.promise;
+    };
+    return {
+      pulled: proofs.pull(APP.image, pull, options),
+      begun: begun.promise,
+      fail: () => end.reject(new Error('denied')),
+    };
+  };
+  const [first, second] = [begin(), begin()];
+  await Promise.all([first.begun, second.begun]);
+  expect(await mustPull(proofs)).toBe(true);
+  expect(await files.readFile(`${PULLING}/${recordFile(APP.image)}`)).toBe(intentText(APP.image));
+  first.fail();
+  await expect(first.pulled).rejects.toThrow('denied');
+  // Another is still under way.
+  expect(await namesIn(PULLING)).toHaveLength(1);
+  second.fail();
+  await expect(second.pulled).rejects.toThrow('denied');
+  expect(await namesIn(PULLING)).toEqual([]);
+  expect(await mustPull(proofs)).toBe(false);
+});
+
+test('what a life that was cut off has pulled belongs to nobody: each pod has to prove its right to it', async () => {
+  const { life, files, namesIn, record } = host();
+  await files.mkdir(PULLING, { recursive: true });
+  for (const image of [APP.image, 'r.example/never:1']) {
+    await files.writeFile(`${PULLING}/${recordFile(image)}`, intentText(image));
+  }
+  expect(await mustPull(life(), ofSecret('pull'))).toBe(true);
+  expect(await record()).toEqual({ imageRef: APP.imageRef, pulledWith: {} });
+  expect(await namesIn(PULLING)).toEqual([recordFile('r.example/never:1')]);
+});
+
+test('records of images that are gone go too, but not when the runtime has none at all', async () => {
+  for (const [images, left] of [
+    [[{ id: APP.imageRef }], 1],
+    [[], 2],
+  ] as const) {
+    const { life, files, namesIn } = host(images);
+    await files.mkdir(PULLED, { recursive: true });
+    for (const imageRef of [APP.imageRef, 'sha256:gone']) {
+      await files.writeFile(`${PULLED}/${recordFile(imageRef)}`, recordText({ imageRef, pulledWith: {} }, 0));
+    }
+    await mustPull(life());
+    expect(await namesIn(PULLED)).toHaveLength(left);
+  }
+});
+
+test('a record that cannot be read proves nothing, and the next pull replaces it', async () => {
+  const { life, files, errors, record } = host();
+  await files.mkdir(PULLED, { recursive: true });
+  await files.writeFile(`${PULLED}/${recordFile(APP.imageRef)}`, '{"kind":');
+  const proofs = life();
+  expect(await mustPull(proofs, ofSecret('pull'))).toBe(true);
+  expect(errors).toEqual([expect.stringContaining('cannot be read')]);
+  await pullAs(proofs, ofSecret('pull'));
+  expect(await mustPull(proofs, ofSecret('pull'))).toBe(false);
+  expect(await record()).toBeDefined();
+});
+
+test('where nothing can be read nothing is proved, and where nothing can be noted nothing is pulled', async () => {
+  const { life, failing, errors } = host();
+  const proofs = life();
+  failing.on = () => true;
+  expect(await mustPull(proofs)).toBe(true);
+  const failure = await pullAs(proofs).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(NodeFailure);
+  expect(failure).toMatchObject({
+    reason: 'ErrImagePull',
+    message: expect.stringMatching(/^Failed to record image pull intent for container image "r.example\/app:1": EIO/),
+  });
+  failing.on = () => false;
+  expect(await mustPull(proofs)).toBe(false);
+  expect(errors).toHaveLength(1);
+});
+
+test('a pull whose record cannot be written has its intent left, for the next life to know that there was one', async () => {
+  const { life, failing, errors, namesIn } = host();
+  const proofs = life();
+  await mustPull(proofs);
+  failing.on = (path) => path.startsWith(PULLED);
+  await pullAs(proofs, ofSecret('pull'));
+  failing.on = () => false;
+  expect(errors).toEqual([expect.stringContaining('EIO')]);
+  expect(await namesIn(PULLING)).toHaveLength(1);
+  expect(await mustPull(life(), ofSecret('pull'))).toBe(true);
+});

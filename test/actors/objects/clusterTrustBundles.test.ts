@@ -1,0 +1,250 @@
+import { describe, expect, test } from '@jest/globals';
+import { ClusterTrustBundles, NOT_SUPPORTED, noTrustBundles } from '../../../actors/objects/clusterTrustBundles.ts';
+import { KubeClient } from '../../../kube/client.ts';
+import type { TrustBundleProjection } from '../../../pod/objects/trustBundles.ts';
+import { SettableClock } from '../../fakes/settableClock.ts';
+import {
+  answered,
+  type Reply,
+  refused,
+  silent,
+  ToldTransport,
+  ToldWatch,
+  unreachable,
+} from '../../fakes/toldTransport.ts';
+import { aPod } from '../../pod/fixtures.ts';
+
+const BETA = '/apis/certificates.k8s.io/v1beta1';
+const ALPHA = '/apis/certificates.k8s.io/v1alpha1';
+const signer = 'example.com/mesh';
+const served = answered(200, { kind: 'APIResourceList', resources: [{ name: 'clustertrustbundles' }] });
+const pemOf = (...words: string[]) =>
+  words
+    .map((word) => `-----BEGIN CERTIFICATE-----\n${Buffer.from(word).toString('base64')}\n-----END CERTIFICATE-----\n`)
+    .join('');
+const pod = (uid: string) => aPod({}, { uid });
+
+function bundle(name: string, words: readonly string[], { signerName = '', labels = {} } = {}) {
+  const spec = { ...(signerName === '' ? {} : { signerName }), trustBundle: `# ${name}\n${pemOf(...words)}` };
+  return { metadata: { uid: `u-${name}`, resourceVersion: '5', name, labels }, spec };
+}
+
+const ALL = [
+  bundle('ca', ['root']),
+  bundle('mesh:a', ['a', 'shared'], { signerName: signer, labels: { live: 'yes' } }),
+  bundle('mesh:b', ['b', 'shared'], { signerName: signer }),
+  bundle('other:c', ['c'], { signerName: 'example.com/other', labels: { live: 'yes' } }),
+];
+
+/** What is answered until the watch is open; then the server tells of its bundles. */
+function story(...before: readonly Reply[]) {
+  const clock = new SettableClock();
+  const watch = new ToldWatch();
+  const transport = new ToldTransport(...(before.length > 0 ? before : [served]), watch.opened);
+  const [changed, errors] = [[] as string[], [] as string[]];
+  const bundles = new ClusterTrustBundles({
+    ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), clock, jitter: () => 0 },
+    onError: (source, error) => errors.push(`${source}: ${(error as Error).message}`),
+  });
+  const ending = new AbortController();
+  const { signal } = new AbortController();
+  const running = bundles.run(
+    (fact) => changed.push(...(fact.type === 'cluster.objectsChanged' ? fact.uids : [fact.type])),
+    { signal: ending.signal },
+  );
+  return {
+    ...{ clock, watch, transport, bundles, errors },
+    end: async () => {
+      ending.abort();
+      await running;
+      await clock.advance(0);
+    },
+    get: (projection: Partial<TrustBundleProjection>, uid = 'u-1') =>
+      bundles.get(pod(uid), { path: 'ca.pem', ...projection }, { signal }),
+    tellAll: async (all: readonly object[] = ALL) => {
+      await clock.advance(0);
+      for (const object of all) watch.tell('ADDED', object);
+      const annotations = { 'k8s.io/initial-events-end': 'true' };
+      watch.tell('BOOKMARK', { metadata: { resourceVersion: '5', annotations } });
+      await clock.advance(0);
+    },
+    tell: async (type: string, object: { metadata: object }, resourceVersion: string) => {
+      watch.tell(type, { ...object, metadata: { ...object.metadata, resourceVersion } });
+      await clock.advance(0);
+    },
+    /** The pods that were told to look again since this was asked last. */
+    toldToLook: () => changed.splice(0),
+    paths: () => transport.requests.map(({ path }) => path.split('?')[0]),
+  };
+}
+
+const blocks = (text: string) => text.split(/(?<=-----END CERTIFICATE-----\n)/).toSorted();
+
+test('nothing is asked of the server before a pod shows one, and all is read once', async () => {
+  const { get, tellAll, paths } = story();
+  expect(paths()).toEqual([]);
+  const shown = Promise.all([
+    get({ name: 'ca' }),
+    get({ name: 'ca' }, 'u-2'),
+    get({ signerName: signer, labelSelector: {} }),
+  ]);
+  await tellAll();
+  const [one, other, mesh] = await shown;
+  expect([one, other]).toEqual([pemOf('root'), pemOf('root')]);
+  expect(blocks(mesh ?? '')).toEqual(blocks(pemOf('a', 'b', 'shared')));
+  expect(paths().filter((path) => path?.endsWith('bundles'))).toEqual([`${BETA}/clustertrustbundles`]);
+  expect(await get({ name: 'ca' })).toBe(pemOf('root'));
+});
+
+describe('by signer', () => {
+  test.each([
+    ['with an empty selector: all of that signer', {}, ['a', 'b', 'shared']],
+    ['with a selector: those it selects', { matchLabels: { live: 'yes' } }, ['a', 'shared']],
+  ])('%s', async (_, labelSelector, words) => {
+    const { get, tellAll } = story();
+    const shown = get({ signerName: signer, labelSelector });
+    await tellAll();
+    expect(blocks(await shown)).toEqual(blocks(pemOf(...words)));
+  });
+
+  test('without a selector: none', async () => {
+    const { get, tellAll } = story();
+    const shown = get({ signerName: signer }).catch(String);
+    await tellAll();
+    expect(await shown).toBe('Error: combination of signerName and labelSelector matched zero ClusterTrustBundles');
+  });
+});
+
+test('one that is not there is told in the words of a kubelet, and is empty where that may be', async () => {
+  const { get, tellAll } = story();
+  const shown = get({ name: 'x' }).catch(String);
+  await tellAll();
+  expect(await shown).toBe(
+    'Error: while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io "x" not found',
+  );
+  expect(await get({ name: 'x', optional: true })).toBe('');
+  expect(await get({ signerName: 'nobody', labelSelector: {}, optional: true })).toBe('');
+});
+
+test('a pod is told when what it shows is other than it was told, and no pod else', async () => {
+  const { get, tellAll, tell, toldToLook } = story();
+  const shown = [get({ name: 'ca' }, 'u-ca'), get({ signerName: signer, labelSelector: {} }, 'u-mesh')];
+  await tellAll();
+  await Promise.all(shown);
+  await expect(get({ name: 'late' }, 'u-late')).rejects.toThrow('not found');
+  await tell('MODIFIED', bundle('ca', ['new']), '6');
+  expect(toldToLook()).toEqual(['u-ca']);
+  expect(await get({ name: 'ca' }, 'u-ca')).toBe(pemOf('new'));
+  await tell('ADDED', bundle('late', ['late']), '7');
+  expect(toldToLook()).toEqual(['u-late']);
+  await tell('ADDED', bundle('mesh:d', ['shared'], { signerName: signer }), '8');
+  await tell('MODIFIED', bundle('ca', ['new'], { labels: { live: 'no' } }), '9');
+  expect(toldToLook()).toEqual([]);
+  await tell('DELETED', bundle('ca', ['new']), '10');
+  expect(toldToLook()).toEqual(['u-ca']);
+});
+
+test('they are followed for as long as a pod shows any', async () => {
+  const { get, tellAll, bundles, transport, clock, toldToLook, end } = story();
+  const shown = Promise.all([get({ name: 'ca' }, 'u-1'), get({ name: 'ca' }, 'u-2')]);
+  await tellAll();
+  await shown;
+  bundles.forget('u-1');
+  expect(clock.pending).toBeGreaterThan(0);
+  bundles.forget('u-2');
+  await clock.advance(0);
+  expect(clock.pending).toBe(0);
+  const next = new ToldWatch();
+  transport.replies.push(served, next.opened);
+  const again = get({ name: 'ca' }, 'u-3');
+  await clock.advance(0);
+  next.tell('ADDED', bundle('ca', ['third']));
+  next.tell('BOOKMARK', { metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } } });
+  expect(await again).toBe(pemOf('third'));
+  expect(toldToLook()).toEqual([]);
+  await end();
+  expect(clock.pending).toBe(0);
+});
+
+test('what was read last goes on while the server is away', async () => {
+  const { get, tellAll, watch, clock } = story();
+  const shown = get({ name: 'ca' });
+  await tellAll();
+  await shown;
+  watch.cut();
+  await clock.advance(600_000);
+  expect(await get({ name: 'ca' })).toBe(pemOf('root'));
+});
+
+describe('a server that', () => {
+  test('has only the older version is asked by that', async () => {
+    const { get, tellAll, paths } = story(refused(404, 'NotFound'), served);
+    const shown = get({ name: 'ca' });
+    await tellAll();
+    expect(await shown).toBe(pemOf('root'));
+    expect(paths()).toEqual([BETA, ALPHA, `${ALPHA}/clustertrustbundles`]);
+  });
+
+  test('has none of them is looked at again by the next pod', async () => {
+    const others = answered(200, { resources: [{ name: 'certificatesigningrequests' }] });
+    const { get, tellAll } = story(others, refused(404, 'NotFound'), served);
+    await expect(get({ name: 'ca' })).rejects.toThrow(NOT_SUPPORTED);
+    const shown = get({ name: 'ca' });
+    await tellAll();
+    expect(await shown).toBe(pemOf('root'));
+  });
+
+  test('is away says so', async () => {
+    const { get } = story(unreachable());
+    await expect(get({ name: 'ca' })).rejects.toThrow(
+      'failed to ensure informer manager for ClusterTrustBundles: failed to determine which informer manager to choose: connect ECONNREFUSED 127.0.0.1:6443',
+    );
+  });
+
+  test.each([
+    ['tells nothing', silent(), /^ClusterTrustBundle informer has not yet synced/],
+    ['refuses', refused(403, 'Forbidden'), /^ClusterTrustBundle informer has not yet synced: Forbidden it is$/],
+  ])('%s does not hold up a volume for more than ten seconds', async (_, reply, why) => {
+    const { get, clock, transport, end } = story();
+    transport.replies.splice(1, 1, ...Array.from({ length: 20 }, () => reply));
+    const start = clock.now();
+    await expect(clock.drive(get({ name: 'ca' }))).rejects.toThrow(why);
+    expect(clock.now() - start).toBe(10_000);
+    await end();
+  });
+
+  test('has one that cannot be read tells of it, and shows the others', async () => {
+    const { get, tellAll, errors } = story();
+    const shown = get({ name: 'ca' });
+    await tellAll([...ALL, { metadata: { uid: 'u-x', name: 'odd', resourceVersion: '5' }, spec: {} }]);
+    expect(await shown).toBe(pemOf('root'));
+    expect(errors).toEqual([expect.stringMatching(/^watch: ClusterTrustBundle odd cannot be read: spec.trustBundle/)]);
+  });
+});
+
+test('who waits no more is not waited for', async () => {
+  const { bundles, clock } = story(silent());
+  const leaving = new AbortController();
+  const options = { signal: leaving.signal };
+  const shown = bundles.get(pod('u-1'), { name: 'ca', path: 'ca.pem' }, options).catch(String);
+  await clock.advance(0);
+  leaving.abort(new Error('no more'));
+  expect(await shown).toBe('Error: no more');
+  await expect(bundles.get(pod('u-1'), { name: 'ca', path: 'ca.pem' }, options)).rejects.toThrow('no more');
+});
+
+test('without the feature there are none', async () => {
+  const { signal } = new AbortController();
+  await expect(noTrustBundles.get(aPod(), { name: 'ca', path: 'ca.pem' }, { signal })).rejects.toThrow(
+    'ClusterTrustBundle projection is not supported in static kubelet mode',
+  );
+  await noTrustBundles.run(() => {}, { signal });
+  noTrustBundles.forget('u-1');
+});
+
+test('they are followed no more once the agent has ended, or has ended before they were', async () => {
+  const { bundles, end, clock } = story();
+  await end();
+  await bundles.run(() => {}, { signal: AbortSignal.abort() });
+  expect(clock.pending).toBe(0);
+});

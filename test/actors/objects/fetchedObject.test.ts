@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import { heldCluster, reads, shows } from './support/heldCluster.ts';
+
+describe.each(['Cache', 'Get'] as const)('%s', (strategy) => {
+  test('an object is asked for by name, and is missing where there is none', async () => {
+    const { make, pod, store, read, asked } = await heldCluster({ strategy });
+    await make('Secret', 'app', { key: 'hidden' });
+    const web = await pod('web', reads('app'));
+    store.follow(web);
+    expect(await read(web, 'Secret', 'app')).toEqual({ key: 'hidden' });
+    expect(await read(web, 'ConfigMap', 'app')).toBe('configmap "app" not found');
+    expect(asked()).toEqual(['secrets', 'configmaps'].map((each) => `/api/v1/namespaces/default/${each}/app`));
+  });
+
+  test('a change of what a volume shows is seen at the next look, and told', async () => {
+    const { make, change, pod, store, read, told, clock } = await heldCluster({ strategy });
+    await make('ConfigMap', 'app', { mode: 'slow' });
+    const web = await pod('web', shows('app'));
+    store.follow(web);
+    await read(web, 'ConfigMap', 'app');
+    await change('ConfigMap', 'app', { mode: 'fast' });
+    await clock.advance(125_000);
+    expect(told()).toEqual([[web.metadata.uid]]);
+    expect(await read(web, 'ConfigMap', 'app')).toEqual({ mode: 'fast' });
+  });
+
+  test('what was read last is had while the server is away', async () => {
+    const { make, pod, store, read, transport, clock, facts } = await heldCluster({ strategy });
+    await make('ConfigMap', 'app', { mode: 'slow' });
+    const web = await pod('web', shows('app'));
+    store.follow(web);
+    await read(web, 'ConfigMap', 'app');
+    transport.isAway = true;
+    await clock.advance(300_000);
+    expect(await read(web, 'ConfigMap', 'app')).toEqual({ mode: 'slow' });
+    expect(facts.findLast((fact) => fact.type === 'cluster.watchChanged')).toMatchObject({
+      state: { state: 'failing' },
+    });
+    transport.isAway = false;
+    await clock.advance(125_000);
+    expect(facts.findLast((fact) => fact.type === 'cluster.watchChanged')).toMatchObject({
+      state: { state: 'watching' },
+    });
+  });
+
+  test('what was never read says what the server said', async () => {
+    const { pod, store, read, transport } = await heldCluster({ strategy });
+    const web = await pod('web', reads('app'));
+    store.follow(web);
+    transport.isAway = true;
+    expect(await read(web, 'Secret', 'app')).toContain('ECONNREFUSED');
+  });
+});
+
+describe('how long an answer is good', () => {
+  const askedAfter = async (seconds: number, annotations: Record<string, string> = {}) => {
+    const held = await heldCluster({ strategy: 'Cache' });
+    held.annotate(annotations);
+    await held.make('ConfigMap', 'app', { mode: 'slow' });
+    const web = await held.pod('web', reads('app'));
+    held.store.follow(web);
+    await held.read(web, 'ConfigMap', 'app');
+    await held.clock.advance(seconds * 1_000 - 1_000);
+    await held.read(web, 'ConfigMap', 'app');
+    return { ...held, asked: held.asked().length };
+  };
+  const ttl = (value: string) => ({ 'node.alpha.kubernetes.io/ttl': value });
+
+  test('is a minute, or what the Node says', async () => {
+    expect((await askedAfter(58)).asked).toBe(1);
+    expect((await askedAfter(62)).asked).toBe(2);
+    expect((await askedAfter(250, ttl('300'))).asked).toBe(1);
+    expect((await askedAfter(5, ttl('0'))).asked).toBe(2);
+    expect((await askedAfter(58, ttl('soon'))).asked).toBe(1);
+  });
+
+  test('ends with another pod that names it', async () => {
+    const { pod, store, read, asked } = await heldCluster({ strategy: 'Cache' });
+    const [one, two] = [await pod('one', reads('app')), await pod('two', reads('app'))];
+    store.follow(one);
+    await read(one, 'ConfigMap', 'app');
+    store.follow(two);
+    await read(two, 'ConfigMap', 'app');
+    expect(asked().filter((path) => path.includes('configmaps'))).toHaveLength(2);
+  });
+});
+
+test('of a Get every reader asks', async () => {
+  const { make, pod, store, read, asked } = await heldCluster({ strategy: 'Get' });
+  await make('ConfigMap', 'app', {});
+  const web = await pod('web', reads('app'));
+  store.follow(web);
+  for (let index = 0; index < 3; index += 1) await read(web, 'ConfigMap', 'app');
+  expect(asked()).toHaveLength(3);
+});

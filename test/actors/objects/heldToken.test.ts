@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { HeldToken, momentOf } from '../../../actors/objects/heldToken.ts';
+import { SettableClock } from '../../fakes/settableClock.ts';
+
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
+
+/** Asked for just now. */
+function held(lifetimeMs: number, chance = 0) {
+  const clock = new SettableClock();
+  const token = new HeldToken('t', lifetimeMs, momentOf(clock), chance);
+  return {
+    clock,
+    dueIn: () => token.dueIn(momentOf(clock)),
+    expiresIn: () => token.expiresIn(momentOf(clock)),
+  };
+}
+
+test('it is renewed when a fifth of its life is left', async () => {
+  const { clock, dueIn, expiresIn } = held(3_607 * SECOND);
+  expect(dueIn()).toBe(2_885_600);
+  await clock.advance(50 * MINUTE);
+  expect([dueIn(), expiresIn()]).toEqual([0, 607 * SECOND]);
+  await clock.advance(HOUR);
+  expect([dueIn(), expiresIn()]).toEqual([0, 0]);
+});
+
+test('it is renewed after a day however long it holds', () => {
+  expect(held(30 * HOUR).dueIn()).toBe(24 * HOUR);
+  expect(held(29 * HOUR).dueIn()).toBe(23.2 * HOUR);
+  expect(held(365 * 24 * HOUR).dueIn()).toBe(24 * HOUR);
+});
+
+test('it may be renewed up to ten seconds sooner', () => {
+  expect(held(HOUR, 0.5).dueIn()).toBe(48 * MINUTE - 5 * SECOND);
+  expect(held(48 * HOUR, 0.5).dueIn()).toBe(24 * HOUR - 5 * SECOND);
+});
+
+describe('a clock that is set', () => {
+  test('forward makes it older', () => {
+    const { clock, dueIn, expiresIn } = held(HOUR);
+    clock.set(10 * MINUTE);
+    expect([dueIn(), expiresIn()]).toEqual([38 * MINUTE, 50 * MINUTE]);
+    clock.set(HOUR);
+    expect([dueIn(), expiresIn()]).toEqual([0, 0]);
+  });
+
+  test('back makes it no younger, and due', async () => {
+    const { clock, dueIn, expiresIn } = held(HOUR);
+    await clock.advance(10 * MINUTE);
+    clock.set(-2 * HOUR);
+    expect([dueIn(), expiresIn()]).toEqual([0, 50 * MINUTE]);
+  });
+
+  test('back by less than a minute changes nothing: that happens to clocks that are kept right', async () => {
+    const { clock, dueIn } = held(HOUR);
+    await clock.advance(10 * MINUTE);
+    clock.set(-50 * SECOND);
+    expect(dueIn()).toBe(38 * MINUTE);
+    clock.set(-11 * SECOND);
+    expect(dueIn()).toBe(0);
+  });
+});

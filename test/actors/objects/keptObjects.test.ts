@@ -1,0 +1,155 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { KeptObjects } from '../../../actors/objects/keptObjects.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
+import type { ConfigObject } from '../../../pod/objects/configObject.ts';
+import { heldCluster, reads } from './support/heldCluster.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kept-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const secret: ConfigObject = {
+  ...{ kind: 'Secret', namespace: 'default', name: 'app', uid: 'u1', resourceVersion: '7', isImmutable: false },
+  ...{
+    type: 'Opaque',
+    data: new Map<string, string | Buffer>([
+      ['__proto__', Buffer.from('\xff')],
+      ['b', 'text'],
+    ]),
+  },
+};
+
+function keptIn(directory: string, isInMemory = true) {
+  const problems: string[] = [];
+  const onError = (_: string, error: unknown) => void problems.push(String(error));
+  const kept = new KeptObjects({ directory, files: hostFiles, isInMemory: async () => isInMemory, onError });
+  return { kept, problems };
+}
+
+describe('what is kept', () => {
+  test('is had by another agent, byte for byte, and by nobody else', async () => {
+    const directory = join(folder, 'objects');
+    const { kept } = keptIn(directory);
+    kept.keep({ object: secret, uids: ['web'] });
+    await kept.settled();
+    const [name = ''] = await readdir(directory);
+    expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    expect(await keptIn(directory).kept.read(secret)).toEqual({ object: secret, uids: ['web'] });
+    expect(await keptIn(directory).kept.read({ ...secret, kind: 'ConfigMap' })).toBeUndefined();
+  });
+
+  test('is what was kept last, and nothing once it is forgotten', async () => {
+    const directory = join(folder, 'objects');
+    const { kept } = keptIn(directory);
+    for (let version = 0; version < 100; version += 1)
+      kept.keep({ object: { ...secret, resourceVersion: String(version) }, uids: [] });
+    await kept.settled();
+    expect((await kept.read(secret))?.object.resourceVersion).toBe('99');
+    expect(await readdir(directory)).toHaveLength(1);
+    kept.forget(secret);
+    await kept.settled();
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  test('stays only of pods that there are', async () => {
+    const directory = join(folder, 'objects');
+    const { kept } = keptIn(directory);
+    kept.keep({ object: secret, uids: ['web'] });
+    kept.keep({ object: { ...secret, name: 'other' }, uids: ['gone'] });
+    await kept.settled();
+    await writeFile(join(directory, 'nonsense.json'), '{');
+    await kept.keepOnly(new Set(['web']));
+    expect(await readdir(directory)).toHaveLength(1);
+    expect(await kept.read(secret)).toBeDefined();
+  });
+});
+
+describe('nothing is kept', () => {
+  test('on a disk', async () => {
+    const { kept, problems } = keptIn(join(folder, 'objects'), false);
+    kept.keep({ object: secret, uids: ['web'] });
+    await kept.settled();
+    expect(await readdir(join(folder, 'objects'))).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  test.each([
+    [
+      'others may enter',
+      async (directory: string) => {
+        await mkdir(directory);
+        await chmod(directory, 0o755);
+      },
+    ],
+    [
+      'is a link',
+      async (directory: string) => {
+        await mkdir(`${directory}-real`, { mode: 0o700 });
+        await symlink(`${directory}-real`, directory);
+      },
+    ],
+    ['is a file', (directory: string) => writeFile(directory, '', { mode: 0o600 })],
+  ])('in a directory that %s', async (_, prepare) => {
+    const directory = join(folder, 'objects');
+    await prepare(directory);
+    const { kept, problems } = keptIn(directory);
+    kept.keep({ object: secret, uids: ['web'] });
+    await kept.settled();
+    expect(await kept.read(secret)).toBeUndefined();
+    expect(problems[0]).toContain('not a directory that only this agent may enter');
+  });
+
+  test('of what others have put there', async () => {
+    const directory = join(folder, 'objects');
+    const { kept, problems } = keptIn(directory);
+    kept.keep({ object: secret, uids: ['web'] });
+    await kept.settled();
+    const [name = ''] = await readdir(directory);
+    const text = await readFile(join(directory, name), 'utf8');
+    for (const nonsense of ['', '{}', text.replace('"name":"app"', '"name":"b"')]) {
+      await writeFile(join(directory, name), nonsense);
+      expect(await kept.read(secret)).toBeUndefined();
+    }
+    expect(problems).toHaveLength(2);
+  });
+});
+
+test('pods that ran under an earlier agent have what they had, while the server is away, and others have not', async () => {
+  // /dev/shm is in memory on every host.
+  const keptDirectory = await mkdtemp('/dev/shm/statelet-kept-');
+  try {
+    const earlier = await heldCluster({ keptDirectory });
+    await earlier.make('Secret', 'app', { key: 'hidden' });
+    const web = await earlier.pod('web', reads('app'));
+    earlier.store.follow(web);
+    expect(await earlier.read(web, 'Secret', 'app')).toEqual({ key: 'hidden' });
+    earlier.stop();
+    const later = await heldCluster({ keptDirectory }, [web.metadata.uid]);
+    later.transport.isAway = true;
+    const other = { ...web, metadata: { ...web.metadata, uid: 'other' } };
+    for (const each of [web, other]) later.store.follow(each);
+    await eventually(async () => expect(await later.read(web, 'Secret', 'app')).toEqual({ key: 'hidden' }));
+    expect(await later.read(other, 'Secret', 'app')).toContain('failed to sync secret cache');
+  } finally {
+    await rm(keptDirectory, { recursive: true, force: true });
+  }
+});
+
+/** Files are written in their own time. */
+async function eventually(check: () => Promise<void>): Promise<void> {
+  for (let tries = 0; tries < 50; tries += 1) {
+    const failure = await check().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (failure === undefined) return;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  await check();
+}

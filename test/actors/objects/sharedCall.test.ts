@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { SharedCall } from '../../../actors/objects/sharedCall.ts';
+
+function called() {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const told = { left: 0, isAborted: false };
+  const call = new SharedCall(
+    (signal) => {
+      signal.addEventListener('abort', () => {
+        told.isAborted = true;
+      });
+      return promise;
+    },
+    () => {
+      told.left += 1;
+    },
+  );
+  return { call, resolve, reject, told };
+}
+
+test('all who wait get what it comes to', async () => {
+  const { call, resolve, told } = called();
+  const { signal } = new AbortController();
+  const both = Promise.all([call.wait(signal), call.wait(signal)]);
+  resolve('done');
+  expect(await both).toEqual(['done', 'done']);
+  expect(told.left).toBe(1);
+});
+
+test('it goes on while somebody waits, and is given up with the last', async () => {
+  const { call, told } = called();
+  const [one, other] = [new AbortController(), new AbortController()];
+  const waits = [call.wait(one.signal), call.wait(other.signal)].map((each) => each.catch(String));
+  one.abort(new Error('no more'));
+  expect(await waits[0]).toBe('Error: no more');
+  expect(told).toEqual({ left: 0, isAborted: false });
+  other.abort(new Error('nor here'));
+  expect(await waits[1]).toBe('Error: nor here');
+  expect(told).toEqual({ left: 1, isAborted: true });
+});
+
+test('all who wait hear that it has failed', async () => {
+  const { call, reject } = called();
+  const { signal } = new AbortController();
+  const waits = [call.wait(signal), call.wait(signal)].map((each) => each.catch(String));
+  reject(new Error('broken'));
+  expect(await Promise.all(waits)).toEqual(['Error: broken', 'Error: broken']);
+});

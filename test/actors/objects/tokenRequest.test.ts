@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import { accountOf, readToken, tokenCalled, tokenRequestOf } from '../../../actors/objects/tokenRequest.ts';
+import { aPod } from '../../pod/fixtures.ts';
+
+const pod = aPod({ serviceAccountName: 'builder' }, { name: 'web', namespace: 'shop', uid: 'u-1' });
+
+test('it is asked for with what a kubelet asks, bound to the pod', () => {
+  expect(accountOf(pod)).toEqual({ namespace: 'shop', name: 'builder' });
+  const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'web', uid: 'u-1' };
+  expect(tokenRequestOf(pod, { audience: '', expirationSeconds: 3607 })).toEqual({
+    kind: 'TokenRequest',
+    apiVersion: 'authentication.k8s.io/v1',
+    spec: { audiences: [], expirationSeconds: 3607, boundObjectRef },
+  });
+  expect(tokenRequestOf(pod, { audience: 'vault', expirationSeconds: 600 }).spec.audiences).toEqual(['vault']);
+});
+
+test('it is called as a kubelet calls it', () => {
+  const bound = 'v1.BoundObjectReference{Kind:"Pod", APIVersion:"v1", Name:"web", UID:"u-1"}/""';
+  expect(tokenCalled(pod, { audience: '', expirationSeconds: 3607 })).toBe(
+    `"builder"/"shop"/[]string(nil)/3607/${bound}`,
+  );
+  expect(tokenCalled(pod, { audience: 'vault', expirationSeconds: 600 })).toBe(
+    `"builder"/"shop"/[]string{"vault"}/600/${bound}`,
+  );
+});
+
+describe('an answer', () => {
+  const answer = (over: object = {}) => ({
+    metadata: { creationTimestamp: '2026-11-22T09:42:28Z' },
+    spec: { expirationSeconds: 3607 },
+    status: { token: 'secret', expirationTimestamp: '2026-11-22T10:42:35Z' },
+    ...over,
+  });
+
+  test.each([
+    ['as long as the server has granted', answer(), 3_607_000],
+    ['which may be less than was asked for', answer({ spec: { expirationSeconds: 600 } }), 600_000],
+    [
+      'no longer than until it expires there',
+      answer({ metadata: { creationTimestamp: '2026-11-22T10:12:35Z' } }),
+      1_800_000,
+    ],
+    ['where nobody says when it was made', answer({ metadata: {} }), 3_607_000],
+    ['where that is nonsense', answer({ metadata: { creationTimestamp: '2027-01-01T00:00:00Z' } }), 3_607_000],
+  ])('says for how long it holds: %s', (_, given, lifetimeMs) => {
+    expect(readToken(given)).toEqual({ token: 'secret', lifetimeMs });
+  });
+
+  test.each([
+    ['no object', undefined],
+    ['no token', answer({ status: { token: '', expirationTimestamp: '2026-11-22T10:42:35Z' } })],
+    ['no moment', answer({ status: { token: 'secret', expirationTimestamp: 'secret' } })],
+    ['no life', answer({ spec: { expirationSeconds: 0 } })],
+  ])('with %s is none, and nothing of it is told', (_, given) => {
+    expect(() => readToken(given)).toThrow(/^the API server answered with no token$/);
+  });
+});

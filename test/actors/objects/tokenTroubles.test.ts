@@ -1,0 +1,215 @@
+/** Tokens that cannot be had or renewed, and clocks that are set. */
+import { describe, expect, test } from '@jest/globals';
+import { MOUNTED, tokenStory, VAULT } from './support/tokenStory.ts';
+
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
+const UNTIL_DUE = 2_885_600;
+
+describe('one that cannot be had', () => {
+  test.each([
+    [{ kind: 'refused', code: 500 } as const, /^failed to fetch token: .*a fault that was asked for$/],
+    [{ kind: 'lost' } as const, /^failed to fetch token: /],
+    [{ kind: 'hung' } as const, /^failed to fetch token: no answer within 10s$/],
+  ])('is told in the words of a kubelet: %j', async (fault, message) => {
+    const { get, trouble, clock } = await tokenStory();
+    trouble(fault, 1);
+    await expect(clock.drive(get())).rejects.toThrow(message);
+    expect(await get()).toHaveProperty('token');
+  });
+
+  test('as there is no such service account', async () => {
+    const { get, ask } = await tokenStory();
+    await ask('DELETE', '/api/v1/namespaces/default/serviceaccounts/builder');
+    await expect(get()).rejects.toThrow(/^failed to fetch token: serviceaccounts "builder" not found$/);
+  });
+
+  test('as the pod is another by now', async () => {
+    const { get, pod, tokens } = await tokenStory();
+    const other = { ...pod, metadata: { ...pod.metadata, uid: 'u-other' } };
+    await expect(get(MOUNTED, other)).rejects.toThrow(
+      /^failed to fetch token: serviceaccounts "builder" is forbidden: the UID in the bound object reference \(u-other\) does not match/,
+    );
+    expect(tokens.size).toBe(1);
+  });
+
+  test('as no volume of the pod names the audience', async () => {
+    const { get } = await tokenStory();
+    await expect(get({ audience: 'bank', expirationSeconds: 600 })).rejects.toThrow(
+      /^failed to fetch token: serviceaccounts "builder" is forbidden: audience "bank" not found in pod spec volume, /,
+    );
+  });
+
+  test('as it is to hold for less than ten minutes', async () => {
+    const { get } = await tokenStory();
+    await expect(get({ audience: '', expirationSeconds: 599 })).rejects.toThrow(
+      /^failed to fetch token: .*may not specify a duration less than 10 minutes$/,
+    );
+  });
+});
+
+describe('one that cannot be renewed', () => {
+  test('is used until it expires, and tried again ever more seldom', async () => {
+    const { get, transport, clock, asked, errors } = await tokenStory();
+    const { token } = await get();
+    await clock.advance(UNTIL_DUE);
+    transport.isAway = true;
+    const waits: number[] = [];
+    for (let tries = 0; tries < 8; tries++) {
+      const told = await get();
+      expect(told.token).toBe(token);
+      waits.push(told.renewAt - clock.now());
+      await clock.advance(told.renewAt - clock.now());
+    }
+    expect(waits.map((wait) => wait / SECOND)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+    expect(asked()).toBe(9);
+    expect(errors).toHaveLength(8);
+    expect(errors[0]).toBe(
+      'tokens: the token of service account builder for pod default/web could not be renewed, and is used until it expires: connect ECONNREFUSED 127.0.0.1:6443',
+    );
+    transport.isAway = false;
+    expect((await get()).token).not.toBe(token);
+    expect((await get()).renewAt - clock.now()).toBe(UNTIL_DUE);
+  });
+
+  test('is not asked for in between', async () => {
+    const { get, transport, clock, asked } = await tokenStory();
+    await get();
+    await clock.advance(UNTIL_DUE);
+    transport.isAway = true;
+    await get();
+    await get();
+    await get();
+    expect(asked()).toBe(2);
+  });
+
+  test('waits as long as the server says, if that is longer', async () => {
+    const { get, trouble, clock } = await tokenStory();
+    await get();
+    await clock.advance(UNTIL_DUE);
+    trouble({ kind: 'refused', code: 503, retryAfterSeconds: 20 }, 1);
+    expect((await get()).renewAt - clock.now()).toBe(20 * SECOND);
+  });
+
+  test('as the server hangs is used all the same', async () => {
+    const { get, trouble, clock } = await tokenStory();
+    const { token } = await get();
+    await clock.advance(UNTIL_DUE);
+    trouble({ kind: 'hung' }, 1);
+    expect((await clock.drive(get())).token).toBe(token);
+  });
+
+  test('is told about once it has expired, and asked for at once each time', async () => {
+    const { get, transport, clock, asked, pod } = await tokenStory();
+    const { token } = await get();
+    await clock.advance(UNTIL_DUE);
+    transport.isAway = true;
+    for (let told = await get(); clock.now() < told.renewAt && asked() < 100; ) {
+      expect(told.token).toBe(token);
+      await clock.advance(told.renewAt - clock.now());
+      told = await get().catch((error) => ({ token: String(error), renewAt: 0 }));
+      if (told.renewAt === 0) expect(told.token).toContain('expired and refresh failed');
+    }
+    expect(clock.now()).toBeGreaterThanOrEqual(Date.UTC(2026, 0, 1) + 3_607 * SECOND);
+    const bound = `v1.BoundObjectReference{Kind:"Pod", APIVersion:"v1", Name:"web", UID:"${pod.metadata.uid}"}`;
+    asked();
+    const message = `token "builder"/"default"/[]string(nil)/3607/${bound}/"" expired and refresh failed: connect ECONNREFUSED 127.0.0.1:6443`;
+    await expect(get()).rejects.toThrow(message);
+    await expect(get()).rejects.toThrow(message);
+    expect(asked()).toBe(2);
+  });
+
+  test('is due when it expires, however long a failure puts it off', async () => {
+    const { get, trouble, clock } = await tokenStory();
+    await get();
+    await clock.advance(3_600 * SECOND);
+    trouble({ kind: 'refused', code: 503, retryAfterSeconds: 30 }, 1);
+    expect((await get()).renewAt - clock.now()).toBe(7 * SECOND);
+  });
+});
+
+describe('a pod that is deleted meanwhile', () => {
+  test('is no error: its token stays, also when it has expired', async () => {
+    const { get, remove, clock, errors, asked } = await tokenStory();
+    const { token } = await get();
+    await remove();
+    await clock.advance(UNTIL_DUE);
+    expect((await get()).token).toBe(token);
+    asked();
+    await clock.advance(HOUR);
+    const told = await get();
+    expect([told.token, told.renewAt > clock.now()]).toEqual([token, true]);
+    await get();
+    expect([asked(), errors]).toEqual([1, []]);
+  });
+
+  test('has no token any more that it did not have', async () => {
+    const { get, remove } = await tokenStory();
+    await remove();
+    await expect(get()).rejects.toThrow(/^failed to fetch token: serviceaccounts "builder" is forbidden: /);
+  });
+});
+
+describe('a clock that is set', () => {
+  test('forward past its renewal renews it', async () => {
+    const { get, clock } = await tokenStory();
+    const { token } = await get();
+    clock.set(49 * MINUTE);
+    expect((await get()).token).not.toBe(token);
+  });
+
+  test('forward past its end renews it, and makes a failure one', async () => {
+    const { get, clock, transport } = await tokenStory();
+    const { token } = await get();
+    clock.set(2 * HOUR);
+    transport.isAway = true;
+    await expect(get()).rejects.toThrow('expired and refresh failed');
+    transport.isAway = false;
+    expect((await get()).token).not.toBe(token);
+  });
+
+  test('forward by less tells of an earlier moment', async () => {
+    const { get, clock, asked } = await tokenStory();
+    const { renewAt } = await get();
+    clock.set(10 * MINUTE);
+    expect((await get()).renewAt).toBe(renewAt);
+    expect(asked()).toBe(1);
+  });
+
+  test('back renews it, once', async () => {
+    const { get, clock, asked, isGood } = await tokenStory();
+    const { token } = await get(VAULT);
+    await clock.advance(MINUTE);
+    clock.set(-24 * HOUR);
+    const next = await get(VAULT);
+    expect(next.token).not.toBe(token);
+    expect(next.renewAt - clock.now()).toBe(480 * SECOND);
+    expect((await get(VAULT)).token).toBe(next.token);
+    expect(await isGood((await get()).token)).toBe(true);
+    expect(asked()).toBe(3);
+  });
+
+  test('back while the API server is away costs a request no more often than any failure', async () => {
+    const { get, clock, asked, transport } = await tokenStory();
+    const { token } = await get();
+    clock.set(-HOUR);
+    transport.isAway = true;
+    expect((await get()).token).toBe(token);
+    expect((await get()).token).toBe(token);
+    expect(asked()).toBe(2);
+  });
+
+  test('to and fro for a week leaves nobody without a good one', async () => {
+    const { get, clock, isGood, asked } = await tokenStory({ chance: () => 0.9 });
+    const jumps = [5 * MINUTE, -2 * HOUR, 3 * HOUR, -30 * SECOND, 70 * MINUTE, -10 * MINUTE];
+    const request = { audience: '', expirationSeconds: 3_600 };
+    const end = clock.monotonic() + 7 * 24 * HOUR;
+    for (let turn = 0; clock.monotonic() < end; turn++) {
+      const { token, renewAt } = await get(request);
+      expect(await isGood(token)).toBe(true);
+      await clock.advance(Math.min(10 * MINUTE, renewAt - clock.now()));
+      if (turn % 5 === 0) clock.set(jumps[(turn / 5) % jumps.length] ?? 0);
+    }
+    // No more than one for each life of a token, and one for each jump.
+    expect(asked()).toBeLessThan((7 * 24 * HOUR) / (47 * MINUTE) + (7 * 24 * HOUR) / (50 * MINUTE) + 2);
+  });
+});

@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import { heldCluster, reads, shows } from './support/heldCluster.ts';
+
+const MINUTE = 60_000;
+
+test('an object that no volume shows is watched until it was not read for five looks at its pods', async () => {
+  const { make, change, pod, store, read, told, clock, asked, transport } = await heldCluster();
+  await make('ConfigMap', 'app', { mode: 'slow' });
+  const web = await pod('web', {
+    containers:
+      reads('app').containers?.map((each) => ({ ...each, envFrom: [{ configMapRef: { name: 'app' } }] })) ?? [],
+  });
+  store.follow(web);
+  await read(web, 'ConfigMap', 'app');
+  await clock.advance(7 * MINUTE);
+  const watches = asked().length;
+  await change('ConfigMap', 'app', { mode: 'fast' });
+  await clock.advance(1_000);
+  expect(told()).toEqual([]);
+  transport.cut();
+  await clock.advance(10 * MINUTE);
+  expect(asked()).toHaveLength(watches);
+  // Whoever reads it again has what there is now.
+  expect(await read(web, 'ConfigMap', 'app')).toEqual({ mode: 'fast' });
+  expect(asked()).toHaveLength(watches + 1);
+});
+
+test('one that a volume shows is watched for as long as its pod is there', async () => {
+  const { make, change, pod, store, told, clock } = await heldCluster();
+  await make('ConfigMap', 'app', { mode: 'slow' });
+  store.follow(await pod('web', shows('app')));
+  await clock.advance(3 * 60 * MINUTE);
+  await change('ConfigMap', 'app', { mode: 'fast' });
+  await clock.advance(1_000);
+  expect(told()).toHaveLength(1);
+});
+
+test('one that is missing is watched until it comes', async () => {
+  const { make, pod, store, read, told, clock } = await heldCluster();
+  const web = await pod('web', reads('app'));
+  store.follow(web);
+  await read(web, 'Secret', 'app');
+  await clock.advance(30 * MINUTE);
+  await make('Secret', 'app', { key: 'hidden' });
+  await clock.advance(1_000);
+  expect(told()).toHaveLength(1);
+});
+
+test('one that never changes is read once and followed no more', async () => {
+  const { make, pod, store, read, clock, asked, transport } = await heldCluster();
+  await make('ConfigMap', 'app', { mode: 'fixed' }, { immutable: true });
+  const web = await pod('web', shows('app'));
+  store.follow(web);
+  await clock.advance(0);
+  transport.cut();
+  await clock.advance(60 * MINUTE);
+  expect(await read(web, 'ConfigMap', 'app')).toEqual({ mode: 'fixed' });
+  expect(asked()).toHaveLength(1);
+});
+
+test('one that may not be read yet is had once it may', async () => {
+  const { make, pod, store, read, told, clock, ask } = await heldCluster();
+  await make('Secret', 'app', { key: 'hidden' });
+  const web = await pod('web', shows('other'));
+  // The server knows of no pod of the node that names it.
+  const named = { ...web, spec: { ...web.spec, ...reads('app') } };
+  store.follow(named);
+  expect(await read(named, 'Secret', 'app')).toMatch(
+    /^failed to sync secret cache: timed out waiting for the condition \(secrets "app" is forbidden/,
+  );
+  await pod('another', reads('app'));
+  await clock.advance(60_000);
+  expect(told()).toEqual([[web.metadata.uid]]);
+  expect(await read(named, 'Secret', 'app')).toEqual({ key: 'hidden' });
+  expect(ask).toBeDefined();
+});
+
+test('a wait for it ends with whoever waits', async () => {
+  const { pod, store, transport, clock } = await heldCluster();
+  transport.isAway = true;
+  const web = await pod('web', reads('app')).catch(() => undefined);
+  expect(web).toBeDefined();
+  if (web === undefined) return;
+  store.follow(web);
+  const controller = new AbortController();
+  const asked = store.get(web, 'Secret', 'app', { signal: controller.signal });
+  await clock.advance(0);
+  controller.abort(new Error('enough'));
+  await expect(asked).rejects.toThrow('enough');
+});

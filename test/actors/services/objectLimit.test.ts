@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import { withinSecond } from '../../../actors/services/objectLimit.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { FakeObjects } from '../../fakes/objects.ts';
+import { aPod } from '../../pod/fixtures.ts';
+
+test.each([
+  ['ConfigMap', 'configmap'],
+  ['Secret', 'secret'],
+] as const)('C37: a %s that is not told within a second is given up in the words of a kubelet', async (kind, word) => {
+  const objects = new FakeObjects();
+  objects.trouble.set(`${kind}/slow`, 'hangs');
+  const clock = new SimulatedClock(0);
+  const { signal } = new AbortController();
+  const got = withinSecond(objects, clock).get(aPod(), kind, 'slow', { signal });
+  let isOver = false;
+  got.catch(() => {
+    isOver = true;
+  });
+  await clock.advance(999);
+  expect(isOver).toBe(false);
+  await clock.advance(1);
+  await expect(got).rejects.toThrow(`failed to sync ${word} cache: timed out waiting for the condition`);
+});
+
+test('what is told, or refused, passes as it is; whoever stops asking hears so', async () => {
+  const objects = new FakeObjects();
+  objects.put('Secret', 'key', { data: {} });
+  objects.trouble.set('Secret/slow', 'hangs');
+  const limited = withinSecond(objects, new SimulatedClock(0));
+  const { signal } = new AbortController();
+  await expect(limited.get(aPod(), 'Secret', 'key', { signal })).resolves.toMatchObject({ name: 'key' });
+  await expect(limited.get(aPod(), 'Secret', 'none', { signal })).rejects.toThrow('secret "none" not found');
+  const stopping = new AbortController();
+  const asked = limited.get(aPod(), 'Secret', 'slow', stopping);
+  stopping.abort(new Error('stopped'));
+  await expect(asked).rejects.not.toThrow('failed to sync');
+});

@@ -1,0 +1,41 @@
+/** ConfigMaps, Secrets and tokens that pods get, without a cluster. */
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { type ConfigKind, type ConfigObject, readConfigObject } from '../../pod/objects/configObject.ts';
+import { ObjectNotFound, type PodObjects, type PodTokens, type TokenRequest } from '../../pod/objects/podObjects.ts';
+
+export class FakeObjects implements PodObjects {
+  readonly #known = new Map<string, ConfigObject>();
+  /** What is asked for is not answered, or refused with this message. */
+  readonly trouble = new Map<string, 'hangs' | string>();
+  /** What was asked for, as `ConfigMap/settings`. */
+  readonly asked: string[] = [];
+
+  /** Has an object of the namespace `default`, as an API server would give it. */
+  put(kind: ConfigKind, name: string, content: object): void {
+    const metadata = { namespace: 'default', name, uid: `${kind}-${name}`, resourceVersion: '1' };
+    this.#known.set(`${kind}/${name}`, readConfigObject(kind, { metadata, ...content }));
+  }
+
+  remove(kind: ConfigKind, name: string): void {
+    this.#known.delete(`${kind}/${name}`);
+  }
+
+  async get(_pod: Pod, kind: ConfigKind, name: string): Promise<ConfigObject> {
+    const key = `${kind}/${name}`;
+    this.asked.push(key);
+    const trouble = this.trouble.get(key);
+    if (trouble === 'hangs') return new Promise(() => {});
+    if (trouble !== undefined) throw new Error(trouble);
+    const found = this.#known.get(key);
+    if (found === undefined) throw new ObjectNotFound(kind, name);
+    return found;
+  }
+}
+
+/** Tokens that say for whom they are. */
+export const fakeTokens = (renewAt: number): PodTokens => ({
+  get: async (pod: Pod, { audience, expirationSeconds }: TokenRequest) => ({
+    token: `token of ${pod.metadata.name} for ${audience || 'the API server'}, ${expirationSeconds} s`,
+    renewAt,
+  }),
+});

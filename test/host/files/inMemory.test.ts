@@ -1,0 +1,8 @@
+import { expect, test } from '@jest/globals';
+import { isInMemory } from '../../../host/files/inMemory.ts';
+
+test('what is in memory is told from what is not', async () => {
+  expect(await isInMemory('/dev/shm')).toBe(true);
+  expect(await isInMemory('/proc')).toBe(false);
+  await expect(isInMemory('/proc/none')).rejects.toThrow('ENOENT');
+});

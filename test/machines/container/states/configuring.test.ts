@@ -1,0 +1,102 @@
+import { describe, expect, test } from '@jest/globals';
+import { aContainer, aPod } from '../../../pod/fixtures.ts';
+import { containerStory } from '../../support/containerStory.ts';
+import { queueOf } from '../../support/stand.ts';
+
+const pod = aPod({ containers: [aContainer({ envFrom: [{ configMapRef: { name: 'late' } }] })] });
+const optional = { configMapKeyRef: { name: 'late', key: 'k', optional: true } };
+const empty = { held: [], queue: [] };
+const notFound = { reason: 'CreateContainerConfigError', message: 'configmap "late" not found' } as const;
+
+/** A container the objects of which are being read. */
+function configuringStory() {
+  const story = containerStory({ pod, hold: ['readObjects'] });
+  story.begin();
+  expect(story.state()).toBe('launching.configuring.current');
+  return story;
+}
+
+/** One that lacks an object. */
+function lackingStory() {
+  const story = configuringStory();
+  story.ports.fail('readObjects', notFound.reason, notFound.message);
+  expect(story.state()).toBe('launching.awaitingRetry');
+  return story;
+}
+
+describe('C37: a container whose variables are taken from objects', () => {
+  test('has them read before it asks for a start slot, while its pod launches no other', () => {
+    const story = configuringStory();
+    expect(queueOf(story.startLimiter)).toEqual(empty);
+    expect(story.lifecycles().at(-1)).toBe('launching');
+    story.ports.answer('readObjects');
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('readObjects')).toMatchObject([{ container: 'main' }]);
+  });
+
+  test('that are not there waits as CreateContainerConfigError, holds no slot, and tells it as a kubelet does', () => {
+    const story = lackingStory();
+    expect(queueOf(story.startLimiter)).toEqual(empty);
+    expect(story.view().now).toEqual({ kind: 'waiting', ...notFound });
+    expect(story.told().at(-1)).toBe('Warning Failed: Error: configmap "late" not found');
+    expect(story.ports.untilNext).toBe(10_000);
+    expect(story.lifecycles().at(-1)).toBe('live');
+    story.ports.advance(10_000);
+    story.ports.answer('readObjects');
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 0 }]);
+  });
+
+  test('is tried again at once when they change, once a second at most', () => {
+    const story = lackingStory();
+    story.ports.advance(3_000);
+    story.send({ type: 'container.objectsChanged' });
+    story.ports.advance(0);
+    expect(story.state()).toBe('launching.configuring.current');
+    story.ports.fail('readObjects', notFound.reason, notFound.message);
+    for (let update = 0; update < 9; update += 1) {
+      story.send({ type: 'container.objectsChanged' });
+      story.ports.advance(100);
+    }
+    expect(story.ports.asked('readObjects')).toHaveLength(2);
+    story.ports.advance(100);
+    story.ports.answer('readObjects');
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('that change while they are read are read again soon where something was lacking', () => {
+    const story = configuringStory();
+    story.send({ type: 'container.objectsChanged' });
+    expect(story.state()).toBe('launching.configuring.outdated');
+    story.ports.fail('readObjects', notFound.reason, notFound.message);
+    expect(story.ports.untilNext).toBe(1_000);
+  });
+
+  test('is stopped, or put off by the loss of its sandbox, while they are read', () => {
+    const stopped = configuringStory();
+    stopped.send({ type: 'container.stop' });
+    expect(stopped.state()).toBe('stopped');
+    const lost = configuringStory();
+    lost.send({ type: 'sandbox.lost' });
+    expect([lost.state(), lost.ports.pending()]).toEqual(['launching.readyToCreate', []]);
+  });
+
+  test('that failed for another reason is not tried sooner', () => {
+    const story = containerStory({ pod, hold: ['createContainer'] });
+    story.begin();
+    story.ports.fail('createContainer', 'CreateContainerError');
+    story.send({ type: 'container.objectsChanged' });
+    expect(story.ports.untilNext).toBe(10_000);
+  });
+});
+
+test('C37: one whose objects are all optional has them read as well; one without any does not', () => {
+  const env = [{ name: 'K', valueFrom: optional }];
+  const reads = (container: Parameters<typeof aContainer>[0]) => {
+    const story = containerStory({ pod: aPod({ containers: [aContainer(container)] }) });
+    story.begin();
+    expect(story.state()).toBe('running.steady');
+    return story.ports.asked('readObjects').length;
+  };
+  expect([reads({ env }), reads({ env: [{ name: 'K', value: 'v' }] })]).toEqual([1, 0]);
+});

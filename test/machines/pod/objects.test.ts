@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { podStory } from '../support/podStory.ts';
+
+const notFound = 'configmap "late" not found';
+const lacking = aPod({
+  volumes: [{ name: 'data', configMap: { name: 'late' } }],
+  containers: [aContainer({ envFrom: [{ configMapRef: { name: 'late' } }] })],
+});
+
+test('C37: a pod goes on by itself as soon as what its volumes and its containers lacked is there', () => {
+  const story = podStory({ pod: lacking, held: ['mountVolume', 'readObjects'] });
+  story.ports.fail('mountVolume', 'FailedMount', notFound);
+  expect(story.state()).toBe('preparing.volumes');
+  story.ports.advance(400);
+  story.send({ type: 'pod.objectsChanged' });
+  story.ports.advance(600);
+  story.ports.answer('mountVolume');
+  story.ports.fail('readObjects', 'CreateContainerConfigError', notFound);
+  expect(story.state()).toBe('active.running.steady');
+  story.ports.advance(2_000);
+  expect(story.ports.pending()).toEqual([]);
+  story.send({ type: 'pod.objectsChanged' });
+  story.ports.advance(0);
+  story.ports.answer('readObjects');
+  expect(story.ports.asked('startContainer')).toHaveLength(1);
+});
+
+test.each(['preparing', 'terminating', 'terminated'])(
+  'that its objects have changed is no fault to a pod that is %s',
+  (state) => {
+    const story = podStory({ pod: lacking, held: state === 'preparing' ? ['preparePod'] : ['readObjects'] });
+    if (state !== 'preparing') story.ports.hold('stopSandboxes');
+    if (state !== 'preparing') story.terminate();
+    if (state === 'terminated') story.ports.answer('stopSandboxes');
+    expect(story.state()).toContain(state);
+    const before = story.state();
+    story.send({ type: 'pod.objectsChanged' });
+    expect(story.state()).toBe(before);
+  },
+);

@@ -1,0 +1,158 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PodEvent } from '../../../machines/shared/events.ts';
+import { provided } from '../../../machines/shared/ports.ts';
+import { volumeMachine } from '../../../machines/volume/chart.ts';
+import type { Volume } from '../../../pod/api/schema/volume.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { FakeWorld } from '../../fakes/world.ts';
+import { aPod } from '../../pod/fixtures.ts';
+import { shownState } from '../support/containerStory.ts';
+import { childOf, ear, eventEar, START } from '../support/stand.ts';
+
+const shown: Volume = { name: 'data', configMap: { name: 'settings' } };
+
+function volumeStory(volume: Volume = shown, labels: Record<string, string> = {}) {
+  const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
+  const parent = ear<PodEvent>();
+  const { inspect, told } = eventEar();
+  const podOf = (version: Record<string, string>) => aPod({ volumes: [volume] }, { labels: version });
+  const actor = childOf(parent.ref, provided(volumeMachine, ports), {
+    ...{ id: 'volume/data', inspect },
+    input: { pod: podOf(labels), name: 'data', ticket: 7 },
+  });
+  return {
+    ports,
+    told,
+    start: () => void actor.start(),
+    changed: () => actor.send({ type: 'volume.objectsChanged' }),
+    update: (version: string) => actor.send({ type: 'volume.update', pod: podOf({ version }) }),
+    state: () => shownState(actor),
+    attempts: () => ports.asked('mountVolume').length,
+    mounted: () => actor.getSnapshot().context.mounted,
+    reports: () => parent.heard().length,
+  };
+}
+
+function mountedStory(...args: Parameters<typeof volumeStory>) {
+  const story = volumeStory(...args);
+  story.start();
+  expect(story.state()).toBe('mounted.steady');
+  return story;
+}
+
+describe('C37: a volume that shows objects', () => {
+  test('is brought up to date at once when they change, and its pod is not told again', () => {
+    const story = mountedStory();
+    story.changed();
+    expect([story.attempts(), story.state(), story.reports()]).toEqual([2, 'mounted.settling.current', 1]);
+    story.ports.advance(1_000);
+    expect([story.attempts(), story.state()]).toEqual([2, 'mounted.steady']);
+  });
+
+  test('is written once a second at most, however often they change, and last with what they are then', () => {
+    const story = mountedStory();
+    for (let update = 0; update < 10_000; update += 1) {
+      story.changed();
+      story.ports.advance(6);
+    }
+    expect(story.attempts()).toBeGreaterThan(55);
+    expect(story.attempts()).toBeLessThanOrEqual(62);
+    const before = story.attempts();
+    story.changed();
+    story.ports.advance(1_000);
+    expect(story.attempts()).toBe(before + 1);
+    story.ports.advance(2_000);
+    expect([story.attempts(), story.state()]).toEqual([before + 1, 'mounted.steady']);
+  });
+
+  test('is read again where they have changed while it was read, be it for its mount or for an update', () => {
+    const story = volumeStory();
+    story.ports.hold('mountVolume');
+    story.start();
+    story.changed();
+    expect(story.state()).toBe('mounting.outdated');
+    story.ports.answer('mountVolume');
+    expect(story.state()).toBe('mounted.settling.outdated');
+    story.ports.advance(1_000);
+    story.changed();
+    expect(story.state()).toBe('mounted.refreshing.outdated');
+    story.ports.answer('mountVolume');
+    story.ports.advance(1_000);
+    expect(story.state()).toBe('mounted.refreshing.current');
+    story.ports.answer('mountVolume');
+    expect([story.attempts(), story.state()]).toEqual([3, 'mounted.settling.current']);
+  });
+
+  test('is updated with its pod, too, at the same pace', () => {
+    const sources = [{ configMap: { name: 'settings' } }, { downwardAPI: { items: [] } }];
+    const story = mountedStory({ name: 'data', projected: { sources } });
+    story.changed();
+    story.update('2');
+    expect([story.attempts(), story.state()]).toEqual([2, 'mounted.settling.outdated']);
+    story.update('3');
+    story.ports.advance(1_000);
+    const versions = story.ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version);
+    expect(versions).toEqual([undefined, undefined, '3']);
+  });
+
+  test('takes over when what it shows is to be had anew', () => {
+    const story = mountedStory();
+    story.ports.hold('mountVolume');
+    story.changed();
+    const renewed = { kind: 'path' as const, hostPath: '/volumes/data', renewAt: START + 60_000 };
+    story.ports.answer('mountVolume', renewed);
+    expect(story.mounted()).toEqual(renewed);
+  });
+
+  test.each(['mounting', 'updating'])(
+    'that failed while %s is tried at once when they change, unless that was just now',
+    (when) => {
+      const story = when === 'mounting' ? volumeStory() : mountedStory();
+      story.ports.hold('mountVolume');
+      if (when === 'mounting') story.start();
+      else story.changed();
+      // Its back-off is long by now.
+      for (let times = 0; times < 6; times += 1) {
+        story.ports.fail('mountVolume', 'FailedMount');
+        story.ports.advance(story.ports.untilNext ?? 0);
+      }
+      story.ports.fail('mountVolume', 'FailedMount');
+      const attempts = story.attempts();
+      expect(story.ports.untilNext).toBe(32_000);
+      story.changed();
+      expect(story.ports.untilNext).toBe(1_000);
+      story.ports.advance(1_000);
+      expect(story.attempts()).toBe(attempts + 1);
+      story.ports.fail('mountVolume', 'FailedMount');
+      story.ports.advance(5_000);
+      story.changed();
+      story.ports.advance(0);
+      expect(story.attempts()).toBe(attempts + 2);
+      // They change while it is being tried, which may have seen them as they were.
+      story.changed();
+      story.ports.fail('mountVolume', 'FailedMount');
+      expect(story.ports.untilNext).toBe(1_000);
+      expect(story.told().at(-1)).toBe(
+        'Warning FailedMount: MountVolume.SetUp failed for volume "data" : mountVolume failed',
+      );
+    },
+  );
+});
+
+test.each<[string, Volume]>([
+  ['an emptyDir', { name: 'data', emptyDir: {} }],
+  ['what shows its pod alone', { name: 'data', downwardAPI: { items: [] } }],
+])('%s takes no notice of what its pod gets of the cluster', (_what, volume) => {
+  const story = volumeStory(volume);
+  story.ports.hold('mountVolume');
+  story.start();
+  story.changed();
+  expect(story.state()).toBe('mounting.current');
+  story.ports.fail('mountVolume', 'FailedMount');
+  story.changed();
+  expect([story.state(), story.ports.untilNext]).toEqual(['awaitingRetry', 500]);
+  story.ports.advance(500);
+  story.ports.answer('mountVolume');
+  story.changed();
+  expect([story.state(), story.attempts()]).toEqual(['mounted.steady', 2]);
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from '@jest/globals';
+import { createLayout } from '../../host/pods/layout.ts';
+import type { Volume } from '../../pod/api/schema/volume.ts';
+import { payloadOf } from '../../volume/payload.ts';
+import { FakeObjects, fakeTokens } from '../fakes/objects.ts';
+import { podWith, requestOf } from './onDisk.ts';
+
+const layout = createLayout({ rootDir: '/root', podLogsDir: '/log' });
+const objects = new FakeObjects();
+objects.put('ConfigMap', 'settings', { data: { a: '1', b: '2' } });
+objects.put('Secret', 'key', { data: { a: Buffer.from('3').toString('base64') } });
+const trustBundles = { get: async () => 'PEM' };
+
+type Sources = NonNullable<NonNullable<Volume['projected']>['sources']>;
+
+const gather = (volume: Omit<Volume, 'name'>, spec: object = {}) =>
+  payloadOf({
+    ...requestOf(layout, { name: 'v', ...volume }, podWith(spec)),
+    ...{ objects, tokens: fakeTokens(5_000), trustBundles },
+  });
+const files = async (...given: Parameters<typeof gather>) =>
+  (await gather(...given)).files.map(({ path, data, mode, owner }) => [path, data.toString(), mode.toString(8), owner]);
+const projected = (...sources: Sources) => ({ projected: { defaultMode: 0o640, sources } });
+
+describe('C37: a projected volume', () => {
+  const token = { serviceAccountToken: { path: 'token', expirationSeconds: 600, audience: 'vault' } };
+
+  test('shows all its sources; of two at one path the later, of several times for a renewal the first', async () => {
+    const sources = projected(
+      { configMap: { name: 'settings' } },
+      { secret: { name: 'key' } },
+      { downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
+      token,
+      { clusterTrustBundle: { name: 'roots', path: 'ca' } },
+    );
+    expect(await files(sources)).toEqual([
+      ['a', '3', '640', undefined],
+      ['b', '2', '640', undefined],
+      ['name', 'web', '640', undefined],
+      ['token', 'token of web for vault, 600 s', '640', undefined],
+      ['ca', 'PEM', '640', undefined],
+    ]);
+    expect((await gather(sources)).renewAt).toBe(5_000);
+    expect(await gather(projected({ secret: { name: 'key' } }))).not.toHaveProperty('renewAt');
+  });
+
+  test('tells all that is wrong with its sources, each once', async () => {
+    const missing = { configMap: { name: 'none' } };
+    await expect(gather(projected(missing))).rejects.toMatchObject({
+      reason: 'FailedMount',
+      message: 'configmap "none" not found',
+    });
+    const keyless = { secret: { name: 'key', items: [{ key: 'z', path: 'z' }] } };
+    await expect(gather(projected(missing, keyless, missing))).rejects.toThrow(
+      '[configmap "none" not found, references non-existent secret key: z]',
+    );
+  });
+
+  test.each<[string, object, string, number | undefined]>([
+    ['whoever they are', {}, '640', undefined],
+    ['with a group', { securityContext: { fsGroup: 7 } }, '600', undefined],
+    ['of one user', { securityContext: { runAsUser: 5 } }, '600', 5],
+    ['of one user, whoever says so', { containers: [ran(5), ran(5)] }, '600', 5],
+    ['of several users', { securityContext: { runAsUser: 5 }, containers: [ran(6), ran()] }, '640', undefined],
+    ['of some unknown user', { containers: [ran(5), ran()] }, '640', undefined],
+    ['of an init container of another user', { containers: [ran(5)], initContainers: [ran(6)] }, '640', undefined],
+  ])('gives its tokens and anchors to containers %s', async (_who, spec, mode, owner) => {
+    const anchors = { clusterTrustBundle: { name: 'roots', path: 'ca' } };
+    const shown = await files(projected(token, anchors, { configMap: { name: 'settings' } }), spec);
+    expect(shown.map(([path, , rights, user]) => [path, rights, user])).toEqual([
+      ['token', mode, owner],
+      ['ca', mode, owner],
+      ['a', '640', undefined],
+      ['b', '640', undefined],
+    ]);
+  });
+});
+
+function ran(runAsUser?: number) {
+  return { name: 'c', image: 'busybox', ...(runAsUser === undefined ? {} : { securityContext: { runAsUser } }) };
+}
+
+describe('C37: of an object that is not there', () => {
+  test('nothing is shown where it is optional, and what was refused is told all the same', async () => {
+    expect(await files({ configMap: { name: 'none', optional: true } })).toEqual([]);
+    expect(await files({ secret: { secretName: 'none', optional: true, items: [{ key: 'k', path: 'p' }] } })).toEqual(
+      [],
+    );
+    objects.trouble.set('Secret/shut', 'secrets "shut" is forbidden');
+    await expect(gather({ secret: { secretName: 'shut', optional: true } })).rejects.toThrow(
+      'secrets "shut" is forbidden',
+    );
+  });
+
+  test.each([
+    ['configMap', { configMap: { name: 'none' } }, 'configmap "none" not found'],
+    ['secret', { secret: { secretName: 'none' } }, 'secret "none" not found'],
+  ])('a %s says so in the words of a kubelet', async (_kind, volume, message) => {
+    await expect(gather(volume)).rejects.toMatchObject({ reason: 'FailedMount', message });
+  });
+});
+
+test('C37: no key and no path leads out of the volume', async () => {
+  objects.put('ConfigMap', 'evil', { data: { '../../etc/cron.d/x': '' } });
+  await expect(gather({ configMap: { name: 'evil' } })).rejects.toThrow("invalid path: must not contain '..'");
+  const items = [{ key: 'a', path: '..data/x' }];
+  await expect(gather({ configMap: { name: 'settings', items } })).rejects.toThrow("must not start with '..'");
+});
+
+test('whoever stops mounting is not answered', async () => {
+  const stopping = new AbortController();
+  stopping.abort(new Error('stopped'));
+  const request = { ...requestOf(layout, { name: 'v', configMap: { name: 'none' } }), objects };
+  await expect(payloadOf({ ...request, signal: stopping.signal })).rejects.toThrow('stopped');
+});
