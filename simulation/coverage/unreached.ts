@@ -139,7 +139,7 @@ export const unreached: readonly Unreached[] = [
   ...['node.registered', 'node.csiInitialized', 'node.leaseRegained', 'config.mirrorsChanged'].map((event) => ({
     ...{ machine: 'nodeAgent', event, reason: NO_CLUSTER },
   })),
-  ...['cluster.watchChanged', 'cluster.eventsChanged', 'cluster.nodeSeen'].map((event) => ({
+  ...['cluster.watchChanged', 'cluster.eventsChanged', 'cluster.nodeSeen', 'cluster.objectsChanged'].map((event) => ({
     ...{ machine: 'nodeAgent', event, reason: NO_CLUSTER },
   })),
   ...['refused', 'finished'].map((from) => ({
