@@ -82,32 +82,38 @@ interface Outgoing {
 /** Whoever asks for something that is not answered finds the connection cut. */
 async function answer(api: Api, request: Incoming, response: Outgoing): Promise<void> {
   try {
-    send(await api.answer(await read(request)), request.method === 'HEAD', response);
+    send(await api.answer(await read(request, api.registry.clock.now())), request.method === 'HEAD', response);
   } catch (cause) {
     response.destroy(new Error('the answer was cut', { cause }));
   }
 }
 
-async function read(request: Incoming): Promise<ApiRequest> {
+async function read(request: Incoming, now: number): Promise<ApiRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as const] : [],
   );
-  const user = userOf(request.socket);
+  const { user, isDoubtful } = whoShows(request.socket, now);
   return {
     ...{ method: request.method ?? 'GET', url: request.url ?? '/' },
     headers: new Map(headers),
     body: Buffer.concat(chunks).toString(),
     ...(user === undefined ? {} : { user }),
+    isDoubtful,
   };
 }
 
-/** Of a certificate that has been checked. */
-function userOf(socket: Socket): User | undefined {
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
-  const { CN: name, O: groups = [] } = socket.getPeerCertificate().subject ?? {};
-  return typeof name === 'string' ? { name, groups: [groups].flat() } : undefined;
+/** Of a certificate that has been checked: each time, for it may expire while the connection goes on. */
+function whoShows(socket: Socket, now: number): { readonly user?: User; readonly isDoubtful: boolean } {
+  if (!(socket instanceof TLSSocket)) return { isDoubtful: false };
+  const { subject, valid_to: until, fingerprint256 } = socket.getPeerCertificate();
+  if (subject === undefined) return { isDoubtful: false };
+  const { CN: name, O: groups = [] } = subject;
+  if (!socket.authorized || typeof name !== 'string' || Date.parse(until) < now) return { isDoubtful: true };
+  const shown = `X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`;
+  const extra = new Map([['authentication.kubernetes.io/credential-id', [shown]]]);
+  return { user: { name, groups: [groups].flat(), extra }, isDoubtful: false };
 }
 
 function send(answer: Answer, isHead: boolean, response: Outgoing): void {
