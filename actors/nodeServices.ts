@@ -2,6 +2,7 @@
 import type { NodeDescription } from '../cri/nodeDescription.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
+import type { CertificatePorts } from '../machines/certificate/ports.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { Services } from './boundary.ts';
 import type { ClusterPort } from './cluster/clusterNode.ts';
@@ -47,7 +48,7 @@ export interface ServiceParts
 export type Doings = Pick<PlegOptions, 'takeTouched' | 'takeFound' | 'isBeingStopped'>;
 
 export function nodeServices(parts: ServiceParts): {
-  readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort>;
+  readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
   readonly doings: Doings;
 } {
   const sandboxes = sandboxServices(parts);

@@ -3,6 +3,7 @@ import { NODES } from '../../kube/paths.ts';
 import type { KubeObject, ReflectorStep } from '../../kube/reflector.ts';
 import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeAddress } from '../../pod/node/alternativeNames.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import type { Clock } from '../clock.ts';
 import { seenAsNode } from './nodeObjects.ts';
@@ -68,8 +69,22 @@ function seenNode(object: KubeObject): SeenNode {
     const effect = EFFECTS.find((each) => each === name);
     return effect === undefined ? [] : [{ key, effect, ...(value === undefined ? {} : { value }) }];
   });
-  return { uid, labels, taints, isDoubted: isDoubted(status.conditions) };
+  const addresses = addressesIn(status.addresses);
+  return {
+    uid,
+    labels,
+    taints,
+    isDoubted: isDoubted(status.conditions),
+    ...(addresses.length > 0 ? { addresses } : {}),
+  };
 }
+
+const addressesIn = (addresses: unknown): readonly NodeAddress[] =>
+  Array.isArray(addresses)
+    ? addresses.flatMap(({ type, address }) =>
+        typeof type === 'string' && typeof address === 'string' ? [{ type, address }] : [],
+      )
+    : [];
 
 /** What others may mean is not for this node to act on. */
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;

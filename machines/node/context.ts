@@ -24,6 +24,7 @@ import { lookUp } from '../../pod/lookUp.ts';
 import type { NodeCondition } from '../../pod/node/nodeConditions.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
+import type { CertificateInput } from '../certificate/chart.ts';
 import type { Probed } from '../container/context.ts';
 import type { MirrorsKnown } from '../mirror/known.ts';
 import type {
@@ -40,12 +41,14 @@ import type { PlegState } from './pleg.ts';
 import type { SourceState } from './source.ts';
 
 /** How a node shows in its cluster. */
-interface ClusterInput {
+export interface ClusterInput {
   /** How long its lease lasts, in milliseconds. */
   readonly leaseMs: number;
   /** How often it is looked whether its status has changed, in milliseconds. */
   readonly statusCheckMs: number;
   readonly access?: ClusterAccess;
+  /** The certificates that it keeps itself; absent: none. */
+  readonly certificates?: readonly Omit<CertificateInput, 'nodeName'>[];
 }
 
 export interface NodeInput {

@@ -4,6 +4,7 @@ import { involvedNode, type RecordedEvent, recordedEvents } from '../../pod/even
 import type { Failure } from '../../pod/failure.ts';
 import { conditionEvents } from '../../pod/node/nodeConditions.ts';
 import { admissionMachine } from '../admission/chart.ts';
+import { certificateMachine } from '../certificate/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
 import { leaseMachine } from '../lease/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
@@ -61,7 +62,7 @@ export const nodeSetup = setup({
     tags: {} as StateTag | 'beginning' | 'active' | 'ending' | 'draining',
     children: {} as { [id: `pod/${string}`]: 'pod' } & { [id: `statusSink/${string}`]: 'statusSink' } & {
       [id: `mirror/${string}`]: 'mirror';
-    } & {
+    } & { [id: `certificate/${string}`]: 'certificate' } & {
       [Id in 'admission' | 'cgroups' | 'garbage' | 'lease' | 'logRotation' | 'nodeStatus' | 'registration']: Id;
     } & { [Id in 'startLimiter' | 'pullLimiter']: 'limiter' },
   },
@@ -76,6 +77,7 @@ export const nodeSetup = setup({
     registration: registrationMachine,
     nodeStatus: nodeStatusMachine,
     lease: leaseMachine,
+    certificate: certificateMachine,
     mirror: mirrorMachine,
     ...{ sources: feedPort('sources'), addresses: feedPort('addresses'), ticker: feedPort('ticker') },
     watches: feedPort('watches'),

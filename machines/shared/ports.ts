@@ -30,6 +30,7 @@ import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { ProbeKind } from '../../pod/status/view.ts';
+import type { CertificatePorts } from '../certificate/ports.ts';
 import type { FeedName } from './events.ts';
 
 /** A container of a pod that the runtime has, also where it has another id there by now. */
@@ -39,7 +40,7 @@ export interface KnownContainer extends Identified {
 }
 
 /** A request and the answer to it. */
-export interface PortTypes {
+export interface PortTypes extends CertificatePorts {
   /**
    * Sends a sink the latest status of a pod, and tells its version. Within a time limit; rejects with what the sink says.
    * Idempotent.

@@ -1,8 +1,8 @@
 /** Makes of certificates and a key what TLS uses, or says in one sentence what is wrong with which of them. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { kindOfText, type PemBlock, pemBlocks } from '../../kube/pemBlocks.ts';
 import { messageOf } from '../../pod/failure.ts';
-import { kindOfText, type PemBlock, pemBlocks } from './pemBlocks.ts';
 
 /** A text, and where it comes from: "client-key: /run/node.key". */
 export interface Pem {

@@ -128,7 +128,10 @@ export const unreached: readonly Unreached[] = [
     ...{ machine: 'pod', from, event: 'pod.terminate', reason: NO_CLUSTER },
   })),
   ...impatient,
-  ...['registration', 'nodeStatus', 'lease', 'mirror'].map((machine) => ({ machine, reason: NO_CLUSTER })),
+  ...['registration', 'nodeStatus', 'lease', 'mirror', 'certificate'].map((machine) => ({
+    machine,
+    reason: NO_CLUSTER,
+  })),
 ];
 
 /** Whether a reason is given for a transition. */
