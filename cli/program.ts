@@ -4,6 +4,7 @@ import { packageVersion, runDirectory } from '../node/places.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import { printable } from '../pod/show/printable.ts';
 import type { ChartsOptions } from './charts.ts';
+import { addClusterOptions } from './clusterOptions.ts';
 import { SHELLS, type Shell } from './completionScripts.ts';
 import type { DescribeOptions } from './describe.ts';
 import type { DownOptions } from './down.ts';
@@ -91,16 +92,6 @@ const addManifestOptions = (command: Command, { manifests }: Defaults): Command 
       '--lenient-manifests',
       'accept pods that refer to API objects they can run without: optional Secrets and ConfigMaps, imagePullSecrets',
     );
-
-const addClusterOptions = (command: Command): Command =>
-  command
-    .option('--kubeconfig <file>', 'kubeconfig of the cluster that the node belongs to (default: none)')
-    .option('--register-node [boolean]', 'make the Node object; false: somebody else does (default: true)', onOrOff)
-    .option('--register-with-taints <taints>', 'taints to register the node with, as key=value:NoSchedule')
-    .option('--provider-id <id>', 'the ID by which a cloud knows the node');
-
-/** As a kubelet's flags: on as soon as it is named, unless a value says otherwise. */
-const onOrOff = (value: string): boolean | string => (value === 'true' || value === 'false' ? value === 'true' : value);
 
 const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaults): Command =>
   command

@@ -13,6 +13,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   // A node of a cluster.
   'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'describeNode podCache' },
+  'test/node/credentials/renewal.test.ts': { 'node/credentials': 'nodeCertificates' },
   'test/actors/cluster/certificates/certificates.test.ts': { 'actors/cluster/certificates': 'awaitSigned' },
   'test/machines/certificate/chart.test.ts': { 'machines/certificate': 'certificate' },
   'test/actors/cluster/watches.test.ts': { 'actors/cluster': 'nodeObjects watch' },
@@ -224,7 +225,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory settings startNode',
   },
   'test/cli/logs.test.ts': { cli: 'askPod delete' },
-  'test/cli/program.test.ts': { cli: 'getCommand podCommands streamCommands' },
+  'test/cli/program.test.ts': { cli: 'clusterOptions getCommand podCommands streamCommands' },
   'test/cli/exec.test.ts': { cli: 'commandTerminal streamIn' },
   'test/cli/getActors.test.ts': { cli: 'readActors' },
   'test/cli/top.test.ts': { cli: 'terminalScreen', 'cli/top': 'detail topView' },

@@ -44,6 +44,14 @@ export class Http2Transport implements KubeTransport {
     this.#giveUp(new Error('the connection was given up, for nothing was heard over it'));
   }
 
+  /** There are other credentials: what is asked from now on is asked over a new connection, and watches begin anew. */
+  renew(): void {
+    const why = new Error('the connection was opened anew, with other credentials');
+    this.#opening?.giveUp(why);
+    this.#opening = undefined;
+    for (const connection of [...this.#connections]) connection.retire(why);
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#giveUp(new Error('the connection was closed'));

@@ -37,6 +37,8 @@ type CertificateContext = CertificateInput & {
   readonly failure?: Failure | undefined;
 };
 
+const REFUSALS: readonly string[] = ['CertificateDenied', 'CertificateFailed'];
+
 const NO_REQUEST = { name: '', uid: '', names: NO_NAMES };
 
 type Answer = Partial<PortTypes['readCertificate']['output'] & PortTypes['requestCertificate']['output']>;
@@ -92,22 +94,16 @@ const certificateSetup = setup({
       const waits = { retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, LONGEST_WAIT_MS) };
       return { ...waits, failure, request: NO_REQUEST };
     }),
-    /** Once for each: whoever refuses it has a reason, and with an expired one the node is nobody. */
-    tellTrouble: enqueueActions(({ context: { nodeName, name, certificate, failure: last }, event, enqueue }) => {
-      const { reason, message, at } = failureOf(event);
-      const isRefused = ['CertificateDenied', 'CertificateFailed'].includes(reason);
-      const hasExpired = certificate !== undefined && certificate.notAfter <= at;
-      const isKnown = certificate !== undefined && last !== undefined && certificate.notAfter <= last.at;
-      const messages = [
-        ...(isRefused && last?.reason !== reason ? [warning(reason, message)] : []),
-        ...(hasExpired && !isKnown ? [warning('CertificateExpired', `The ${name} certificate has expired`)] : []),
-      ];
-      for (const each of recordedEvents(involvedNode(nodeName), messages)) enqueue.emit(each);
+    /** Whoever refuses it has a reason. */
+    tellRefusal: enqueueActions(({ context: { nodeName, failure: last }, event, enqueue }) => {
+      const { reason, message } = failureOf(event);
+      if (!REFUSALS.includes(reason) || last?.reason === reason) return;
+      for (const each of recordedEvents(involvedNode(nodeName), warning(reason, message))) enqueue.emit(each);
     }),
   },
 });
 
-const trying = { target: 'awaitingRetry', actions: ['tellTrouble', 'recordFailure'] } as const;
+const trying = { target: 'awaitingRetry', actions: ['tellRefusal', 'recordFailure'] } as const;
 
 const awaiting = (target: 'reading' | 'choosing', waitsFor: string) =>
   certificateSetup.createStateConfig({

@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { parseBounded } from '../../actors/sources/yaml/boundedYaml.ts';
-import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { LARGEST_FILE, orAbsent, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { printableLine } from '../../pod/show/printable.ts';
@@ -96,19 +96,23 @@ type Say = (problem: string) => ConfigError;
 const limits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
 
 /** Reads the file; throws a `ConfigError` that names it, the field, and what was expected. */
-export async function readKubeconfig(path: string): Promise<Kubeconfig> {
+export async function readKubeconfig(path: string, flag = '--kubeconfig'): Promise<Kubeconfig> {
   const found = await readTextFile(hostFiles, path).catch((cause: unknown) => {
-    throw new ConfigError(`--kubeconfig: ${path}: ${messageOf(cause)}`, { cause });
+    throw new ConfigError(`${flag}: ${path}: ${messageOf(cause)}`, { cause });
   });
-  if (found === undefined) throw new ConfigError(`--kubeconfig: ${path}: no such file`);
-  if ('noFile' in found) throw new ConfigError(`--kubeconfig: ${path}: ${found.noFile}`);
-  return parseKubeconfig(path, found.text);
+  if (found === undefined) throw new ConfigError(`${flag}: ${path}: no such file`);
+  if ('noFile' in found) throw new ConfigError(`${flag}: ${path}: ${found.noFile}`);
+  return parseKubeconfig(path, found.text, flag);
 }
 
+/** Whether there is anything at the path, be it not a file. */
+export const isThere = async (path: string): Promise<boolean> =>
+  (await orAbsent(() => hostFiles.stat(path))) !== undefined;
+
 /** Reads the text of the file at a path. */
-export function parseKubeconfig(path: string, content: string): Kubeconfig {
+export function parseKubeconfig(path: string, content: string, flag = '--kubeconfig'): Kubeconfig {
   // Names are of any characters, and what is said of them is one line.
-  const say: Say = (problem) => new ConfigError(printableLine(`--kubeconfig: ${path}: ${problem}`));
+  const say: Say = (problem) => new ConfigError(printableLine(`${flag}: ${path}: ${problem}`));
   const parsed = parseBounded(content, limits);
   if ('problem' in parsed) throw say(parsed.problem);
   if ('beyond' in parsed) throw say(`has ${parsed.beyond}`);

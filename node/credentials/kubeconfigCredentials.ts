@@ -71,6 +71,12 @@ export class KubeconfigCredentials implements CredentialSource {
     return context;
   }
 
+  /** Until when the certificate that it shows is good, in milliseconds since the epoch; undefined: it shows none. */
+  async certificateEnd(): Promise<number | undefined> {
+    await this.context();
+    return this.#good.value?.end;
+  }
+
   token(): Promise<string | undefined> {
     return this.#bearer.token();
   }

@@ -17,6 +17,7 @@ const host = {
   ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
 };
 const config = {
+  certificates: { directory: '/nowhere', rotates: false, serves: false },
   ...{
     registersNode: true,
     providerId: 'cloud://a',

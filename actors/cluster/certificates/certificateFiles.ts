@@ -31,7 +31,7 @@ export class CertificateFiles {
     return this.#path('current');
   }
 
-  /** What is in use; undefined for nothing. Rejects with what is wrong, and where. */
+  /** What is in use; undefined for nothing that could be. Rejects where that cannot be read. */
   async read(): Promise<KeptCertificate | undefined> {
     try {
       await this.#recover();
@@ -99,21 +99,13 @@ export class CertificateFiles {
   /** A pair of files without a date is what those who prepare nodes lay there. */
   async #readCurrent(): Promise<KeptCertificate | undefined> {
     const whole = await this.#text(this.current);
-    if (whole !== undefined) return this.#keptOf(this.current, whole, whole);
+    if (whole !== undefined) return keptOrNone(whole, whole);
     const [cert, key] = ['.crt', '.key'].map((extension) => join(this.#directory, this.#prefix + extension)) as [
       string,
       string,
     ];
     const [certText, keyText] = await Promise.all([this.#text(cert), this.#text(key)]);
-    return certText === undefined || keyText === undefined ? undefined : this.#keptOf(cert, certText, keyText);
-  }
-
-  #keptOf(path: string, certText: string, keyText: string): KeptCertificate {
-    try {
-      return keptIn(certText, keyText);
-    } catch (cause) {
-      throw new Error(`${path}: ${messageOf(cause)}`, { cause });
-    }
+    return certText === undefined || keyText === undefined ? undefined : keptOrNone(certText, keyText);
   }
 
   async #text(path: string): Promise<string | undefined> {
@@ -143,19 +135,22 @@ export class CertificateFiles {
 
 const DATED = /^-\d{4}(-\d{2}){5}\.pem$/;
 
-function hasExpired(text: string, now: number): boolean {
-  try {
-    return keptIn(text, text).notAfter < now;
-  } catch {
-    return false;
-  }
-}
+const hasExpired = (text: string, now: number): boolean => (keptOrNone(text, text)?.notAfter ?? now) < now;
 
 /** In local time, as a kubelet has it. */
 function timestamp(now: number): string {
   const date = new Date(now);
   const parts = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()];
   return [date.getFullYear(), ...parts.map((part) => String(part).padStart(2, '0'))].join('-');
+}
+
+/** What can be used no more is as good as none: another takes its place. */
+function keptOrNone(certificates: string, key: string): KeptCertificate | undefined {
+  try {
+    return keptIn(certificates, key);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The first certificate of a text in PEM, which its key has to fit; those after it lead to its authority. */

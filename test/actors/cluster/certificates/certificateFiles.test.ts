@@ -96,15 +96,20 @@ test('a certificate of another key is never put in use', async () => {
   await expect(own.write('', other.key, AT)).rejects.toThrow('expected a certificate in PEM, and there is none');
 });
 
-test.each([
-  ['text', 'expected a certificate in PEM, and there is none'],
-  ['', 'expected a certificate in PEM, and there is none'],
-])('a file with %p is told with its path', async (text, why) => {
-  const { files, own } = stand();
-  await files.mkdir(DIRECTORY);
-  await files.writeFile(CURRENT, text);
-  await expect(own.read()).rejects.toThrow(`${CURRENT}: ${why}`);
-});
+test.each(['text', '', 'cut', 'of another key'])(
+  'a file with %p is as good as none: there may be another',
+  async (kind) => {
+    const { files, own } = stand();
+    const [{ cert, key }, other] = [await pair(), await pair()];
+    const texts: Record<string, string> = { cut: cert + key.slice(0, 40), 'of another key': cert + other.key };
+    await files.mkdir(DIRECTORY);
+    await files.writeFile(FIRST, texts[kind] ?? kind);
+    await files.symlink(FIRST, CURRENT);
+    expect(await own.read()).toBeUndefined();
+    await own.write(cert, key, AT + 1_000);
+    expect(await own.read()).toMatchObject({ notAfter: AT + HOUR });
+  },
+);
 
 test('a directory or a file in the place of the link is left alone', async () => {
   const { files, own } = stand();
