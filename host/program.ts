@@ -50,6 +50,8 @@ interface ProgramOptions {
   /** How it is ended; `SIGTERM` where it has something to clean up. */
   readonly killSignal?: NodeJS.Signals;
   readonly input?: Buffer | string;
+  /** So many bytes of its standard output are kept; absent: all. */
+  readonly mostOutput?: number;
   readonly environment?: Readonly<Record<string, string>>;
   /** A handle that it has as `PASSED_FD`. */
   readonly passedFd?: number;
@@ -96,7 +98,7 @@ export const runningPrograms = (): number => running;
  * for us to act on, and would end it halfway.
  */
 export async function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<string> {
-  const { signal, limitMs, killSignal = 'SIGKILL', input, environment, passedFd, onExit } = options;
+  const { signal, limitMs, killSignal = 'SIGKILL', input, environment, passedFd, mostOutput, onExit } = options;
   signal.throwIfAborted();
   const limit = startLimit(limitMs);
   const stdin = input === undefined ? 'ignore' : 'pipe';
@@ -107,7 +109,7 @@ export async function runProgram(program: string, args: readonly string[], optio
     ...{ killSignal, detached: true, stdio },
     env: { ...programEnvironment(), LC_ALL: 'C', ...environment },
   });
-  const [out, err] = [collect(child.stdout), collect(child.stderr, KEPT_STDERR)];
+  const [out, err] = [collect(child.stdout, mostOutput), collect(child.stderr, KEPT_STDERR)];
   const fail = (ending: string, how: Pick<Ending, 'exitCode' | 'cause'> = {}) => {
     // What does not even end by a signal, as in a mount that hangs, holds nothing up.
     child.unref();

@@ -37,16 +37,19 @@ export async function joinCluster(
 ): Promise<JoinedCluster> {
   const { rate, eventRate, leaseSeconds, registersNode, providerId, statusCheckMs, statusReportMs, statusImages } =
     config;
-  const { kubeconfig, endpoint, certificates, beginning } = await accessOf(config, { clock: systemClock, onProblem });
+  const transports: Http2Transport[] = [];
+  const onRenewed = () => void transports.map((each) => each.renew());
+  const access = await accessOf(config, { clock: systemClock, onProblem, onRenewed });
+  const { kubeconfig, endpoint, certificates, beginning } = access;
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
   const common = { clock: systemClock, userAgent };
   const { promise: nodeUid, resolve: onNodeUid } = Promise.withResolvers<string>();
-  const [transport, leaseTransport] = [
-    new Http2Transport(endpoint, systemClock),
-    new Http2Transport(endpoint, systemClock),
-  ];
-  const first = beginning && new Http2Transport(beginning, systemClock);
-  const transports = [transport, leaseTransport, ...(first ? [first] : [])];
+  const over = (to: KubeEndpoint) => {
+    const made = new Http2Transport(to, systemClock);
+    transports.push(made);
+    return made;
+  };
+  const [transport, leaseTransport, first] = [over(endpoint), over(endpoint), beginning && over(beginning)];
   return {
     client: new KubeClient({ transport, ...common, rate }),
     eventClient: new KubeClient({ transport, ...common, rate: eventRate }),
@@ -58,9 +61,7 @@ export async function joinCluster(
         certificates,
         directory: config.certificates.directory,
         bootstrapClient: first && new KubeClient({ transport: first, ...common, rate: CERTIFICATE_RATE }),
-        onRenewed: (name) => {
-          if (name === 'client') for (const each of transports) each.renew();
-        },
+        onRenewed: (name) => (name === 'client' ? onRenewed() : undefined),
       },
     }),
     ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, statusImages, registers: registersNode },

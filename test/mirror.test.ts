@@ -13,6 +13,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   // A node of a cluster.
   'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'describeNode podCache' },
+  'test/node/config/kubeconfig.test.ts': { 'node/config': 'execFields proxyField' },
   'test/node/credentials/renewal.test.ts': { 'node/credentials': 'nodeCertificates' },
   'test/actors/cluster/certificates/certificates.test.ts': { 'actors/cluster/certificates': 'awaitSigned' },
   'test/machines/certificate/chart.test.ts': { 'machines/certificate': 'certificate' },

@@ -15,6 +15,11 @@ export interface ConnectionOptions {
   readonly onLeave: () => void;
 }
 
+/** A request with all that it bears. */
+type Sent = Omit<KubeRequest, 'headers'> & {
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+};
+
 /** As client-go: so long nothing is heard before a ping asks, and so long its answer may take. */
 const QUIET_MS = 30_000;
 const PING_MS = 15_000;
@@ -86,7 +91,7 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  send({ method, path, headers, body, isWatch = false }: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+  send({ method, path, headers, body, isWatch = false }: Sent, signal: AbortSignal): Promise<KubeResponse> {
     if (this.#session.destroyed) throw this.#failure ?? new Error('the server closed the connection');
     // A DELETE of HTTP/2 would be sent without its body.
     const endStream = body === undefined;

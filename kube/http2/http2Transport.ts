@@ -29,12 +29,12 @@ export class Http2Transport implements KubeTransport {
   }
 
   async send(request: KubeRequest, { signal }: { readonly signal: AbortSignal }): Promise<KubeResponse> {
-    const { basePath, credentials } = this.#endpoint;
+    const { basePath, credentials, headers: ofAll = {} } = this.#endpoint;
     signal.throwIfAborted();
     const token = await untilAborted(credentials.token(), signal);
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const connection = await this.#connectionFor(request.isWatch ? KEPT_FROM_WATCHES : 0, signal);
-    const headers = { ...request.headers, ...authorization };
+    const headers = { ...ofAll, ...request.headers, ...authorization };
     const response = await connection.send({ ...request, path: basePath + request.path, headers }, signal);
     if (response.code === UNAUTHORIZED) credentials.refused();
     return response;
