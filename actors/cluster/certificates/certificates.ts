@@ -65,7 +65,7 @@ export class Certificates {
       const { nodeName, clock } = this.#parts;
       const { newSigningRequest } = await import('./signingRequest.ts');
       const wanted = { commonName: `system:node:${nodeName}`, organization: 'system:nodes', names };
-      const { request, key } = await newSigningRequest(wanted);
+      const { request, key } = newSigningRequest(wanted);
       const client = this.#clientFor(name);
       const spec = { ...SIGNERS[name], request: Buffer.from(request).toString('base64') };
       const { metadata } = await create(client, spec, options);

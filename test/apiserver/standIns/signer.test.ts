@@ -12,7 +12,7 @@ async function stand() {
   const clock = new SimulatedClock();
   const server = await ApiServer.start(clock);
   const names = { dnsNames: ['n'], ips: ['192.0.2.1'] };
-  const { request } = await newSigningRequest({ commonName: 'system:node:n', organization: 'system:nodes', names });
+  const { request } = newSigningRequest({ commonName: 'system:node:n', organization: 'system:nodes', names });
   const ask = async (name: string, signerName: string) => {
     const spec = { request: Buffer.from(request).toString('base64'), signerName, usages: ['digital signature'] };
     await server.ask('POST', REQUESTS, { metadata: { name }, spec });

@@ -67,7 +67,10 @@ test.each([
 test.each([
   ['echo SECRET', 'expected an ExecCredential in JSON, got something else'],
   ['', 'expected an ExecCredential in JSON, got something else'],
-  ['head -c 3000000 /dev/zero', 'expected an ExecCredential in JSON, got something else'],
+  [
+    `head -c 3000000 /dev/zero | tr '\\0' ' '; ${answer({ token: 'SECRET' })}`,
+    'expected an ExecCredential in JSON, got something else',
+  ],
   [answer({}), 'expected a token or a certificate with its key, got neither'],
   [answer({ clientKeyData: 'SECRET' }), 'expected a certificate with its key, got one without the other'],
   [

@@ -17,7 +17,7 @@ const authority = new Authority();
 
 /** A key and a certificate for it, as they come. */
 async function pair(from = AT, to = AT + HOUR) {
-  const { request, key } = await newSigningRequest({
+  const { request, key } = newSigningRequest({
     commonName: 'system:node:n',
     organization: 'system:nodes',
     names: NO_NAMES,
