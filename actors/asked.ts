@@ -23,6 +23,9 @@ const ofMany = ({ ids: { length } }: { readonly ids: readonly string[] }) => (le
 const abouts: About = {
   ...{ registerNode: ofNothing, ensureCsiNode: ofNothing, putNodeStatus: ofNothing, renewLease: ofNothing },
   ...{ createMirror: ofNothing, removeMirror: ofNothing, readNode: ofNothing },
+  readCertificate: ({ name }) => name,
+  requestCertificate: ({ name }) => name,
+  awaitCertificate: ({ name, request }) => `${name} ${request}`,
   putStatus: ({ sink }) => sink,
   ...{ preparePod: ofNothing, setUpCgroups: ofNothing, prepareCgroup: ofNothing, removeCgroup: ofNothing },
   ...{ removePodData: ofNothing, fitPod: ofNothing, inspectSandbox: ofNothing, surveyDisk: ofNothing },

@@ -15,7 +15,8 @@ import { systemClock, systemJitter } from './clock.ts';
 import { API_SOURCE } from './cluster/apiPods.ts';
 import { ApiStatusSink } from './cluster/apiStatusSink.ts';
 import { clusterCaches } from './cluster/caches.ts';
-import { ClusterNode, noCluster } from './cluster/clusterNode.ts';
+import { Certificates } from './cluster/certificates/certificates.ts';
+import { ClusterNode, noCertificates, noCluster } from './cluster/clusterNode.ts';
 import { describer } from './cluster/describeNode.ts';
 import { mirrorPorts } from './cluster/mirrorPods.ts';
 import { NodeImages } from './cluster/nodeImages.ts';
@@ -88,8 +89,9 @@ const withStatuses = (parts: NodeParts): NodeParts => {
 /** What the actors are told of the cluster. */
 function inCluster({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
   if (cluster === undefined) return {};
-  const { leaseSeconds, statusCheckMs, access } = cluster;
-  return { cluster: { leaseMs: leaseSeconds * 1_000, statusCheckMs, ...(access ? { access } : {}) } };
+  const { leaseSeconds, statusCheckMs, access, certificates } = cluster;
+  const own = certificates ? { certificates: certificates.certificates } : {};
+  return { cluster: { leaseMs: leaseSeconds * 1_000, statusCheckMs, ...(access ? { access } : {}), ...own } };
 }
 
 /** The node over an open store. */
@@ -190,7 +192,7 @@ function worldOf(
 
 /** What keeps the Node of a cluster; without one nobody asks. */
 function clusterPorts(
-  { cluster, clock, fullConfig, ownNode, cri, jitter = systemJitter }: Ground,
+  { cluster, clock, fullConfig, ownNode, cri, files, jitter = systemJitter }: Ground,
   agent: Pick<NodeAgent, 'facts' | 'health'>,
 ) {
   if (cluster === undefined) return noCluster;
@@ -201,6 +203,9 @@ function clusterPorts(
   return {
     ...new ClusterNode({ ...cluster, nodeName, clock, jitter, ownNode, describe, images }).ports,
     ...mirrorPorts(cluster.client, nodeName),
+    ...(cluster.certificates
+      ? new Certificates({ ...cluster, ...cluster.certificates, nodeName, files, clock, jitter }).ports
+      : noCertificates),
   };
 }
 

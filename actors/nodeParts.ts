@@ -5,6 +5,7 @@ import type { Cgroups } from '../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { ClusterAccess } from '../machines/node/cluster.ts';
+import type { ClusterInput } from '../machines/node/context.ts';
 import type { RuntimeHealth } from '../machines/shared/events.ts';
 import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
@@ -13,6 +14,7 @@ import type { Mounter } from '../volume/mounter.ts';
 import type { ClusterContent } from '../volume/plugin.ts';
 import type { CallListener, Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
+import type { CertificateParts } from './cluster/certificates/certificates.ts';
 import type { PodCache } from './cluster/podCache.ts';
 import type { EventSink } from './events/eventSink.ts';
 import type { ObjectSettings } from './objects/clusterObjects.ts';
@@ -52,6 +54,8 @@ export interface ClusterParts {
   readonly registers: boolean;
   /** Is told the UID of its Node, and that of another one in its place. */
   readonly onNodeUid?: (uid: string) => void;
+  /** Which certificates the node keeps itself, and how; absent: none. */
+  readonly certificates?: CertificateParts & Pick<Required<ClusterInput>, 'certificates'>;
   /** How the server is asked, for people; absent: that is not shown. */
   readonly access?: ClusterAccess;
 }

@@ -3,6 +3,7 @@ import type { NodeDescription } from '../cri/nodeDescription.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
+import type { CertificatePorts } from '../machines/certificate/ports.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { ImageVerification } from '../pod/images/imageVerification.ts';
 import type { ObjectsInUse, PodTokens } from '../pod/objects/podObjects.ts';
@@ -68,7 +69,7 @@ export interface ServiceParts
 export type Doings = Pick<PlegOptions, 'takeTouched' | 'takeFound' | 'isBeingStopped'>;
 
 export function nodeServices(given: ServiceParts): {
-  readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort>;
+  readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
   readonly doings: Doings;
 } {
   const objects = given.objects && withinSecond(given.objects, given.clock);

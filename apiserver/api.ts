@@ -92,8 +92,9 @@ export class Api {
     return await around(asked, (staleBy) => this.#carriedOut({ ...asked, staleBy }));
   }
 
-  #userOf({ user, headers }: ApiRequest): User | undefined {
+  #userOf({ user, headers, isDoubtful = false }: ApiRequest): User | undefined {
     if (user !== undefined) return authenticated(user);
+    if (isDoubtful && !headers.has('authorization')) return undefined;
     const { store, clock } = this.registry;
     return userOf(
       headers.get('authorization'),

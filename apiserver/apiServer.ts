@@ -6,6 +6,7 @@ import type { Answer, ApiRequest, User, WholeAnswer } from './request.ts';
 import type { ServerClock } from './serverClock.ts';
 import { Authority } from './serving/authority.ts';
 import { type ServeApiOptions, type ServedApi, serveApi } from './serving/servedApi.ts';
+import { defaultPolicy, type SigningPolicy } from './standIns/signer.ts';
 import { standIns } from './standIns/standIns.ts';
 
 /** A request came to nothing. */
@@ -32,6 +33,8 @@ const FIRST_ERROR = 400;
 export class ApiServer {
   /** What goes wrong with requests; those of `ask` and `watch` are spared. */
   readonly faults: Faults;
+  /** What becomes of requests for certificates; it may be changed at any time. */
+  readonly signing: SigningPolicy = defaultPolicy();
   readonly #api: Api;
   readonly #authority = new Authority();
   #address = '127.0.0.1:6443';
@@ -51,7 +54,7 @@ export class ApiServer {
   /** Starts one as that of an empty cluster. */
   static async start(clock: ServerClock): Promise<ApiServer> {
     const server = new ApiServer(clock);
-    server.#endStandIns = await standIns(server.#api, server.#authority.cert);
+    server.#endStandIns = await standIns(server.#api, server.#authority, server.signing);
     return server;
   }
 

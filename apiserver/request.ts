@@ -10,6 +10,8 @@ export interface ApiRequest {
   readonly body: string;
   /** Who asks, where the connection says so; else it is told by its token. */
   readonly user?: User;
+  /** The connection shows a certificate that nobody vouches for, or that has expired: a token still tells who it is. */
+  readonly isDoubtful?: boolean;
 }
 
 /** An answer that is whole. */

@@ -4,6 +4,17 @@ import type { Command } from 'commander';
 export const addClusterOptions = (command: Command): Command =>
   command
     .option('--kubeconfig <file>', 'kubeconfig of the cluster that the node belongs to (default: none)')
+    .option(
+      '--bootstrap-kubeconfig <file>',
+      'kubeconfig to ask for a client certificate by, where that of the node has none that is good (default: none)',
+    )
+    .option('--cert-dir <directory>', 'directory of the certificates that the node keeps (default: pki in --root-dir)')
+    .option('--rotate-certificates [boolean]', 'renew the client certificate (default: false)', onOrOff)
+    .option(
+      '--rotate-server-certificates [boolean]',
+      'ask the API server for a serving certificate, and renew it (default: false)',
+      onOrOff,
+    )
     .option('--register-node [boolean]', 'make the Node object; false: somebody else does (default: true)', onOrOff)
     .option('--register-with-taints <taints>', 'taints to register the node with, as key=value:NoSchedule')
     .option('--provider-id <id>', 'the ID by which a cloud knows the node')

@@ -23,5 +23,9 @@ export interface KubeEndpoint {
   readonly serverName?: string;
   /** The server's certificate is not checked. */
   readonly isInsecure: boolean;
+  /** Through which it is reached; absent: by itself. It may hold a password. */
+  readonly proxy?: URL;
+  /** What each request bears beside a token: for whom it is made, or a user with a password. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly credentials: CredentialSource;
 }

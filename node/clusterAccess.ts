@@ -1,5 +1,7 @@
 /** What people are shown of how a node asks its API server. */
+import { basename } from 'node:path';
 import type { ClusterAccess } from '../machines/node/cluster.ts';
+import { printableLine } from '../pod/show/printable.ts';
 import type { Kubeconfig } from './config/kubeconfig.ts';
 
 /** Nothing in it is secret: names, paths and the address alone. */
@@ -14,7 +16,11 @@ function meansOf(user: Kubeconfig['user']): string {
   const has = (...given: readonly (string | undefined)[]) => given.some((each) => each !== undefined && each !== '');
   const means = [
     ...(has(user['client-certificate-data'], user['client-certificate']) ? ['client certificate'] : []),
+    ...(has(user.username) ? ['password'] : []),
     ...(has(user.tokenFile) ? ['token of a file'] : has(user.token) ? ['token'] : []),
   ];
-  return means.join(' and ') || 'no credentials';
+  const program = user.exec ? [`program ${printableLine(basename(user.exec.command))}`] : [];
+  const known = means.length > 0 ? means : program;
+  const asked = has(user.as) ? `, for ${printableLine(user.as ?? '')}` : '';
+  return `${known.join(' and ') || 'no credentials'}${asked}`;
 }

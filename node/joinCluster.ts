@@ -3,12 +3,15 @@ import { systemClock } from '../actors/clock.ts';
 import { PodCache } from '../actors/cluster/podCache.ts';
 import type { ClusterParts } from '../actors/nodeParts.ts';
 import { KubeClient } from '../kube/client.ts';
+import type { KubeEndpoint } from '../kube/endpoint.ts';
 import { Http2Transport } from '../kube/http2/http2Transport.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import { clusterAccess } from './clusterAccess.ts';
 import type { ClusterConfig } from './config/cluster.ts';
-import { readKubeconfig } from './config/kubeconfig.ts';
-import { KubeconfigCredentials } from './credentials/kubeconfigCredentials.ts';
+import { type Kubeconfig, readKubeconfig } from './config/kubeconfig.ts';
+import { bootstrapped } from './credentials/bootstrap.ts';
+import { type CredentialParts, KubeconfigCredentials } from './credentials/kubeconfigCredentials.ts';
+import { certificatesKept, credentialsOf, currentOf } from './credentials/nodeCertificates.ts';
 import { kubeEndpoint } from './kubeEndpoint.ts';
 import { packageVersion } from './places.ts';
 
@@ -19,6 +22,9 @@ export interface JoinedCluster extends ClusterParts {
   followNodeUid(listener: (uid: string) => void): void;
   close(): void;
 }
+
+/** Of requests for certificates, as a kubelet makes them. */
+const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 
 interface JoinOptions {
   readonly onProblem?: (problem: string) => void;
@@ -37,26 +43,37 @@ export async function joinCluster(
 ): Promise<JoinedCluster> {
   const { rate, eventRate, leaseSeconds, registersNode, providerId } = config;
   const { statusCheckMs, statusReportMs, statusImages } = config;
-  const kubeconfig = await readKubeconfig(config.kubeconfig);
-  const credentials = new KubeconfigCredentials(kubeconfig, { clock: systemClock, onProblem });
-  await credentials.load();
-  const endpoint = kubeEndpoint(kubeconfig, credentials);
+  const transports: Http2Transport[] = [];
+  const onRenewed = () => void transports.map((each) => each.renew());
+  const access = await accessOf(config, { clock: systemClock, onProblem, onRenewed });
+  const { kubeconfig, endpoint, certificates, beginning } = access;
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
-  const [transport, leaseTransport] = [
-    new Http2Transport(endpoint, systemClock),
-    new Http2Transport(endpoint, systemClock),
-  ];
+  const common = { clock: systemClock, userAgent };
+  const over = (to: KubeEndpoint) => {
+    const made = new Http2Transport(to, systemClock);
+    transports.push(made);
+    return made;
+  };
+  const [transport, leaseTransport, first] = [over(endpoint), over(endpoint), beginning && over(beginning)];
   return {
-    client: new KubeClient({ transport, clock: systemClock, userAgent, rate }),
-    eventClient: new KubeClient({ transport, clock: systemClock, userAgent, rate: eventRate }),
-    leaseClient: new KubeClient({ transport: leaseTransport, clock: systemClock, userAgent }),
+    client: new KubeClient({ transport, ...common, rate }),
+    eventClient: new KubeClient({ transport, ...common, rate: eventRate }),
+    leaseClient: new KubeClient({ transport: leaseTransport, ...common }),
     ...{ pods: new PodCache(), ...nodeUids() },
     access: clusterAccess(config.kubeconfig, kubeconfig),
+    ...(certificates.length > 0 && {
+      certificates: {
+        certificates,
+        directory: config.certificates.directory,
+        bootstrapClient: first && new KubeClient({ transport: first, ...common, rate: CERTIFICATE_RATE }),
+        onRenewed: (name) => (name === 'client' ? onRenewed() : undefined),
+      },
+    }),
     objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
     ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, statusImages, registers: registersNode },
     hasTrustBundles: config.hasTrustBundles,
     close: () => {
-      for (const each of [transport, leaseTransport]) each.close();
+      for (const each of transports) each.close();
     },
   };
 }
@@ -75,4 +92,39 @@ function nodeUids(): Required<Pick<JoinedCluster, 'onNodeUid' | 'followNodeUid'>
       if (known !== undefined) listener(known);
     },
   };
+}
+
+interface Access {
+  readonly kubeconfig: Kubeconfig;
+  readonly endpoint: KubeEndpoint;
+  readonly certificates: ReturnType<typeof certificatesKept>;
+  /** Where a node that has no certificate asks for one; absent: as the node itself. */
+  readonly beginning: KubeEndpoint | undefined;
+}
+
+async function accessOf(config: ClusterConfig, parts: CredentialParts): Promise<Access> {
+  const { kubeconfig: path, bootstrapKubeconfig, certificates: kept } = config;
+  const current = currentOf(kept);
+  const paths = bootstrapKubeconfig && { kubeconfig: path, bootstrapKubeconfig, certificate: current };
+  const written = paths ? await bootstrapped(paths, parts) : undefined;
+  const kubeconfig = await readKubeconfig(path);
+  const certificates = certificatesKept(config, kubeconfig);
+  const keepsClient = certificates.some(({ name }) => name === 'client');
+  const credentials = await credentialsOf(kubeconfig, { keepsClient, current }, parts);
+  const beginning = keepsClient ? await beginningOf(written, bootstrapKubeconfig, parts) : undefined;
+  return { kubeconfig, endpoint: kubeEndpoint(kubeconfig, credentials), certificates, beginning };
+}
+
+/** It may be needed again once the certificate has expired; that it is gone by then is no reason not to start. */
+async function beginningOf(
+  written: Kubeconfig | undefined,
+  path: string | undefined,
+  parts: CredentialParts,
+): Promise<KubeEndpoint | undefined> {
+  if (path === undefined) return undefined;
+  const kubeconfig = written ?? (await readKubeconfig(path, '--bootstrap-kubeconfig').catch(() => undefined));
+  if (kubeconfig === undefined) return undefined;
+  const credentials = new KubeconfigCredentials(kubeconfig, parts);
+  if (written !== undefined) await credentials.load();
+  return kubeEndpoint(kubeconfig, credentials);
 }

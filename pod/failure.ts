@@ -35,6 +35,7 @@ export const failureReasons = [
     'LeftBehind',
     'TakeOverRefused',
   ] as const),
+  ...(['CertificateDenied', 'CertificateFailed', 'CertificateNotIssued', 'CertificateUnusable'] as const),
   ...(['InvalidEndpoint', 'SocketPathTooLong', 'RunOnceFailed', 'BadRequest', 'MethodNotAllowed', 'Expired'] as const),
   ...(['InspectAddressUnusable', 'Forbidden', 'Unauthorized'] as const),
 ] as const;

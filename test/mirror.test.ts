@@ -13,6 +13,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   // A node of a cluster.
   'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'caches describeNode podCache' },
+  'test/node/config/kubeconfig.test.ts': { 'node/config': 'execFields proxyField' },
+  'test/node/credentials/renewal.test.ts': { 'node/credentials': 'nodeCertificates' },
+  'test/actors/cluster/certificates/certificates.test.ts': { 'actors/cluster/certificates': 'awaitSigned' },
+  'test/machines/certificate/chart.test.ts': { 'machines/certificate': 'certificate' },
   'test/actors/cluster/watches.test.ts': { 'actors/cluster': 'nodeObjects watch' },
   'test/actors/objects/objectStore.test.ts': { 'actors/objects': 'clusterObjects heldObject objectNews' },
   'test/actors/cluster/clusterNode.test.ts': { kube: 'paths' },
@@ -22,7 +26,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/apiserver/recorded/recorded.test.ts': {
     apiserver: 'aggregated answers api firstObjects negotiation plainPaths shapes',
     'apiserver/admission':
-      'admission defaultTolerations kubeletLabels mirrorPods namespaceLifecycle nodeRestriction nodeTaint plugin podResize priority runtimeClass serviceAccount storageInUse',
+      'admission certificateRequests defaultTolerations kubeletLabels mirrorPods namespaceLifecycle nodeRestriction nodeTaint plugin podResize priority runtimeClass serviceAccount storageInUse',
     'apiserver/authentication': 'tokens',
     'apiserver/authorization': 'attributes authorize nodeAuthorizer nodeObjects',
     'apiserver/decode': 'duplicates',
@@ -31,7 +35,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'apiserver/options': 'deleteOptions',
     'apiserver/registry': 'deletion finalizing ids registry strategy',
     'apiserver/registry/strategies':
-      'clusterKinds configMaps events namespaces nodes parts services strategies volumes',
+      'clusterKinds configMaps events namespaces nodes parts services signingRequests strategies volumes',
     'apiserver/registry/strategies/pods':
       'ephemeralContainers ips mirrorPod pods readPod resize status updates warnings',
     'apiserver/selection': 'continueToken labelQuery selector',

@@ -2,6 +2,7 @@
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
 import { isConflict, isForbidden } from '../../kube/kubeError.ts';
 import { CSI_NODES, csiNodePath, NODES, nodePath } from '../../kube/paths.ts';
+import type { CertificatePorts } from '../../machines/certificate/ports.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { conditionEvents } from '../../pod/node/nodeConditions.ts';
 import type { NodeImage, NodeObject } from '../../pod/node/nodeObject.ts';
@@ -162,7 +163,11 @@ export class ClusterNode {
 
 /** Without a cluster there is nobody to ask. */
 const missing = () => Promise.reject(new Error('the node belongs to no cluster'));
-export const noCluster: Ports & Pick<Services, MirrorPort> = {
+export const noCertificates: Pick<Services, keyof CertificatePorts> = {
+  ...{ readCertificate: missing, requestCertificate: missing, awaitCertificate: missing },
+};
+export const noCluster: Ports & Pick<Services, MirrorPort | keyof CertificatePorts> = {
   ...{ registerNode: missing, readNode: missing, ensureCsiNode: missing, putNodeStatus: missing, renewLease: missing },
+  ...noCertificates,
   ...{ createMirror: missing, removeMirror: missing },
 };

@@ -34,6 +34,9 @@ const csiNodeSchema = z.looseObject({
   }),
 });
 
+const namedSchema = z.looseObject({ metadata: z.looseObject({ name: z.string(), uid: z.string() }) });
+
+export type NamedObject = z.infer<typeof namedSchema>;
 export type FoundNode = z.infer<typeof nodeSchema>;
 export type FoundCsiNode = z.infer<typeof csiNodeSchema>;
 export type FoundLease = z.infer<typeof leaseSchema>;
@@ -48,6 +51,8 @@ export const readLease = (object: unknown, asked: string): FoundLease =>
   readAnswer(leaseSchema, object, { asked, expected: 'a Lease' });
 export const readCsiNode = (object: unknown, asked: string) =>
   readAnswer(csiNodeSchema, object, { asked, expected: 'a CSINode' });
+export const readNamed = (object: unknown, asked: string): NamedObject =>
+  readAnswer(namedSchema, object, { asked, expected: 'an object with a name and a UID' });
 
 /** How the objects of a node refer to its Node. */
 export const ownerNode = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });

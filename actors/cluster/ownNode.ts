@@ -4,6 +4,7 @@ import type { KubeObject, ReflectorStep } from '../../kube/reflector.ts';
 import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { wholeValue } from '../../pod/api/quantity.ts';
+import type { NodeAddress } from '../../pod/node/alternativeNames.ts';
 import { isExtended } from '../../pod/resources/requests.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import type { Clock } from '../clock.ts';
@@ -79,7 +80,12 @@ export function seenNode(object: unknown): SeenNode {
   });
   const extended = extendedIn(status.allocatable);
   const isAny = Object.keys(extended).length > 0;
-  return { uid, labels, taints, ...(isAny ? { extended } : {}), isDoubted: isDoubted(status.conditions) };
+  const addresses = addressesIn(status.addresses);
+  return {
+    ...{ uid, labels, taints, isDoubted: isDoubted(status.conditions) },
+    ...(isAny ? { extended } : {}),
+    ...(addresses.length > 0 ? { addresses } : {}),
+  };
 }
 
 function extendedIn(allocatable: unknown): Record<string, number> {
@@ -87,6 +93,13 @@ function extendedIn(allocatable: unknown): Record<string, number> {
   const extended = amounts.filter(([name]) => isExtended(name));
   return Object.fromEntries(extended.map(([name, amount]) => [name, wholeValue(String(amount))]));
 }
+
+const addressesIn = (addresses: unknown): readonly NodeAddress[] =>
+  Array.isArray(addresses)
+    ? addresses.flatMap(({ type, address }) =>
+        typeof type === 'string' && typeof address === 'string' ? [{ type, address }] : [],
+      )
+    : [];
 
 /** What others may mean is not for this node to act on. */
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;

@@ -1,5 +1,6 @@
 /** What a kube-apiserver's admission plugins do: they change objects before they are written, or refuse them. */
 import type { JsonObject } from '../json.ts';
+import { certificateRequests } from './certificateRequests.ts';
 import { defaultTolerations } from './defaultTolerations.ts';
 import { namespaceLifecycle } from './namespaceLifecycle.ts';
 import { nodeRestriction } from './nodeRestriction.ts';
@@ -22,6 +23,7 @@ const PLUGINS: readonly Plugin[] = [
     defaultTolerations,
     storageInUse,
     runtimeClass,
+    certificateRequests,
     podResize,
   ],
 ];

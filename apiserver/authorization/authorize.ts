@@ -24,9 +24,18 @@ function decide(user: User, attributes: Attributes, store: Store): Decision {
   const isKnown = user.groups.includes('system:authenticated');
   if ('path' in attributes) return mayRead(attributes, isKnown) ? ALLOWED : DENIED;
   if (isKnown && attributes.verb === 'create' && SELF_REVIEWS.has(attributes.resource)) return ALLOWED;
+  if (isBootstrap(user, attributes)) return ALLOWED;
   const node = nodeOf(user);
   return node === undefined ? DENIED : nodeMay(node, attributes, store);
 }
+
+/** Whoever has a token to begin with may ask for a certificate (`system:node-bootstrapper`). */
+const isBootstrap = (user: User, { group, resource, subresource, verb }: ResourceAttributes): boolean =>
+  user.groups.includes('system:bootstrappers') &&
+  group === 'certificates.k8s.io' &&
+  resource === 'certificatesigningrequests' &&
+  subresource === '' &&
+  ['create', 'get', 'list', 'watch'].includes(verb);
 
 function mayRead({ verb, path }: PathAttributes, isKnown: boolean): boolean {
   return verb === 'get' && (PUBLIC.test(path) || (isKnown && DISCOVERY.test(path)));

@@ -99,7 +99,7 @@ export class Registry implements Surroundings {
         invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
       ]);
     const versioned = isMissing(version) ? withMetadata(changed, { resourceVersion: versionOf(before) }) : changed;
-    const object = strategy.updated(withKept(versioned, before), before);
+    const object = strategy.updated(withKept(versioned, before), before, this);
     const meta = updatedMetaCauses(objectAt(object, 'metadata'), objectAt(before, 'metadata'));
     const asNew = createdMetaCauses(objectAt(object, 'metadata'), {
       isNamespaced: resource.isNamespaced,

@@ -25,7 +25,7 @@ export interface Strategy {
   readonly shown: (object: JsonObject) => JsonObject;
   /** What a client may not say of a new object is taken out, what the server says is put in. */
   readonly created: (object: JsonObject, surroundings: Surroundings) => JsonObject;
-  readonly updated: (object: JsonObject, before: JsonObject) => JsonObject;
+  readonly updated: (object: JsonObject, before: JsonObject, surroundings: Surroundings) => JsonObject;
   /** What is wrong with an object beside its metadata. */
   readonly createCauses: (object: JsonObject) => readonly Cause[];
   readonly updateCauses: (object: JsonObject, before: JsonObject) => readonly Cause[];

@@ -59,6 +59,13 @@ const core = [
 
 export const resources: readonly Resource[] = [
   ...core.map((each) => resource('', 'v1', each)),
+  resource('certificates.k8s.io', 'v1', {
+    ...{ name: 'certificatesigningrequests', kind: 'CertificateSigningRequest', shortNames: ['csr'] },
+    subresources: [
+      { name: 'approval', kind: 'CertificateSigningRequest', verbs: STATUS_VERBS },
+      status('CertificateSigningRequest'),
+    ],
+  }),
   resource('coordination.k8s.io', 'v1', { name: 'leases', kind: 'Lease', isNamespaced: true }),
   resource('events.k8s.io', 'v1', { name: 'events', kind: 'Event', isNamespaced: true, shortNames: ['ev'] }),
   resource('node.k8s.io', 'v1', { name: 'runtimeclasses', kind: 'RuntimeClass' }),

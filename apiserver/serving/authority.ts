@@ -1,5 +1,7 @@
 /** An authority of a test API server's own: it makes the certificates of the server and of its clients (RFC 5280). */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isIPv4 } from 'node:net';
+import type { SigningRequest } from '../certificates/signingRequest.ts';
 import type { User } from '../request.ts';
 import { bits, explicit, implicit, integer, objectId, octets, sequence, set, truth, utcTime, utf8 } from './der.ts';
 
@@ -26,10 +28,23 @@ const OID = {
 } as const;
 const DNS_NAME = 2;
 const IP_ADDRESS = 7;
+/** What a signer makes of a request. */
+interface Signing {
+  readonly usage: 'client auth' | 'server auth';
+  /** In milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+}
+
 /** It signs certificates, and lists of revoked ones: bits 5 and 6 of a list that ends there. */
 const SIGNS_CERTIFICATES = Buffer.from([0x06]);
 
 type Subject = Pick<User, 'name' | 'groups'>;
+
+interface Named extends Subject {
+  /** From when to when; absent: as long as the authority itself. */
+  readonly valid?: readonly [from: string, to: string];
+}
 
 const SELF: Subject = { name: 'test authority', groups: [] };
 
@@ -45,7 +60,7 @@ export class Authority {
     this.#keyId = idOf(own.publicKey);
     const isAuthority = extension(OID.basicConstraints, sequence(truth()), 'critical');
     const usage = extension(OID.keyUsage, bits(SIGNS_CERTIFICATES, 1), 'critical');
-    this.cert = this.#certificate(SELF, own.publicKey, isAuthority, usage);
+    this.cert = this.#certificate(SELF, own.publicKey, [isAuthority, usage]);
   }
 
   /** Of a server on loopback, or of a client: it is who its common name and its organizations say. */
@@ -54,18 +69,30 @@ export class Authority {
     const localhost = implicit(DNS_NAME, Buffer.from('localhost'));
     const names = sequence(localhost, implicit(IP_ADDRESS, Buffer.from([127, 0, 0, 1])));
     const usage = sequence(objectId(OID.serverAuth), objectId(OID.clientAuth));
-    const cert = this.#certificate(
-      subject,
-      publicKey,
+    const cert = this.#certificate(subject, publicKey, [
       extension(OID.alternativeNames, names),
       extension(OID.extendedKeyUsage, usage),
       extension(OID.authorityKeyId, sequence(implicit(0, this.#keyId))),
-    );
+    ]);
     return { key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), cert };
   }
 
-  #certificate(subject: Subject, publicKey: KeyObject, ...extensions: readonly Buffer[]): string {
-    const [from, to] = VALIDITY;
+  /** Gives who asks a certificate for the key that the request is for. */
+  sign(request: SigningRequest, { usage, from, to }: Signing): string {
+    const { commonName: name, organizations: groups, publicKey, dnsNames, ips } = request;
+    const names = [
+      ...dnsNames.map((each) => implicit(DNS_NAME, Buffer.from(each))),
+      ...ips.map((each) => implicit(IP_ADDRESS, addressOf(each))),
+    ];
+    return this.#certificate({ name, groups, valid: [utcText(from), utcText(to)] }, publicKey, [
+      ...(names.length === 0 ? [] : [extension(OID.alternativeNames, sequence(...names))]),
+      extension(OID.extendedKeyUsage, sequence(objectId(usage === 'client auth' ? OID.clientAuth : OID.serverAuth))),
+      extension(OID.authorityKeyId, sequence(implicit(0, this.#keyId))),
+    ]);
+  }
+
+  #certificate(subject: Named, publicKey: KeyObject, extensions: readonly Buffer[]): string {
+    const [from, to] = subject.valid ?? VALIDITY;
     const algorithm = sequence(objectId(OID.ecdsaWithSha256));
     const version3 = explicit(0, integer(Buffer.from([2])));
     const keyId = extension(OID.keyId, octets(idOf(publicKey)));
@@ -98,4 +125,16 @@ function nameOf({ name, groups }: Subject): Buffer {
 function pem(der: Buffer): string {
   const lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
   return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
+}
+
+/** Up to 2049, as a certificate writes it. */
+const utcText = (at: number): string => `${new Date(at).toISOString().slice(2, 19).replaceAll(/[-:T]/g, '')}Z`;
+
+function addressOf(ip: string): Buffer {
+  if (isIPv4(ip)) return Buffer.from(ip.split('.').map(Number));
+  const [head = '', tail = ''] = ip.split('::');
+  const [before, after] = [head, tail].map((half) => half.split(':').filter((part) => part !== ''));
+  const missing = Array<string>(8 - (before?.length ?? 0) - (after?.length ?? 0)).fill('0');
+  const words = [...(before ?? []), ...missing, ...(after ?? [])];
+  return Buffer.from(words.map((word) => word.padStart(4, '0')).join(''), 'hex');
 }

@@ -86,7 +86,7 @@ async function answer(api: Api, request: Incoming, response: Outgoing): Promise<
     isGone = true;
   });
   try {
-    const told = await api.answer(await read(request));
+    const told = await api.answer(await read(request, api.registry.clock.now()));
     // Nobody would end a watch that is begun for whoever has gone meanwhile.
     if (!isGone) send(told, request.method === 'HEAD', response);
   } catch (cause) {
@@ -94,26 +94,32 @@ async function answer(api: Api, request: Incoming, response: Outgoing): Promise<
   }
 }
 
-async function read(request: Incoming): Promise<ApiRequest> {
+async function read(request: Incoming, now: number): Promise<ApiRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as const] : [],
   );
-  const user = userOf(request.socket);
+  const { user, isDoubtful } = whoShows(request.socket, now);
   return {
     ...{ method: request.method ?? 'GET', url: request.url ?? '/' },
     headers: new Map(headers),
     body: Buffer.concat(chunks).toString(),
     ...(user === undefined ? {} : { user }),
+    isDoubtful,
   };
 }
 
-/** Of a certificate that has been checked. */
-function userOf(socket: Socket): User | undefined {
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
-  const { CN: name, O: groups = [] } = socket.getPeerCertificate().subject ?? {};
-  return typeof name === 'string' ? { name, groups: [groups].flat() } : undefined;
+/** Of a certificate that has been checked: each time, for it may expire while the connection goes on. */
+function whoShows(socket: Socket, now: number): { readonly user?: User; readonly isDoubtful: boolean } {
+  if (!(socket instanceof TLSSocket)) return { isDoubtful: false };
+  const { subject, valid_to: until, fingerprint256 } = socket.getPeerCertificate();
+  if (subject === undefined) return { isDoubtful: false };
+  const { CN: name, O: groups = [] } = subject;
+  if (!socket.authorized || typeof name !== 'string' || Date.parse(until) < now) return { isDoubtful: true };
+  const shown = `X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`;
+  const extra = new Map([['authentication.kubernetes.io/credential-id', [shown]]]);
+  return { user: { name, groups: [groups].flat(), extra }, isDoubtful: false };
 }
 
 function send(answer: Answer, isHead: boolean, response: Outgoing): void {

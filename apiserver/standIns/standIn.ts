@@ -9,6 +9,6 @@ export interface StandIn {
   readonly user: string;
   /** It looks again upon each change of these. */
   readonly resources: readonly ResourceName[];
-  /** Brings what it cares for to where that should be. */
-  readonly look: (store: Store, write: Write) => Promise<void>;
+  /** Brings what it cares for to where that should be; gives after how many milliseconds it looks again by itself. */
+  readonly look: (store: Store, write: Write) => Promise<number | undefined>;
 }

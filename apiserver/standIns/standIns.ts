@@ -1,22 +1,35 @@
 /** What a cluster has beside its API server, as far as nodes and pods depend on it: each a few lines long. */
 import type { Api } from '../api.ts';
+import type { Authority } from '../serving/authority.ts';
 import { keepNamespaces } from './namespaces.ts';
 import { keepTaints } from './nodeTaints.ts';
 import { schedule } from './scheduler.ts';
+import { type SigningPolicy, signRequests } from './signer.ts';
 import type { StandIn, Write } from './standIn.ts';
 
 /** Lets all of them look once, and from then on upon each change, until the function that it gives is called. */
-export async function standIns(api: Api, authority: string): Promise<() => void> {
-  const { store } = api.registry;
+export async function standIns(api: Api, authority: Authority, policy: SigningPolicy): Promise<() => void> {
+  const { store, clock } = api.registry;
+  const signer = signRequests({ authority, clock, policy });
+  const timers = new Set<unknown>();
   const stops: (() => void)[] = [];
-  for (const { user, resources, look } of [keepNamespaces(authority), keepTaints, schedule]) {
+  for (const { user, resources, look } of [keepNamespaces(authority.cert), keepTaints, schedule, signer]) {
     const write = writerOf(api, user);
-    const onChange = oneAtATime(() => look(store, write));
+    const onChange = oneAtATime(async () => {
+      const againMs = await look(store, write);
+      if (againMs === undefined) return;
+      const timer = clock.setTimeout(() => {
+        timers.delete(timer);
+        onChange();
+      }, againMs);
+      timers.add(timer);
+    });
     stops.push(...resources.map((resource) => store.watch(resource, onChange)));
     await look(store, write);
   }
   return () => {
     for (const stop of stops) stop();
+    for (const timer of timers) clock.clearTimeout(timer);
   };
 }
 

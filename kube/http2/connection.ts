@@ -16,6 +16,11 @@ export interface ConnectionOptions {
   readonly onLeave: () => void;
 }
 
+/** A request with all that it bears. */
+type Sent = Omit<KubeRequest, 'headers'> & {
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+};
+
 /** As client-go: so long nothing is heard before a ping asks, and so long its answer may take. */
 const QUIET_MS = 30_000;
 const PING_MS = 15_000;
@@ -27,11 +32,13 @@ const STREAMS = 100;
 export class Connection {
   readonly #session: ClientHttp2Session;
   readonly #clock: Clock;
+  readonly #onLeave: () => void;
   #streams = 0;
   /** By its `monotonic`, as all that is compared here: a clock that is set back would keep a dead connection alive. */
   #heardAt: number;
   #quiet: unknown;
   #leave: unknown;
+  readonly #watches = new Set<ClientHttp2Stream>();
   #isLeaving = false;
   readonly #socket: Socket;
   /** Why it has ended. */
@@ -41,6 +48,7 @@ export class Connection {
 
   constructor({ origin, socket, clock, onLeave }: ConnectionOptions) {
     this.#clock = clock;
+    this.#onLeave = onLeave;
     this.#heardAt = clock.monotonic();
     this.#socket = socket;
     this.#session = connect(origin, { createConnection: () => socket });
@@ -51,10 +59,7 @@ export class Connection {
       for (const event of ['remoteSettings', 'close'] as const) this.#session.once(event, () => done());
     });
     this.#session.on('goaway', () => {
-      onLeave();
-      this.#isLeaving = true;
-      this.#session.close();
-      this.#leaveWhenIdle();
+      this.retire();
     });
     this.#session.on('close', () => {
       for (const timer of [this.#quiet, this.#leave]) clock.clearTimeout(timer);
@@ -75,6 +80,16 @@ export class Connection {
     return this.#streams === 0;
   }
 
+  /** It takes no more requests; watches, which would go on for long, are ended, with this or as the server has said. */
+  retire(why?: Error): void {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    this.#onLeave();
+    this.#session.close();
+    if (why !== undefined) for (const watch of this.#watches) watch.destroy(why);
+    this.#leaveWhenIdle();
+  }
+
   close(why: Error = new Error('the connection was closed')): void {
     this.#failure ??= why;
     this.#session.destroy(why);
@@ -82,12 +97,13 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  send({ method, path, headers, body }: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+  send({ method, path, headers, body, isWatch = false }: Sent, signal: AbortSignal): Promise<KubeResponse> {
     if (this.#session.destroyed) throw this.#failure ?? new Error('the server closed the connection');
     // A DELETE of HTTP/2 would be sent without its body.
     const endStream = body === undefined;
     const stream = this.#session.request({ ...headers, ':method': method, ':path': path }, { endStream });
     this.#streams += 1;
+    if (isWatch) this.#watches.add(stream);
     return new Promise((done, fail) => {
       const onAbort = () => {
         stream.close(constants.NGHTTP2_CANCEL);
@@ -108,6 +124,7 @@ export class Connection {
       stream.on('error', () => {});
       stream.once('close', () => {
         this.#streams -= 1;
+        this.#watches.delete(stream);
         this.#leaveWhenIdle();
         signal.removeEventListener('abort', onAbort);
         fail(this.#whyClosed(stream, signal));

@@ -1,10 +1,11 @@
 /** Opens a connection of TLS to an API server, on which HTTP/2 has been agreed. */
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
+import { tunnel } from './tunnel.ts';
 
-type Place = Pick<KubeEndpoint, 'origin' | 'serverName' | 'isInsecure'>;
+type Place = Pick<KubeEndpoint, 'origin' | 'serverName' | 'isInsecure' | 'proxy'>;
 
 interface Dialing {
   /** Whom it trusts, and the certificate that it shows. */
@@ -19,20 +20,38 @@ const DIAL_MS = 30_000;
 const HTTPS_PORT = 443;
 
 /** Gives a socket that is connected, or has been closed and rejects. */
-export function dial(place: Place, { context, clock, signal }: Dialing): Promise<TLSSocket> {
+export async function dial(place: Place, { context, clock, signal }: Dialing): Promise<TLSSocket> {
+  const limit = new AbortController();
+  const late = new Error(`no connection within ${DIAL_MS / 1000}s`);
+  const timer = clock.setTimeout(() => limit.abort(late), DIAL_MS);
+  const either = AbortSignal.any([signal, limit.signal]);
+  try {
+    either.throwIfAborted();
+    const { host, port } = addressOf(place);
+    const through = place.proxy && (await tunnel(place.proxy, { host, port }, either));
+    return await secured(place, { context, through, signal: either });
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
+
+interface Securing extends Pick<Dialing, 'context' | 'signal'> {
+  /** What leads there already. */
+  readonly through: Socket | undefined;
+}
+
+function secured(place: Place, { context, through, signal }: Securing): Promise<TLSSocket> {
   return new Promise((done, fail) => {
     if (signal.aborted) return fail(signal.reason);
-    const socket = connect({ ...addressOf(place), secureContext: context, rejectUnauthorized: !place.isInsecure });
-    const limit = clock.setTimeout(() => giveUp(new Error(`no connection within ${DIAL_MS / 1000}s`)), DIAL_MS);
+    const to = { ...addressOf(place), ...(through ? { socket: through } : {}) };
+    const socket = connect({ ...to, secureContext: context, rejectUnauthorized: !place.isInsecure });
     const onAbort = () => giveUp(signal.reason);
-    const settle = () => {
-      clock.clearTimeout(limit);
-      signal.removeEventListener('abort', onAbort);
-    };
+    const settle = () => signal.removeEventListener('abort', onAbort);
     const giveUp = (why: unknown) => {
       settle();
       fail(why);
       socket.destroy();
+      through?.destroy();
     };
     signal.addEventListener('abort', onAbort, { once: true });
     // Of a socket that nobody wants any more no error may end the process.

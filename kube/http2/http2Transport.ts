@@ -29,11 +29,11 @@ export class Http2Transport implements KubeTransport {
   }
 
   async send(request: KubeRequest, { signal }: { readonly signal: AbortSignal }): Promise<KubeResponse> {
-    const { basePath, credentials } = this.#endpoint;
+    const { basePath, credentials, headers: ofAll = {} } = this.#endpoint;
     signal.throwIfAborted();
     const token = await untilAborted(credentials.token(), signal);
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const headers = { ...request.headers, ...authorization };
+    const headers = { ...ofAll, ...request.headers, ...authorization };
     const response = await this.#sendOverOne({ ...request, path: basePath + request.path, headers }, signal);
     if (response.code === UNAUTHORIZED) credentials.refused();
     return response;
@@ -41,6 +41,14 @@ export class Http2Transport implements KubeTransport {
 
   reset(): void {
     this.#giveUp(new Error('the connection was given up, for nothing was heard over it'));
+  }
+
+  /** There are other credentials: what is asked from now on is asked over a new connection, and watches begin anew. */
+  renew(): void {
+    const why = new Error('the connection was opened anew, with other credentials');
+    this.#opening?.giveUp(why);
+    this.#opening = undefined;
+    for (const connection of [...this.#connections]) connection.retire(why);
   }
 
   close(): void {

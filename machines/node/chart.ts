@@ -2,6 +2,7 @@
 import { assign, enqueueActions, sendTo } from 'xstate';
 import { type EventMessages, involvedNode, recordedEvents } from '../../pod/events/recordedEvent.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import { namesOf } from '../../pod/node/alternativeNames.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/known.ts';
 import type { FeedName } from '../shared/events.ts';
@@ -106,6 +107,9 @@ const chartSetup = nodeSetup
           node: admittedBy(known, admissionNode(context)),
         };
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...changed });
+        const names = namesOf(event.node?.addresses ?? []);
+        if (context.cluster?.certificates?.some(({ name }) => name === 'serving'))
+          enqueue.sendTo('certificate/serving', { type: 'certificate.namesChanged', names });
         // It need not wait for the next check.
         const { isReady } = context.readiness;
         if (event.node?.isDoubted) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
@@ -157,6 +161,8 @@ export const nodeAgentMachine = chartSetup.createMachine({
       spawn('watches', { id: 'watches' });
       spawn('registration', { id: 'registration', input: { nodeName } });
       spawn('nodeStatus', { id: 'nodeStatus', input: { nodeName, checkMs: cluster.statusCheckMs } });
+      for (const certificate of cluster.certificates ?? [])
+        spawn('certificate', { id: `certificate/${certificate.name}`, input: { nodeName, ...certificate } });
       spawn('lease', { id: 'lease', input: { everyMs: cluster.leaseMs / RENEWALS } });
     }
     return {

@@ -25,6 +25,7 @@ import type { NodeCondition } from '../../pod/node/nodeConditions.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
 import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
+import type { CertificateInput } from '../certificate/chart.ts';
 import type { Probed } from '../container/context.ts';
 import type { MirrorsKnown } from '../mirror/known.ts';
 import type { FeedName, NetworkNotReady, NodeEvent, RuntimeHealth, SourceProblem } from '../shared/events.ts';
@@ -35,12 +36,14 @@ import type { PlegState } from './pleg.ts';
 import type { SourceState } from './source.ts';
 
 /** How a node shows in its cluster. */
-interface ClusterInput {
+export interface ClusterInput {
   /** How long its lease lasts, in milliseconds. */
   readonly leaseMs: number;
   /** How often it is looked whether its status has changed, in milliseconds. */
   readonly statusCheckMs: number;
   readonly access?: ClusterAccess;
+  /** The certificates that it keeps itself; absent: none. */
+  readonly certificates?: readonly Omit<CertificateInput, 'nodeName'>[];
 }
 
 export interface NodeInput {

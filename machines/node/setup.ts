@@ -5,6 +5,7 @@ import type { Failure } from '../../pod/failure.ts';
 import { conditionEvents } from '../../pod/node/nodeConditions.ts';
 import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
 import { admissionMachine } from '../admission/chart.ts';
+import { certificateMachine } from '../certificate/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
 import { leaseMachine } from '../lease/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
@@ -62,7 +63,7 @@ export const nodeSetup = setup({
     tags: {} as StateTag | 'beginning' | 'active' | 'ending' | 'draining',
     children: {} as { [id: `pod/${string}`]: 'pod' } & { [id: `statusSink/${string}`]: 'statusSink' } & {
       [id: `mirror/${string}`]: 'mirror';
-    } & {
+    } & { [id: `certificate/${string}`]: 'certificate' } & {
       [Id in 'admission' | 'cgroups' | 'garbage' | 'lease' | 'logRotation' | 'nodeStatus' | 'registration']: Id;
     } & { [Id in 'startLimiter' | 'pullLimiter']: 'limiter' },
   },
@@ -77,6 +78,7 @@ export const nodeSetup = setup({
     registration: registrationMachine,
     nodeStatus: nodeStatusMachine,
     lease: leaseMachine,
+    certificate: certificateMachine,
     mirror: mirrorMachine,
     ...{ sources: feedPort('sources'), addresses: feedPort('addresses'), ticker: feedPort('ticker') },
     watches: feedPort('watches'),

@@ -1,5 +1,6 @@
 /** What the node hears of its cluster beside its pods. */
 import type { AdmissionNode } from '../../pod/admission/node.ts';
+import type { AlternativeNames, NodeAddress } from '../../pod/node/alternativeNames.ts';
 import type { EventQueueState } from '../node/eventQueue.ts';
 import type { SourceState } from '../node/source.ts';
 import type { TimerEvent } from './slots.ts';
@@ -11,6 +12,8 @@ export interface SeenNode extends Pick<AdmissionNode, 'labels' | 'taints'> {
   readonly extended?: Readonly<Record<string, number>>;
   /** The cluster has not heard of the node for a while, and says so. */
   readonly isDoubted: boolean;
+  /** By which others reach it; absent from earlier recordings. */
+  readonly addresses?: readonly NodeAddress[];
 }
 
 /** A set of objects that the node follows at the API server gets on otherwise than it did; `watch` is what it is shown as. */
@@ -36,3 +39,8 @@ export type RegistrationEvent = { type: 'runtime.seen' } | TimerEvent;
 
 /** What the lease hears: that there is a Node to hold it for. */
 export type LeaseEvent = { type: 'node.registered' } | TimerEvent;
+
+/** What a certificate hears: what it has to be good for. */
+export type CertificateEvent =
+  | { readonly type: 'certificate.namesChanged'; readonly names: AlternativeNames }
+  | TimerEvent;

@@ -30,6 +30,7 @@ import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { ProbeKind } from '../../pod/status/view.ts';
+import type { CertificatePorts } from '../certificate/ports.ts';
 import type { SeenNode } from './clusterFacts.ts';
 import type { FeedName } from './events.ts';
 import type { FoundImage } from './foundImage.ts';
@@ -42,7 +43,7 @@ export interface KnownContainer extends Identified {
 }
 
 /** A request and the answer to it. */
-export interface PortTypes {
+export interface PortTypes extends CertificatePorts {
   /** Sends a sink a pod's latest status and tells its version; rejects with its words. Within a time limit. Idempotent. */
   putStatus: { input: { sink: string; uid: string }; output: { version: number } };
   /**

@@ -1,12 +1,18 @@
 /** The part of the configuration that says how a node belongs to a cluster. */
+import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import type { Rate } from '../../kube/rateLimit.ts';
+import { ConfigError } from './configError.ts';
 import { hasTrustBundles } from './featureGates.ts';
 import type { Flags } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 
 export interface ClusterConfig {
   readonly kubeconfig: string;
+  /** By which a node that has no certificate yet asks for one; absent: it has credentials. */
+  readonly bootstrapKubeconfig?: string;
+  /** Those that it keeps itself, if any: its client's, and one to serve by. */
+  readonly certificates: { readonly directory: string; readonly rotates: boolean; readonly serves: boolean };
   /** Whether the node makes its Node object; else somebody else does. */
   readonly registersNode: boolean;
   /** As a cloud knows the node; empty for none. */
@@ -37,12 +43,19 @@ const RATE = { qps: 50, burst: 100 };
 const LEAST_RATE = { qps: 5, burst: 10 };
 
 /** Compiles it; undefined where the node belongs to none. */
-export function clusterOf(flags: Flags, file: KubeletConfiguration | undefined): ClusterConfig | undefined {
+export function clusterOf(
+  flags: Flags,
+  file: KubeletConfiguration | undefined,
+  rootDirectory: string,
+): ClusterConfig | undefined {
   const kubeconfig = flags['--kubeconfig'];
+  if (!kubeconfig && flags['--bootstrap-kubeconfig'])
+    throw new ConfigError('--bootstrap-kubeconfig: needs --kubeconfig, where that of the node is written');
   if (!kubeconfig) return undefined;
   const statusCheckMs = file?.nodeStatusUpdateFrequency || CHECK_MS;
   return Object.freeze({
     kubeconfig,
+    ...certificatesOf(flags, file, rootDirectory),
     registersNode: flags['--register-node'] ?? file?.registerNode ?? true,
     providerId: flags['--provider-id'] ?? file?.providerID ?? '',
     leaseSeconds: file?.nodeLeaseDurationSeconds || LEASE_SECONDS,
@@ -58,6 +71,18 @@ export function clusterOf(flags: Flags, file: KubeletConfiguration | undefined):
     rate: rateOf(file?.kubeAPIQPS, file?.kubeAPIBurst),
     eventRate: rateOf(file?.eventRecordQPS, file?.eventBurst),
   });
+}
+
+function certificatesOf(flags: Flags, file: KubeletConfiguration | undefined, rootDirectory: string) {
+  const bootstrapKubeconfig = flags['--bootstrap-kubeconfig'];
+  return {
+    ...(bootstrapKubeconfig ? { bootstrapKubeconfig: resolve(bootstrapKubeconfig) } : {}),
+    certificates: Object.freeze({
+      directory: resolve(flags['--cert-dir'] || join(rootDirectory, 'pki')),
+      rotates: flags['--rotate-certificates'] ?? file?.rotateCertificates ?? false,
+      serves: flags['--rotate-server-certificates'] ?? file?.serverTLSBootstrap ?? false,
+    }),
+  };
 }
 
 const rateOf = (qps = RATE.qps, burst = RATE.burst): Rate =>

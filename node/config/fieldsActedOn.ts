@@ -12,6 +12,8 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['staticPodURL', 'a URL that answers with a Pod or a PodList; its last good answer stands'],
   ['staticPodURLHeader', 'headers for that request'],
   ['httpCheckFrequency', 'how often the URL is asked (20s)'],
+  ['rotateCertificates', 'whether the client certificate is renewed at 70 to 90 % of its life'],
+  ['serverTLSBootstrap', 'whether the API server is asked for a serving certificate, which nothing is served by yet'],
   ['registerNode', 'whether the node makes its Node object (true)'],
   ['providerID', 'the `providerID` of the Node object'],
   ['nodeStatusUpdateFrequency', 'how often it is looked whether the status of the Node has changed (10s)'],

@@ -2,12 +2,14 @@
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { parseBounded } from '../../actors/sources/yaml/boundedYaml.ts';
-import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { LARGEST_FILE, orAbsent, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { printableLine } from '../../pod/show/printable.ts';
 import { ConfigError, describeIssues } from './configError.ts';
-import { boolean, list, text, textLike } from './fields.ts';
+import { exec } from './execFields.ts';
+import { boolean, list, map, text, textLike } from './fields.ts';
+import { proxyUrl } from './proxyField.ts';
 
 const server = textLike('an address such as "https://192.0.2.1:6443"', (address) => {
   const url = URL.parse(address);
@@ -22,12 +24,8 @@ const pem = z.pipe(
 const unsupported = (instead: string) =>
   z.optional(z.custom<never>(() => false, { error: `not supported by a node; use ${instead}` }));
 
-/** May stand there as long as it says nothing. */
-const impersonation = z.optional(
-  z.custom<unknown>((value) => saysNothing(value), {
-    error: 'impersonation is not supported yet; use credentials of the node itself',
-  }),
-);
+/** A header can bear it. */
+const headerText = textLike('text without control characters', (value) => /^[^\p{Cc}]*$/u.test(value));
 const fields = { error: 'expected a map of fields' };
 
 const clusterFields = z.looseObject(
@@ -37,7 +35,7 @@ const clusterFields = z.looseObject(
     'certificate-authority-data': z.optional(pem),
     'tls-server-name': z.optional(text),
     'insecure-skip-tls-verify': z.optional(boolean),
-    'proxy-url': unsupported('the address of the server itself'),
+    'proxy-url': z.optional(proxyUrl),
   },
   fields,
 );
@@ -54,14 +52,27 @@ const userFields = z.looseObject(
     'client-key-data': z.optional(pem),
     token: z.optional(text),
     tokenFile: z.optional(text),
-    exec: unsupported('a client certificate or a token'),
-    'auth-provider': unsupported('a client certificate or a token'),
-    username: unsupported('a client certificate or a token'),
-    ...{ as: impersonation, 'as-groups': impersonation, 'as-uid': impersonation, 'as-user-extra': impersonation },
+    exec: z.nullish(exec),
+    'auth-provider': unsupported('an exec program'),
+    username: z.optional(text),
+    password: z.optional(text),
+    as: z.optional(headerText),
+    'as-uid': z.optional(headerText),
+    'as-groups': z.nullish(list(headerText)),
+    'as-user-extra': z.nullish(map(list(headerText))),
   },
   fields,
 );
+/** A user for whom others ask: in full, or not at all. */
+const isForSomebody = (each: z.output<typeof userFields>): boolean =>
+  Boolean(each.as) ||
+  !(each['as-uid'] || each['as-groups']?.length || Object.keys(each['as-user-extra'] ?? {}).length > 0);
+
 const user = userFields.check(
+  z.refine((each) => !(each.username && (each.token || each.tokenFile)), {
+    error: 'username: not with a token, for a request has one of them',
+  }),
+  z.refine(isForSomebody, { error: 'as: expected a user, whose groups and fields are given' }),
   z.refine((each) => has(each, 'client-key') || !has(each, 'client-certificate'), {
     error: 'client-key: there is none for the client-certificate',
   }),
@@ -96,19 +107,23 @@ type Say = (problem: string) => ConfigError;
 const limits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
 
 /** Reads the file; throws a `ConfigError` that names it, the field, and what was expected. */
-export async function readKubeconfig(path: string): Promise<Kubeconfig> {
+export async function readKubeconfig(path: string, flag = '--kubeconfig'): Promise<Kubeconfig> {
   const found = await readTextFile(hostFiles, path).catch((cause: unknown) => {
-    throw new ConfigError(`--kubeconfig: ${path}: ${messageOf(cause)}`, { cause });
+    throw new ConfigError(`${flag}: ${path}: ${messageOf(cause)}`, { cause });
   });
-  if (found === undefined) throw new ConfigError(`--kubeconfig: ${path}: no such file`);
-  if ('noFile' in found) throw new ConfigError(`--kubeconfig: ${path}: ${found.noFile}`);
-  return parseKubeconfig(path, found.text);
+  if (found === undefined) throw new ConfigError(`${flag}: ${path}: no such file`);
+  if ('noFile' in found) throw new ConfigError(`${flag}: ${path}: ${found.noFile}`);
+  return parseKubeconfig(path, found.text, flag);
 }
 
+/** Whether there is anything at the path, be it not a file. */
+export const isThere = async (path: string): Promise<boolean> =>
+  (await orAbsent(() => hostFiles.stat(path))) !== undefined;
+
 /** Reads the text of the file at a path. */
-export function parseKubeconfig(path: string, content: string): Kubeconfig {
+export function parseKubeconfig(path: string, content: string, flag = '--kubeconfig'): Kubeconfig {
   // Names are of any characters, and what is said of them is one line.
-  const say: Say = (problem) => new ConfigError(printableLine(`--kubeconfig: ${path}: ${problem}`));
+  const say: Say = (problem) => new ConfigError(printableLine(`${flag}: ${path}: ${problem}`));
   const parsed = parseBounded(content, limits);
   if ('problem' in parsed) throw say(parsed.problem);
   if ('beyond' in parsed) throw say(`has ${parsed.beyond}`);
@@ -121,7 +136,7 @@ export function parseKubeconfig(path: string, content: string): Kubeconfig {
   const [clusterAt, userAt] = [`clusters: "${context.cluster}": `, `users: "${context.user ?? ''}": `];
   return {
     cluster: withPaths(checked(cluster, asked.cluster, clusterAt, say), path),
-    user: withPaths(checked(user, asking?.user ?? {}, userAt, say), path),
+    user: withProgram(withPaths(checked(user, asking?.user ?? {}, userAt, say), path), path),
     names: { context: name, user: context.user ?? '' },
     places: { cluster: say(clusterAt).message, user: say(userAt).message },
   };
@@ -158,8 +173,12 @@ function withPaths<T extends Partial<Record<(typeof PATHS)[number], unknown>>>(s
   return { ...section, ...Object.fromEntries(resolved) };
 }
 
-const saysNothing = (value: unknown): boolean =>
-  !value || (typeof value === 'object' && Object.keys(value).length === 0);
+/** A program by its path is meant from the file's own directory, one by its name is searched for. */
+function withProgram(section: z.output<typeof user>, path: string): z.output<typeof user> {
+  const { exec: program } = section;
+  if (!program?.command.includes('/')) return section;
+  return { ...section, exec: { ...program, command: resolve(dirname(path), program.command) } };
+}
 
 type PemName = 'certificate-authority' | 'client-certificate' | 'client-key';
 

@@ -131,13 +131,14 @@ function credentialProvidersOf(flags: Flags): Pick<NodeConfig, 'credentialProvid
 }
 
 function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
-  const cluster = clusterOf(flags, file);
+  const rootDirectory = resolve(flags['--root-dir'] || defaults.rootDirectory);
+  const cluster = clusterOf(flags, file, rootDirectory);
   const podLogsDirectory = resolve(flags['--pod-log-dir'] || file?.podLogsDir || defaults.podLogsDirectory);
   const manifestUrl = manifestUrlOf(flags, file);
   const otherwise = manifestUrl || cluster ? undefined : defaults.staticPodPath;
   const staticPodPath = flags['--pod-manifest-path'] || file?.staticPodPath || otherwise;
   return {
-    rootDirectory: resolve(flags['--root-dir'] || defaults.rootDirectory),
+    rootDirectory,
     podLogsDirectory,
     containerLogsDirectory: join(dirname(podLogsDirectory), 'containers'),
     ...(staticPodPath ? { staticPodPath: resolve(staticPodPath) } : {}),

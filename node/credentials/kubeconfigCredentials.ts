@@ -7,6 +7,8 @@ import { ConfigError } from '../config/configError.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 import { tokenIn, tokenOfFile } from './bearerToken.ts';
 import { CredentialFile } from './credentialFile.ts';
+import { ExecCredentials } from './execCredentials.ts';
+import { askProgram } from './execProgram.ts';
 import { LastGood } from './lastGood.ts';
 import { type Pem, type Pems, type TlsContext, tlsContext } from './tlsContext.ts';
 
@@ -15,15 +17,18 @@ export interface CredentialParts {
   readonly clock: { now(): number; monotonic(): number };
   /** Told once of each thing that is wrong while the node goes on. */
   readonly onProblem: (problem: string) => void;
+  /** The certificate that a program has given is another now. */
+  readonly onRenewed?: () => void;
   /** Absent: the host's own. */
   readonly files?: FileSystem;
 }
 
 type Found = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
-type ReadPem = () => Promise<Pem>;
+type ReadPem = () => Promise<Pem | undefined>;
 
 export class KubeconfigCredentials implements CredentialSource {
   readonly #pems: { readonly [Name in keyof Pems]: ReadPem | undefined };
+  readonly #hasProgram: boolean;
   readonly #clock: CredentialParts['clock'];
   readonly #onProblem: (problem: string) => void;
   readonly #good: LastGood<TlsContext>;
@@ -43,18 +48,33 @@ export class KubeconfigCredentials implements CredentialSource {
     const pem = (place: string, name: string, data: string | undefined, path: string | undefined) =>
       data ? pemOf(data, `${place}${name}-data`) : path ? files.pemIn(path, `${place}${name}`) : undefined;
     const { 'certificate-authority-data': caData, 'certificate-authority': ca } = cluster;
+    const program = programOf({ cluster, user, places }, parts);
+    this.#hasProgram = program !== undefined;
+    const given = (part: 'cert' | 'key') => async () => {
+      const text = (await program?.current())?.pair?.[part];
+      return text === undefined ? undefined : { text, place: `${places.user}exec` };
+    };
     this.#pems = {
       ca: pem(places.cluster, 'certificate-authority', caData, ca),
-      cert: pem(places.user, 'client-certificate', user['client-certificate-data'], user['client-certificate']),
-      key: pem(places.user, 'client-key', user['client-key-data'], user['client-key']),
+      cert: program
+        ? given('cert')
+        : pem(places.user, 'client-certificate', user['client-certificate-data'], user['client-certificate']),
+      key: program ? given('key') : pem(places.user, 'client-key', user['client-key-data'], user['client-key']),
     };
-    this.#bearer = bearerOf(user, places.user, parts);
+    this.#bearer = program
+      ? {
+          token: async () => tokenGiven((await program.current()).token, places.user),
+          refused: () => program.refused(),
+        }
+      : bearerOf(user, places.user, parts);
   }
 
   /** Reads all of it, before anything is asked; throws a `ConfigError` with the first that is wrong. */
   async load(): Promise<void> {
     try {
-      await Promise.all([this.context(), this.token()]);
+      // A program may depend on what is not there yet, as the network: it is run for the first request.
+      if (this.#hasProgram) tlsContext({ ca: await this.#pems.ca?.() });
+      else await Promise.all([this.context(), this.token()]);
     } catch (cause) {
       throw new ConfigError(messageOf(cause), { cause });
     }
@@ -69,6 +89,12 @@ export class KubeconfigCredentials implements CredentialSource {
     const { context } = await this.#reading;
     this.#doubt();
     return context;
+  }
+
+  /** Until when the certificate that it shows is good, in milliseconds since the epoch; undefined: it shows none. */
+  async certificateEnd(): Promise<number | undefined> {
+    await this.context();
+    return this.#good.value?.end;
   }
 
   token(): Promise<string | undefined> {
@@ -97,6 +123,18 @@ export class KubeconfigCredentials implements CredentialSource {
     this.#doubts = new Set();
     return made;
   }
+}
+
+const tokenGiven = (token: string | undefined, place: string): string | undefined =>
+  token === undefined ? undefined : tokenIn(token, `${place}exec: token`);
+
+/** As with client-go it is asked where nothing else says who asks. */
+function programOf({ cluster, user, places }: Found, { clock, onProblem, onRenewed = () => {} }: CredentialParts) {
+  const { exec, token, tokenFile, username } = user;
+  const has = [token, tokenFile, username, user['client-certificate'], user['client-certificate-data']];
+  if (!exec || has.some(Boolean)) return undefined;
+  const ask = () => askProgram({ exec, cluster, place: `${places.user}exec` });
+  return new ExecCredentials({ ask, clock, onProblem, onRenewed });
 }
 
 /** One file may be named more than once: it is read once for all. */

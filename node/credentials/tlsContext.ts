@@ -1,8 +1,8 @@
 /** Makes of certificates and a key what TLS uses, or says in one sentence what is wrong with which of them. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { kindOfText, type PemBlock, pemBlocks } from '../../kube/pemBlocks.ts';
 import { messageOf } from '../../pod/failure.ts';
-import { kindOfText, type PemBlock, pemBlocks } from './pemBlocks.ts';
 
 /** A text, and where it comes from: "client-key: /run/node.key". */
 export interface Pem {
@@ -18,6 +18,8 @@ export interface Pems {
 
 export interface TlsContext {
   readonly context: SecureContext;
+  /** Until when the certificate that is shown is good, in milliseconds since the epoch; undefined: none is shown. */
+  readonly end: number | undefined;
   /** What is doubtful of it at a time, in milliseconds since the epoch, though it can be used. */
   doubts(now: number): readonly string[];
 }
@@ -32,7 +34,7 @@ export function tlsContext({ ca, cert, key }: Pems): TlsContext {
     ...(cert && shown ? doubtsOf(cert, shown.leaf, now) : []),
   ];
   try {
-    return { context: createSecureContext(used), doubts };
+    return { context: createSecureContext(used), end: shown?.leaf.validToDate.getTime(), doubts };
   } catch (cause) {
     throw new Error(`${(cert ?? ca)?.place ?? 'TLS'}: cannot be used for TLS: ${reasonOf(cause)}`, { cause });
   }

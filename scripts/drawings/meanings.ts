@@ -1,5 +1,5 @@
 /** What each state means to somebody who did not write the charts; a test names those that say nothing. */
-import { lease, mirror, nodeStatus, registration } from './meanings/cluster.ts';
+import { certificate, lease, mirror, nodeStatus, registration } from './meanings/cluster.ts';
 import { container } from './meanings/container.ts';
 import { admission, cgroups, garbage, limiter, logRotation, nodeAgent, statusSink } from './meanings/node.ts';
 import { activeDeadline, image, probe, volume } from './meanings/parts.ts';
@@ -10,6 +10,6 @@ export const meanings: ReadonlyMap<string, ReadonlyMap<string, string>> = new Ma
   Object.entries({
     ...{ pod, container, volume, image, probe, activeDeadline },
     ...{ nodeAgent, limiter, admission, cgroups, garbage, logRotation, statusSink },
-    ...{ registration, nodeStatus, lease, mirror },
+    ...{ registration, nodeStatus, lease, mirror, certificate },
   }).map(([machine, states]) => [machine, new Map(Object.entries(states))]),
 );

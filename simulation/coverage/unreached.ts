@@ -16,6 +16,8 @@ const NO_FEED_ENDS =
   'defensive: a feed that the node needs ends with its agent alone, or by a fault of its own; tested on its machine';
 const NOT_UNUSED =
   'defensive: an agent that looks after cgroups never leaves them to the runtime; tested on its machine';
+const NO_CERTIFICATE =
+  'these stories are of nodes without a cluster; tested on its machine and in test/actors/cluster/certificates';
 const NO_CLUSTER = 'these stories are of nodes without a cluster; tested on its machine and in test/simulation/cluster';
 const NO_OBJECTS = 'these stories are of nodes without a cluster, whose pods get no objects; tested on its machine';
 const NO_PATIENCE = 'a simulated sink has no patience; tested on its machine';
@@ -152,6 +154,7 @@ export const unreached: readonly Unreached[] = [
   { machine: 'admission', from: 'askingServer', reason: NO_CLUSTER },
   ...ofObjects,
   ...['registration', 'nodeStatus', 'lease', 'mirror'].map((machine) => ({ machine, reason: NO_CLUSTER })),
+  { machine: 'certificate', reason: NO_CERTIFICATE },
 ];
 
 /** Whether a reason is given for a transition. */

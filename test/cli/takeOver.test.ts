@@ -49,7 +49,7 @@ describe('of a node of a cluster', () => {
         .catch(() => server().ask('POST', PODS, bound));
       const { uid } = metadata as { uid: string };
       for (const each of [uid, 'nobodys']) await mkdir(join(rootDirectory, 'pods', each), { recursive: true });
-      const cluster = clusterOf({ '--kubeconfig': file }, undefined);
+      const cluster = clusterOf({ '--kubeconfig': file }, undefined, '/nowhere');
       const place = { rootDirectory, podLogsDirectory: join(folder, 'logs'), nodeName: 'node-1' };
       // It asks for nothing else of the configuration.
       const config = { ...place, containerRuntimeEndpoint: SIMULATED, cluster } as NodeConfig;

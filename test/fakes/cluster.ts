@@ -14,18 +14,18 @@ const ADMIN: User = { name: 'admin', groups: ['system:masters'] };
 const nodeUser = (name: string): User => ({ name: `system:node:${name}`, groups: ['system:nodes'] });
 
 /** Carries requests to an API in memory. */
-class MemoryTransport implements KubeTransport {
+export class MemoryTransport implements KubeTransport {
   /** What was asked, in order. */
   readonly requests: KubeRequest[] = [];
   /** While it is away no request reaches the server, and no watch goes on. */
   isAway = false;
   /** How often its connections were given up. */
   resets = 0;
-  readonly #api: Api;
+  readonly #api: Pick<Api, 'answer'>;
   readonly #user: User;
   readonly #cuts = new Set<() => void>();
 
-  constructor(api: Api, user: User) {
+  constructor(api: Pick<Api, 'answer'>, user: User) {
     this.#api = api;
     this.#user = user;
   }

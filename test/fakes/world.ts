@@ -26,6 +26,12 @@ export class FakeWorld {
     readNode: () => ({ uid: 'node-uid', labels: {}, taints: [], isDoubted: false }),
     putNodeStatus: () => ({ isWritten: true, events: [] }),
     renewLease: () => ({ isHeld: true, chance: 0 }),
+    readCertificate: () => ({ certificate: null, chance: 0 }),
+    requestCertificate: ({ name }) => ({ request: `csr-${name}`, uid: 'csr-uid', at: this.#now() }),
+    awaitCertificate: () => ({
+      certificate: { notBefore: this.#now(), notAfter: this.#now() + 3_600_000, names: { dnsNames: [], ips: [] } },
+      chance: 0,
+    }),
     ...{ createMirror: () => null, removeMirror: () => null },
     putStatus: () => ({ version: 1 }),
     setUpCgroups: () => ({ outcome: 'unused', warnings: [] }),

@@ -25,7 +25,7 @@ beforeAll(async () => {
     clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}` } }],
   };
   await writeFile(file, JSON.stringify(kubeconfig));
-  cluster = clusterOf({ '--kubeconfig': file }, undefined);
+  cluster = clusterOf({ '--kubeconfig': file }, undefined, '/nowhere');
 });
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();

@@ -1,5 +1,5 @@
 /** A node's clients as they are made of a kubeconfig, at the test API server. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -17,6 +17,7 @@ const host = {
   ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
 };
 const config = {
+  certificates: { directory: '/nowhere', rotates: false, serves: false },
   ...{
     registersNode: true,
     providerId: 'cloud://a',
@@ -87,6 +88,30 @@ test('a node asks by its certificate, and says who it is', async () => {
   joined.close();
   await expect(joined.client.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
   await expect(joined.leaseClient.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
+});
+
+test('a program gives the certificate, is run for the first request, and the requests bear for whom they are made', async () => {
+  const { cert, key } = authority.issue('/O=system:nodes/CN=system:node:n1');
+  const status = { clientCertificateData: cert, clientKeyData: key };
+  const answer = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status };
+  const [file, credential] = [join(folder, 'exec.conf'), join(folder, 'credential')];
+  const user = {
+    ...{ as: 'somebody', 'as-groups': ['one', 'two'] },
+    exec: { apiVersion: answer.apiVersion, command: 'cat', args: [credential], interactiveMode: 'Never' },
+  };
+  const found = JSON.parse(await readFile(await kubeconfig(), 'utf8'));
+  await writeFile(file, JSON.stringify({ ...found, users: [{ name: 'u', user }] }));
+  const joined = await joinCluster({ ...config, kubeconfig: file }, host);
+  expect(joined.access?.means).toBe('program cat, for somebody');
+  await expect(joined.client.get(LEASE, { signal })).rejects.toThrow('exec: cat gave no credentials: exit code 1');
+  await writeFile(credential, JSON.stringify(answer));
+  asked.length = 0;
+  await expect(joined.client.get(LEASE, { signal })).rejects.toMatchObject({ code: 404 });
+  const [request] = asked;
+  expect(request?.user?.name).toBe('system:node:n1');
+  expect(request?.headers.get('impersonate-user')).toBe('somebody');
+  expect(request?.headers.get('impersonate-group')).toBe('one, two');
+  joined.close();
 });
 
 test('whoever follows the UID of its Node hears of each', async () => {

@@ -1,13 +1,14 @@
 import { expect, test } from '@jest/globals';
 import type { ClusterPort } from '../../actors/cluster/clusterNode.ts';
 import type { MirrorPort } from '../../actors/cluster/mirrorPods.ts';
+import type { CertificatePorts } from '../../machines/certificate/ports.ts';
 import type { PortName } from '../../machines/shared/ports.ts';
 import { simulateNode } from '../../simulation/simulateNode.ts';
 import { container, manifest } from '../../simulation/stories/manifests.ts';
 import { striking } from '../../simulation/stories/striking.ts';
 
 /** Every port but those of a cluster: one that is new has to be simulated, and to be told of here. */
-const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort>, 'asked'>> = {
+const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof CertificatePorts>, 'asked'>> = {
   ...{ putStatus: 'asked', preparePod: 'asked', setUpCgroups: 'asked', prepareCgroup: 'asked', fitPod: 'asked' },
   ...{ removeCgroup: 'asked', removePodData: 'asked', mountVolume: 'asked', unmountVolume: 'asked' },
   ...{ runSandbox: 'asked', inspectSandbox: 'asked', stopSandboxes: 'asked', removeSandboxes: 'asked' },

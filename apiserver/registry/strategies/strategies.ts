@@ -20,6 +20,11 @@ import { podStrategy } from './pods/pods.ts';
 import { resizeStrategy } from './pods/resize.ts';
 import { podStatusStrategy } from './pods/status.ts';
 import { serviceStatusStrategy, serviceStrategy } from './services.ts';
+import {
+  signingRequestApprovalStrategy,
+  signingRequestStatusStrategy,
+  signingRequestStrategy,
+} from './signingRequests.ts';
 import { claimStrategy, volumeStrategy } from './volumes.ts';
 
 const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
@@ -40,6 +45,9 @@ const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
   ['v1/serviceaccounts', serviceAccountStrategy],
   ['v1/services', serviceStrategy],
   ['v1/services/status', serviceStatusStrategy],
+  ['certificates.k8s.io/v1/certificatesigningrequests', signingRequestStrategy],
+  ['certificates.k8s.io/v1/certificatesigningrequests/approval', signingRequestApprovalStrategy],
+  ['certificates.k8s.io/v1/certificatesigningrequests/status', signingRequestStatusStrategy],
   ['coordination.k8s.io/v1/leases', leaseStrategy],
   ['events.k8s.io/v1/events', newEventStrategy],
   ['node.k8s.io/v1/runtimeclasses', runtimeClassStrategy],

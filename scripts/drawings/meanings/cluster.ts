@@ -43,3 +43,17 @@ export const mirror: Meanings = {
   awaitingRetry:
     'The API server has refused, or could not be reached. It is tried again after a wait that grows up to a minute; the static pod runs on.',
 };
+
+export const certificate: Meanings = {
+  reading: 'The files of the certificate are read. An earlier agent, or a kubelet, may have left one.',
+  awaitingFiles: 'The files could not be read. They are read again after a wait that grows up to 32 s.',
+  current:
+    'There is a certificate. Another is asked for between 70 and 90 % of its life, or when the Node has other addresses.',
+  choosing: 'A new certificate is due. A server waits until it is known what its certificate has to name.',
+  awaitingNames: 'The Node has no IP address yet, or the API server has not told of it.',
+  requesting: 'A new key is made, and the API server is asked for a certificate for it.',
+  awaitingApproval:
+    'The request has to be approved and signed, which may need a person. After 15 minutes there is a new request.',
+  awaitingRetry:
+    'The request failed, was denied or not answered. Another is made after a wait that grows up to 32 s. A kubelet whose certificate has expired ends after 5 minutes; this node goes on.',
+};

@@ -9,7 +9,6 @@ const SHAPE_FIRST = 'a pod whose fields are of another type is told by these alo
 
 /** By the ids of the vectors, or how they begin. */
 export const exceptions: ReadonlyMap<string, string> = new Map([
-  ['1.paths.08-', OTHER_KINDS],
   ['1.paths.09-', OTHER_KINDS],
   ['1.paths.10-', OTHER_KINDS],
   ['1.paths.32-', 'it lists all groups of Kubernetes'],
@@ -33,7 +32,6 @@ export const exceptions: ReadonlyMap<string, string> = new Map([
   ['7.tokens.29-', OTHER_KINDS],
   ['7.tokens.32-', OTHER_KINDS],
   ['7.reviews.', OTHER_KINDS],
-  ['7.csr.', OTHER_KINDS],
   ['10.too-many.04-', 'priority and fairness are not served: faults are scripted here'],
   ['10.too-many.05-', 'priority and fairness are not served: faults are scripted here'],
 ]);

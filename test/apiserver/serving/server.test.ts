@@ -110,6 +110,32 @@ test('a client is who its certificate says', async () => {
   own.close();
 });
 
+test('a certificate of nobody known, or that has expired while it is connected, is refused; a token counts beside it', async () => {
+  const clock = { ...systemClock, offset: 0, now: () => systemClock.now() + clock.offset };
+  const tls = { ...authority.issue('/CN=kube-apiserver'), clientCa: authority.cert };
+  const other = await serve(new Api({ clock, tokens, address: '127.0.0.1' }), { tls });
+  const stranger = new Authority();
+  const codes = async (pair: { key: string; cert: string }) => {
+    const client = connect(`https://127.0.0.1:${other.port}`, { ca: authority.cert, ...pair });
+    const codeOf = async (headers = {}) => {
+      const stream = client.request({ ':path': '/api/v1/nodes/n1', ...headers });
+      stream.resume();
+      return (await once(stream, 'response'))[0][':status'];
+    };
+    const found = [await codeOf()];
+    clock.offset = 400 * 24 * 3_600_000;
+    found.push(await codeOf(), await codeOf({ authorization }));
+    clock.offset = 0;
+    client.close();
+    return found;
+  };
+  const subject = '/O=system:nodes/CN=system:node:n1';
+  expect(await codes(authority.issue(subject))).toEqual([404, 401, 404]);
+  expect(await codes(stranger.issue(subject))).toEqual([401, 401, 404]);
+  stranger.remove();
+  await other.close();
+});
+
 test('a connection carries as many streams as the server says', async () => {
   expect(session.remoteSettings.maxConcurrentStreams).toBe(5);
 });

@@ -213,6 +213,28 @@ describe('a server that does not', () => {
     await broken;
   });
 
+  test('is asked over a new connection with other credentials: watches end, what is under way does not', async () => {
+    const api = new Api({ clock: systemClock, tokens, address: '127.0.0.1' });
+    const tls = { ...pair, clientCa: authority.cert };
+    const server = await serve(api, { tls });
+    cleanUps.push(() => server.close());
+    const shown = [authority.issue('/O=system:masters/CN=one'), authority.issue('/O=system:masters/CN=two')];
+    const context = async () => createSecureContext({ ca: authority.cert, ...shown.shift() });
+    const transport = transportTo(server.port, { context, token: async () => undefined });
+    const kube = new KubeClient({ transport, clock: systemClock, userAgent: 'test' });
+    const watch = (await kube.watch(`${CONFIG_MAPS}?watch=true`, { signal }))[Symbol.asyncIterator]();
+    const slow = { fault: { kind: 'latency', ms: 300 }, times: 1, matches: () => true } as const;
+    api.faults.add(slow);
+    const [next, asked] = [watch.next(), kube.get(CONFIG_MAPS, { signal })];
+    await pause(100);
+    transport.renew();
+    await expect(next).rejects.toThrow('the connection was opened anew, with other credentials');
+    expect(await asked).toMatchObject({ kind: 'ConfigMapList' });
+    expect(shown).toHaveLength(1);
+    await kube.get(CONFIG_MAPS, { signal });
+    expect(shown).toHaveLength(0);
+  });
+
   test('is not asked once the transport is closed', async () => {
     const transport = new Http2Transport(endpoint(serving.port), systemClock);
     const kube = new KubeClient({ transport, clock: systemClock, userAgent: 'statelet/test' });

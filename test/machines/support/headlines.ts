@@ -223,6 +223,15 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     removing: 'waiting for the mirror pod to be removed',
     awaitingRetry: 'waiting for another attempt to bring the mirror pod up to date until',
   },
+  certificate: {
+    reading: 'waiting for the files of its certificate to be read',
+    awaitingFiles: 'waiting for another attempt to read the files of its certificate until',
+    current: 'waiting for the certificate to be due for renewal until',
+    awaitingNames: 'waiting for an IP address of its Node, which a certificate has to name',
+    requesting: 'waiting for a certificate to be requested',
+    awaitingApproval: 'waiting for somebody to approve its request for a certificate until',
+    awaitingRetry: 'waiting for another attempt to get a certificate until',
+  },
   lease: {
     renewing: 'waiting for the lease to be renewed',
     current: 'waiting for the next renewal of the lease until',

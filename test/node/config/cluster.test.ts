@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { clusterOf } from '../../../node/config/cluster.ts';
+import { clusterOf as compiled } from '../../../node/config/cluster.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
 
+const clusterOf = (...[given, of]: readonly [Parameters<typeof compiled>[0], Parameters<typeof compiled>[1]]) =>
+  compiled(given, of, '/var/lib/node');
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const flags = (more: Record<string, string | boolean> = {}) => readFlags({ '--kubeconfig': '/etc/node.conf', ...more });
 const file = (yaml: string) => parseConfigFile('/etc/k.yaml', head + yaml).config;
@@ -13,6 +15,7 @@ test('without a kubeconfig a node belongs to no cluster', () => {
 
 test("what nobody says is as a kubelet's", () => {
   expect(clusterOf(flags(), undefined)).toEqual({
+    certificates: { directory: '/var/lib/node/pki', rotates: false, serves: false },
     ...{ kubeconfig: '/etc/node.conf', registersNode: true, providerId: '', leaseSeconds: 40 },
     ...{ statusCheckMs: 10_000, statusReportMs: 300_000, statusImages: 50, rate: { qps: 50, burst: 100 } },
     objects: { strategy: 'Watch', syncMs: 60_000 },
@@ -81,3 +84,19 @@ test.each(['a', 'a:Never', '=b:NoExecute', 'a=b=c:NoExecute', 'a b:NoExecute', '
     );
   },
 );
+
+test('certificates are kept where a flag says, and as file and flags say', () => {
+  const kept = file('rotateCertificates: true\nserverTLSBootstrap: true');
+  const begun = flags({ '--bootstrap-kubeconfig': '/etc/bootstrap.conf', '--cert-dir': '/etc/pki' });
+  expect(clusterOf(begun, kept)).toMatchObject({
+    bootstrapKubeconfig: '/etc/bootstrap.conf',
+    certificates: { directory: '/etc/pki', rotates: true, serves: true },
+  });
+  const off = flags({ '--rotate-certificates': false, '--rotate-server-certificates': false });
+  expect(clusterOf(off, kept)?.certificates).toMatchObject({ rotates: false, serves: false });
+});
+
+test('a kubeconfig to begin with needs a place for that of the node', () => {
+  const alone = readFlags({ '--bootstrap-kubeconfig': '/etc/bootstrap.conf' });
+  expect(() => clusterOf(alone, undefined)).toThrow('--bootstrap-kubeconfig: needs --kubeconfig');
+});

@@ -38,6 +38,7 @@ const problem = (more: object): string => {
 };
 const cluster = (fields: object) => ({ clusters: [{ name: 'near', cluster: fields }] });
 const user = (fields: object) => ({ users: [{ name: 'node', user: fields }] });
+const V1 = 'client.authentication.k8s.io/v1';
 const SERVER = { server: 'https://192.0.2.1' };
 
 describe('a kubeconfig', () => {
@@ -100,8 +101,8 @@ describe('a kubeconfig', () => {
       'clusters: "near": certificate-authority-data: expected a PEM block in base64',
     ],
     [
-      cluster({ ...SERVER, 'proxy-url': 'http://proxy' }),
-      'clusters: "near": proxy-url: not supported by a node; use the address of the server itself',
+      cluster({ ...SERVER, 'proxy-url': 'ftp://:SECRET@proxy' }),
+      'clusters: "near": proxy-url: expected an address such as "http://192.0.2.1:3128" or "socks5://192.0.2.1:1080"',
     ],
     ...['https://:SECRET@192.0.2.1', 'https://SECRET@192.0.2.1', 'https://192.0.2.1#SECRET', 'https://192.0.2.1?'].map(
       (server): [object, string] => [
@@ -115,12 +116,14 @@ describe('a kubeconfig', () => {
     ],
     [cluster([]), 'clusters: "near": expected a map of fields'],
     [{ users: [{ name: 'node', user: 'SECRET' }] }, 'users: "node": expected a map of fields'],
-    ...[{ as: 'root' }, { 'as-groups': ['a'] }, { 'as-uid': '7' }, { 'as-user-extra': { a: ['b'] } }].map(
+    ...[{ 'as-groups': ['a'] }, { 'as-uid': '7' }, { 'as-user-extra': { a: ['b'] } }].map(
       (fields): [object, string] => [
         user({ token: 't', ...fields }),
-        `users: "node": ${Object.keys(fields)}: impersonation is not supported yet; use credentials of the node itself`,
+        'users: "node": as: expected a user, whose groups and fields are given',
       ],
     ),
+    [user({ as: 'a\nb' }), 'users: "node": as: expected text without control characters'],
+    [user({ username: 'a', token: 't' }), 'users: "node": username: not with a token, for a request has one of them'],
     [user({ 'client-certificate': 'a.crt' }), 'users: "node": client-key: there is none for the client-certificate'],
     [
       user({ 'client-key-data': base64(PEM), 'client-certificate': '' }),
@@ -128,8 +131,21 @@ describe('a kubeconfig', () => {
     ],
     [user({ token: 7 }), 'users: "node": token: expected a string'],
     [
+      user({ 'auth-provider': { name: 'gcp' } }),
+      'users: "node": auth-provider: not supported by a node; use an exec program',
+    ],
+    [
       user({ exec: { command: 'aws' } }),
-      'users: "node": exec: not supported by a node; use a client certificate or a token',
+      'users: "node": exec.apiVersion: expected one of "client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"',
+    ],
+    [user({ exec: { apiVersion: V1, command: '' } }), 'users: "node": exec.command: expected a program'],
+    [
+      user({ exec: { apiVersion: V1, command: 'aws' } }),
+      'users: "node": exec: interactiveMode: expected "Never" or "IfAvailable"',
+    ],
+    [
+      user({ exec: { apiVersion: V1, command: 'aws', interactiveMode: 'Always' } }),
+      'users: "node": exec: interactiveMode: expected "Never" or "IfAvailable", for nobody can be asked here',
     ],
   ])('with a mistake is refused with the place of it, and no secret: %j', (more, said) => {
     expect(problem(more)).toBe(`--kubeconfig: ${PATH}: ${said}`);

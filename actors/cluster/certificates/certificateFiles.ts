@@ -1,0 +1,180 @@
+/**
+ * The files of a certificate as a kubelet lays them out (`util/certificate/certificate_store.go` of client-go), so that
+ * either finds what the other has left: certificates and key in one file, and a link to the one in use.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { join } from 'node:path';
+import { errorCode } from '../../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../../host/files/fileSystem.ts';
+import { pemBlocks } from '../../../kube/pemBlocks.ts';
+import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
+import { messageOf, NodeFailure } from '../../../pod/failure.ts';
+import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
+import { orAbsent, readTextFile } from '../../sources/yaml/textFile.ts';
+
+const PREFIXES: Readonly<Record<CertificateName, string>> = { client: 'kubelet-client', serving: 'kubelet-server' };
+const OWN_MODE = 0o600;
+
+export class CertificateFiles {
+  readonly #files: FileSystem;
+  readonly #directory: string;
+  readonly #prefix: string;
+
+  constructor(files: FileSystem, directory: string, name: CertificateName) {
+    this.#files = files;
+    this.#directory = directory;
+    this.#prefix = PREFIXES[name];
+  }
+
+  /** The link to what is in use. */
+  get current(): string {
+    return this.#path('current');
+  }
+
+  /** What is in use; undefined for nothing that could be. Rejects where that cannot be read. */
+  async read(): Promise<KeptCertificate | undefined> {
+    try {
+      await this.#recover();
+      return await this.#readCurrent();
+    } catch (cause) {
+      throw new NodeFailure('CertificateUnusable', withPlace(this.#directory, cause), { cause });
+    }
+  }
+
+  /** Puts certificates and their key in use: all of it, or nothing. */
+  async write(certificates: string, key: string, now: number): Promise<KeptCertificate> {
+    const kept = keptIn(certificates, key);
+    try {
+      await this.#files.mkdir(this.#directory, { recursive: true, mode: 0o755 });
+      await this.#use(await this.#written(certificates + key, now));
+      await this.#removeExpired(now);
+      return kept;
+    } catch (cause) {
+      throw new NodeFailure('CertificateUnusable', withPlace(this.#directory, cause), { cause });
+    }
+  }
+
+  async #written(text: string, now: number): Promise<string> {
+    const path = this.#path(timestamp(now));
+    const half = `${path}.tmp`;
+    try {
+      await this.#files.writeFile(half, text, { mode: OWN_MODE, flush: true });
+      // One that is left of a former try keeps its mode.
+      await this.#files.chmod(half, OWN_MODE);
+      await this.#files.rename(half, path);
+      return path;
+    } catch (error) {
+      await this.#files.rm(half, { force: true }).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** By a link that takes the place of the former one at once. */
+  async #use(path: string): Promise<void> {
+    const [updated, current] = [this.#path('updated'), this.current];
+    for (const link of [updated, current]) {
+      const found = await orAbsent(() => this.#files.lstat(link));
+      if (found !== undefined && !found.isSymbolicLink()) throw new Error(`${link}: expected a link, which it is not`);
+    }
+    await this.#files.rm(updated, { force: true });
+    await this.#files.symlink(path, updated);
+    await this.#files.rename(updated, current);
+    const directory = await this.#files.open(this.#directory, 'r');
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
+  }
+
+  /** A kubelet that was stopped in between has made one link and not yet the other. */
+  async #recover(): Promise<void> {
+    const [updated, current] = await Promise.all(
+      [this.#path('updated'), this.current].map((path) => orAbsent(() => this.#files.lstat(path))),
+    );
+    if (current === undefined && updated?.isSymbolicLink())
+      await this.#files.rename(this.#path('updated'), this.current);
+  }
+
+  /** A pair of files without a date is what those who prepare nodes lay there. */
+  async #readCurrent(): Promise<KeptCertificate | undefined> {
+    const whole = await this.#text(this.current);
+    if (whole !== undefined) return keptOrNone(whole, whole);
+    const [cert, key] = ['.crt', '.key'].map((extension) => join(this.#directory, this.#prefix + extension)) as [
+      string,
+      string,
+    ];
+    const [certText, keyText] = await Promise.all([this.#text(cert), this.#text(key)]);
+    return certText === undefined || keyText === undefined ? undefined : keptOrNone(certText, keyText);
+  }
+
+  async #text(path: string): Promise<string | undefined> {
+    const found = await readTextFile(this.#files, path);
+    if (found === undefined || 'text' in found) return found?.text;
+    throw new Error(`${path}: ${found.noFile}`);
+  }
+
+  /** A kubelet leaves all; what has expired is of no use to anybody, and keys pile up. What cannot be read stays. */
+  async #removeExpired(now: number): Promise<void> {
+    const names = await this.#files.readdir(this.#directory).catch(() => []);
+    for (const name of names.filter((each) => this.#isDated(each))) {
+      const path = join(this.#directory, name);
+      const found = await this.#text(path).catch(() => undefined);
+      if (found !== undefined && hasExpired(found, now)) await this.#files.rm(path, { force: true }).catch(() => {});
+    }
+  }
+
+  #isDated(name: string): boolean {
+    return name.startsWith(`${this.#prefix}-`) && DATED.test(name.slice(this.#prefix.length));
+  }
+
+  #path(qualifier: string): string {
+    return join(this.#directory, `${this.#prefix}-${qualifier}.pem`);
+  }
+}
+
+const DATED = /^-\d{4}(-\d{2}){5}\.pem$/;
+
+const hasExpired = (text: string, now: number): boolean => (keptOrNone(text, text)?.notAfter ?? now) < now;
+
+/** In local time, as a kubelet has it. */
+function timestamp(now: number): string {
+  const date = new Date(now);
+  const parts = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()];
+  return [date.getFullYear(), ...parts.map((part) => String(part).padStart(2, '0'))].join('-');
+}
+
+/** What can be used no more is as good as none: another takes its place. */
+function keptOrNone(certificates: string, key: string): KeptCertificate | undefined {
+  try {
+    return keptIn(certificates, key);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first certificate of a text in PEM, which its key has to fit; those after it lead to its authority. */
+function keptIn(certificates: string, key: string): KeptCertificate {
+  const first = pemBlocks(certificates).find(({ label }) => label === 'CERTIFICATE');
+  const secret = pemBlocks(key).find(({ label }) => label.endsWith('PRIVATE KEY'));
+  if (first === undefined) throw new Error('expected a certificate in PEM, and there is none');
+  if (secret === undefined) throw new Error('expected a private key in PEM, and there is none');
+  const certificate = new X509Certificate(first.text);
+  if (!certificate.checkPrivateKey(createPrivateKey(secret.text)))
+    throw new Error('expected a certificate of its key, and it is that of another');
+  const { validFromDate, validToDate, subjectAltName = '' } = certificate;
+  return { notBefore: validFromDate.getTime(), notAfter: validToDate.getTime(), names: namesIn(subjectAltName) };
+}
+
+/** As OpenSSL writes them: `DNS:node1, IP Address:192.0.2.1`. */
+function namesIn(text: string): AlternativeNames {
+  const of = (kind: string) =>
+    text.split(', ').flatMap((each) => (each.startsWith(kind) ? [each.slice(kind.length)] : []));
+  return { dnsNames: of('DNS:'), ips: of('IP Address:') };
+}
+
+const withPlace = (directory: string, cause: unknown): string => {
+  const message = messageOf(cause);
+  const told = message.startsWith(directory) ? message : `${directory}: ${message}`;
+  return errorCode(cause) === 'EACCES' ? `${told} (it has to belong to the user of the agent)` : told;
+};

@@ -1,0 +1,105 @@
+/** What the machines of a node's certificates ask for. Keys stay here until they are on disk. */
+import type { FileSystem } from '../../../host/files/fileSystem.ts';
+import type { CallOptions, KubeClient } from '../../../kube/client.ts';
+import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
+import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
+import { NodeFailure } from '../../../pod/failure.ts';
+import type { Services } from '../../boundary.ts';
+import type { Clock } from '../../clock.ts';
+import { type NamedObject, readNamed } from '../nodeObjects.ts';
+import { awaitSigned, SIGNING_REQUESTS } from './awaitSigned.ts';
+import { CertificateFiles } from './certificateFiles.ts';
+
+/** How a node has its certificates. */
+export interface CertificateParts {
+  readonly directory: string;
+  /** Asks where the node has no certificate that is good; absent: it asks by what else it has. */
+  readonly bootstrapClient?: KubeClient | undefined;
+  /** There is another one: what is connected shows the former. */
+  readonly onRenewed: (name: CertificateName) => void;
+}
+
+interface Parts extends CertificateParts {
+  readonly client: KubeClient;
+  readonly nodeName: string;
+  readonly files: FileSystem;
+  readonly clock: Clock;
+  readonly jitter: () => number;
+}
+
+const SIGNERS: Readonly<Record<CertificateName, { readonly signerName: string; readonly usages: readonly string[] }>> =
+  {
+    client: { signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: ['digital signature', 'client auth'] },
+    serving: { signerName: 'kubernetes.io/kubelet-serving', usages: ['digital signature', 'server auth'] },
+  };
+
+/** A key until its certificate has come, and who asked for it. */
+interface Pending {
+  readonly uid: string;
+  readonly key: string;
+  readonly client: KubeClient;
+}
+
+export class Certificates {
+  readonly #parts: Parts;
+  readonly #files: Readonly<Record<CertificateName, CertificateFiles>>;
+  readonly #pending = new Map<CertificateName, Pending>();
+  readonly #known = new Map<CertificateName, KeptCertificate>();
+
+  constructor(parts: Parts) {
+    const { files, directory } = parts;
+    this.#parts = parts;
+    this.#files = {
+      client: new CertificateFiles(files, directory, 'client'),
+      serving: new CertificateFiles(files, directory, 'serving'),
+    };
+  }
+
+  readonly ports: Pick<Services, keyof CertificatePorts> = {
+    readCertificate: async ({ name }) => {
+      const certificate = await this.#files[name].read();
+      if (certificate !== undefined) this.#known.set(name, certificate);
+      return { certificate: certificate ?? null, chance: this.#parts.jitter() };
+    },
+    requestCertificate: async ({ name, names }, options) => {
+      const { nodeName, clock } = this.#parts;
+      const { newSigningRequest } = await import('./signingRequest.ts');
+      const wanted = { commonName: `system:node:${nodeName}`, organization: 'system:nodes', names };
+      const { request, key } = newSigningRequest(wanted);
+      const client = this.#clientFor(name);
+      const spec = { ...SIGNERS[name], request: Buffer.from(request).toString('base64') };
+      const { metadata } = await create(client, spec, options);
+      this.#pending.set(name, { uid: metadata.uid, key, client });
+      return { request: metadata.name, uid: metadata.uid, at: clock.now() };
+    },
+    awaitCertificate: async ({ name, request, uid, limitMs }, { signal }) => {
+      const { clock, jitter, onRenewed } = this.#parts;
+      const asked = this.#pending.get(name);
+      if (asked?.uid !== uid) throw new NodeFailure('CertificateNotIssued', `the key for request ${request} is gone`);
+      const signed = await awaitSigned(
+        { name: request, uid },
+        { client: asked.client, clock, jitter, signal, limitMs },
+      );
+      const certificate = await this.#files[name].write(signed, asked.key, clock.now());
+      this.#pending.delete(name);
+      this.#known.set(name, certificate);
+      onRenewed(name);
+      return { certificate, chance: jitter() };
+    },
+  };
+
+  /** Whoever has an expired certificate is nobody: it begins anew, if it can. */
+  #clientFor(name: CertificateName): KubeClient {
+    const { client, bootstrapClient = client, clock } = this.#parts;
+    const own = this.#known.get('client');
+    return name === 'serving' || (own !== undefined && clock.now() < own.notAfter) ? client : bootstrapClient;
+  }
+}
+
+async function create(client: KubeClient, spec: object, options: CallOptions): Promise<NamedObject> {
+  const object = {
+    ...{ kind: 'CertificateSigningRequest', apiVersion: 'certificates.k8s.io/v1' },
+    ...{ metadata: { generateName: 'csr-' }, spec },
+  };
+  return readNamed(await client.create(SIGNING_REQUESTS, object, options), `POST ${SIGNING_REQUESTS}`);
+}

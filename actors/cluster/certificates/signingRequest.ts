@@ -1,0 +1,81 @@
+/** Makes a key and the request for a certificate for it (PKCS#10, RFC 2986). Loaded late: few nodes need it, and seldom. */
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { isIP } from 'node:net';
+import { Attributes, CertificationRequest, CertificationRequestInfo } from '@peculiar/asn1-csr';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
+import {
+  AlgorithmIdentifier,
+  Attribute,
+  AttributeTypeAndValue,
+  AttributeValue,
+  Extension,
+  Extensions,
+  GeneralName,
+  id_ce_subjectAltName,
+  Name,
+  RelativeDistinguishedName,
+  SubjectAlternativeName,
+  SubjectPublicKeyInfo,
+} from '@peculiar/asn1-x509';
+import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
+
+export interface Wanted {
+  readonly commonName: string;
+  readonly organization: string;
+  readonly names: AlternativeNames;
+}
+
+/** Both in PEM; the key is a secret. */
+export interface NewRequest {
+  readonly request: string;
+  readonly key: string;
+}
+
+const COMMON_NAME = '2.5.4.3';
+const ORGANIZATION = '2.5.4.10';
+const REQUESTED_EXTENSIONS = '1.2.840.113549.1.9.14';
+const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
+
+/** As a kubelet: a new key each time, ECDSA on P-256, which is made in less than a millisecond. */
+export function newSigningRequest(wanted: Wanted): NewRequest {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const spki = publicKey.export({ type: 'spki', format: 'der' });
+  const info = new CertificationRequestInfo({
+    subject: subjectOf(wanted),
+    subjectPKInfo: AsnConvert.parse(spki, SubjectPublicKeyInfo),
+    attributes: attributesOf(wanted.names),
+  });
+  const signature = sign('sha256', Buffer.from(AsnConvert.serialize(info)), privateKey);
+  const request = new CertificationRequest({
+    certificationRequestInfo: info,
+    signatureAlgorithm: new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 }),
+    signature: new Uint8Array(signature).buffer,
+  });
+  return {
+    request: pem('CERTIFICATE REQUEST', Buffer.from(AsnConvert.serialize(request))),
+    // As Go marshals it.
+    key: String(privateKey.export({ type: 'sec1', format: 'pem' })),
+  };
+}
+
+function subjectOf({ commonName, organization }: Wanted): Name {
+  const part = (type: string, utf8String: string) =>
+    new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value: new AttributeValue({ utf8String }) })]);
+  return new Name([part(ORGANIZATION, organization), part(COMMON_NAME, commonName)]);
+}
+
+function attributesOf({ dnsNames, ips }: AlternativeNames): Attributes {
+  const names = [
+    ...dnsNames.map((dNSName) => new GeneralName({ dNSName })),
+    ...ips.filter((ip) => isIP(ip) !== 0).map((iPAddress) => new GeneralName({ iPAddress })),
+  ];
+  if (names.length === 0) return new Attributes();
+  const extnValue = new OctetString(AsnConvert.serialize(new SubjectAlternativeName(names)));
+  const extensions = new Extensions([new Extension({ extnID: id_ce_subjectAltName, extnValue })]);
+  return new Attributes([new Attribute({ type: REQUESTED_EXTENSIONS, values: [AsnConvert.serialize(extensions)] })]);
+}
+
+function pem(label: string, der: Buffer): string {
+  const lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
+  return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
+}

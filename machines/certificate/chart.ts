@@ -1,0 +1,207 @@
+/** A certificate that the node keeps: asked for where there is none, and renewed in time, with a new key each time. */
+import { assign, enqueueActions, setup } from 'xstate';
+import { involvedNode, type RecordedEvent, recordedEvents, warning } from '../../pod/events/recordedEvent.ts';
+import type { Failure } from '../../pod/failure.ts';
+import { type AlternativeNames, covers, NO_NAMES } from '../../pod/node/alternativeNames.ts';
+import type { CertificateEvent } from '../shared/clusterFacts.ts';
+import { failureOf } from '../shared/failure.ts';
+import { type PortTypes, port, timerPort } from '../shared/ports.ts';
+import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { type CertificateName, type KeptCertificate, renewalOf } from './certificate.ts';
+
+// Not an interface: the types of the package would have to name it.
+export type CertificateInput = {
+  readonly nodeName: string;
+  readonly name: CertificateName;
+  /** Whether it is renewed before it has expired; else another is asked for only then. */
+  readonly rotates: boolean;
+};
+
+/** As a kubelet: the wait before another try doubles from the first to the longest. */
+const FIRST_WAIT_MS = 2_000;
+const LONGEST_WAIT_MS = 32_000;
+/** So long a request may wait to be approved and signed; then there is a new one. */
+const APPROVAL_MS = 15 * 60_000;
+
+type CertificateContext = CertificateInput & {
+  /** What it has to be good for. */
+  readonly names: AlternativeNames;
+  readonly certificate?: KeptCertificate | undefined;
+  /** When the next is asked for. */
+  readonly dueAt: number;
+  /** The request that is under way, and what it is for. */
+  readonly request: { readonly name: string; readonly uid: string; readonly names: AlternativeNames };
+  readonly deadline: number;
+  readonly waitMs: number;
+  readonly retryAt: number;
+  readonly failure?: Failure | undefined;
+};
+
+const REFUSALS: readonly string[] = ['CertificateDenied', 'CertificateFailed'];
+
+const NO_REQUEST = { name: '', uid: '', names: NO_NAMES };
+
+type Answer = Partial<PortTypes['readCertificate']['output'] & PortTypes['requestCertificate']['output']>;
+
+// Only the ports of this machine are done there.
+const answerIn = (event: object): Answer => ('output' in event ? (event.output as Answer) : {});
+
+const isFitting = (
+  { name, names }: Pick<CertificateContext, 'name' | 'names'>,
+  certificate: KeptCertificate | null | undefined,
+): boolean => !!certificate && (name === 'client' || covers(certificate.names, names));
+
+const certificateSetup = setup({
+  types: {
+    input: {} as CertificateInput,
+    context: {} as CertificateContext,
+    events: {} as CertificateEvent,
+    emitted: {} as RecordedEvent,
+    meta: {} as StateMeta,
+    tags: {} as StateTag,
+  },
+  actors: {
+    readCertificate: port('readCertificate'),
+    requestCertificate: port('requestCertificate'),
+    awaitCertificate: port('awaitCertificate'),
+    timer: timerPort(),
+  },
+  guards: {
+    /** A kubelet asks for none either that is good for no address. */
+    isNameless: ({ context: { name, names } }) => name === 'serving' && names.ips.length === 0,
+    isFitting: ({ context, event }) => isFitting(context, answerIn(event).certificate),
+    fitsNoMore: ({ context: { name, certificate }, event }) =>
+      event.type === 'certificate.namesChanged' && !isFitting({ name, names: event.names }, certificate),
+    /** What is asked for would be good for less than is needed by now. */
+    isOutdated: ({ context: { request }, event }) =>
+      event.type === 'certificate.namesChanged' && !covers(request.names, event.names),
+  },
+  actions: {
+    recordNames: assign(({ event }) => (event.type === 'certificate.namesChanged' ? { names: event.names } : {})),
+    recordCertificate: assign(({ context: { rotates }, event }) => {
+      const { certificate, chance = 0 } = answerIn(event);
+      if (!certificate) return { failure: undefined };
+      const dueAt = rotates ? renewalOf(certificate, chance) : certificate.notAfter;
+      return { certificate, dueAt, failure: undefined };
+    }),
+    endTries: assign({ request: NO_REQUEST, waitMs: FIRST_WAIT_MS }),
+    recordRequest: assign(({ context: { names }, event }) => {
+      const { request: name = '', uid = '', at = 0 } = answerIn(event);
+      return { request: { name, uid, names }, deadline: at + APPROVAL_MS };
+    }),
+    recordFailure: assign(({ context: { waitMs }, event }) => {
+      const failure = failureOf(event);
+      const waits = { retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, LONGEST_WAIT_MS) };
+      return { ...waits, failure, request: NO_REQUEST };
+    }),
+    /** Whoever refuses it has a reason. */
+    tellRefusal: enqueueActions(({ context: { nodeName, failure: last }, event, enqueue }) => {
+      const { reason, message } = failureOf(event);
+      if (!REFUSALS.includes(reason) || last?.reason === reason) return;
+      for (const each of recordedEvents(involvedNode(nodeName), warning(reason, message))) enqueue.emit(each);
+    }),
+  },
+});
+
+const trying = { target: 'awaitingRetry', actions: ['tellRefusal', 'recordFailure'] } as const;
+
+const awaiting = (target: 'reading' | 'choosing', waitsFor: string) =>
+  certificateSetup.createStateConfig({
+    tags: 'retrying',
+    meta: { waitsFor, until: 'retryAt' },
+    invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: LONGEST_WAIT_MS }) },
+    on: { 'timer.elapsed': target },
+  });
+
+export const certificateMachine = certificateSetup.createMachine({
+  id: 'certificate',
+  description: 'A certificate that the node keeps: its own as a client of the API server, or as a server.',
+  meta: {
+    named: (waitsFor: string, { snapshot: { context } }: Seen<CertificateContext>) =>
+      waitsFor
+        .replace('a certificate', `a ${context.name} certificate`)
+        .replace('request', `request ${context.request.name}`),
+    facts: ({ snapshot: { context } }: Seen<CertificateContext>) => ({
+      ...{ kind: 'certificate', name: context.name },
+      facts: [context.certificate === undefined ? 'there is none yet' : goodUntil(context.certificate)],
+    }),
+  },
+  context: ({ input }) => ({
+    ...{ ...input, names: NO_NAMES, dueAt: 0, request: NO_REQUEST, deadline: 0, waitMs: FIRST_WAIT_MS, retryAt: 0 },
+  }),
+  initial: 'reading',
+  on: { 'certificate.namesChanged': { actions: 'recordNames' } },
+  states: {
+    /** An agent before it, be it a kubelet, may have left one. */
+    reading: {
+      tags: 'working',
+      meta: { waitsFor: 'the files of its certificate to be read' },
+      invoke: {
+        src: 'readCertificate',
+        input: ({ context: { name } }) => ({ name }),
+        onDone: [
+          { guard: 'isFitting', target: 'current', actions: 'recordCertificate' },
+          { target: 'choosing', actions: 'recordCertificate' },
+        ],
+        onError: { target: 'awaitingFiles', actions: 'recordFailure' },
+      },
+    },
+    awaitingFiles: awaiting('reading', 'another attempt to read the files of its certificate'),
+    current: {
+      tags: 'steady',
+      meta: { waitsFor: 'the certificate to be due for renewal', until: 'dueAt' },
+      entry: 'endTries',
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt }) },
+      on: {
+        'timer.elapsed': 'choosing',
+        'certificate.namesChanged': [
+          { guard: 'fitsNoMore', target: 'choosing', actions: 'recordNames' },
+          { actions: 'recordNames' },
+        ],
+      },
+    },
+    choosing: {
+      tags: 'working',
+      always: [{ guard: 'isNameless', target: 'awaitingNames' }, { target: 'requesting' }],
+    },
+    awaitingNames: {
+      tags: 'waiting',
+      meta: { waitsFor: 'an IP address of its Node, which a certificate has to name' },
+      on: { 'certificate.namesChanged': { target: 'choosing', actions: 'recordNames' } },
+    },
+    requesting: {
+      tags: 'working',
+      meta: { waitsFor: 'a certificate to be requested' },
+      invoke: {
+        src: 'requestCertificate',
+        input: ({ context: { name, names } }) => ({ name, names }),
+        onDone: { target: 'awaitingApproval', actions: 'recordRequest' },
+        onError: trying,
+      },
+    },
+    awaitingApproval: {
+      tags: 'waiting',
+      meta: { waitsFor: 'somebody to approve its request for a certificate', until: 'deadline' },
+      invoke: {
+        src: 'awaitCertificate',
+        input: ({ context: { name, request } }) => ({
+          name,
+          request: request.name,
+          uid: request.uid,
+          limitMs: APPROVAL_MS,
+        }),
+        onDone: { target: 'current', actions: 'recordCertificate' },
+        onError: trying,
+      },
+      on: {
+        'certificate.namesChanged': [
+          { guard: 'isOutdated', target: 'choosing', actions: 'recordNames' },
+          { actions: 'recordNames' },
+        ],
+      },
+    },
+    awaitingRetry: awaiting('choosing', 'another attempt to get a certificate'),
+  },
+});
+
+const goodUntil = ({ notAfter }: KeptCertificate): string => `good until ${new Date(notAfter).toISOString()}`;

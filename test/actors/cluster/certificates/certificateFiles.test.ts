@@ -1,0 +1,125 @@
+import { expect, test } from '@jest/globals';
+import { CertificateFiles } from '../../../../actors/cluster/certificates/certificateFiles.ts';
+import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
+import { readSigningRequest } from '../../../../apiserver/certificates/signingRequest.ts';
+import { Authority } from '../../../../apiserver/serving/authority.ts';
+import type { FileFaults } from '../../../../host/simulated/faultyCalls.ts';
+import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
+import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
+import { NO_NAMES } from '../../../../pod/node/alternativeNames.ts';
+
+const DIRECTORY = '/pki';
+const HOUR = 3_600_000;
+const AT = new Date(2026, 0, 2, 3, 4, 5).getTime();
+const FIRST = `${DIRECTORY}/kubelet-client-2026-01-02-03-04-05.pem`;
+const CURRENT = `${DIRECTORY}/kubelet-client-current.pem`;
+const authority = new Authority();
+
+/** A key and a certificate for it, as they come. */
+async function pair(from = AT, to = AT + HOUR) {
+  const { request, key } = newSigningRequest({
+    commonName: 'system:node:n',
+    organization: 'system:nodes',
+    names: NO_NAMES,
+  });
+  const read = readSigningRequest(Buffer.from(request).toString('base64'));
+  return { key, cert: authority.sign(read, { usage: 'client auth', from, to }) };
+}
+
+function stand(faults: FileFaults = () => undefined) {
+  const disk = new MemoryDisk(() => AT);
+  const [files, faulty] = [new MemoryFiles(disk), new MemoryFiles(disk, faults)];
+  return { files, own: new CertificateFiles(faulty, DIRECTORY, 'client'), names: () => files.readdir(DIRECTORY) };
+}
+
+test('they lie as a kubelet has them: one file, readable for nobody else, and a link to it', async () => {
+  const { files, own, names } = stand();
+  expect(await own.read()).toBeUndefined();
+  const { cert, key } = await pair();
+  const kept = await own.write(cert, key, AT);
+  expect(kept).toEqual({ notBefore: AT, notAfter: AT + HOUR, names: NO_NAMES });
+  expect((await names()).sort()).toEqual(['kubelet-client-2026-01-02-03-04-05.pem', 'kubelet-client-current.pem']);
+  expect(await files.readlink(CURRENT)).toBe(FIRST);
+  expect(await files.readFile(FIRST)).toBe(cert + key);
+  expect((await files.stat(FIRST)).mode & 0o777).toBe(0o600);
+  expect(await own.read()).toEqual(kept);
+});
+
+test('the next one takes its place at once; what has expired goes, what is good stays', async () => {
+  const { files, own, names } = stand();
+  const [first, second, third] = [await pair(), await pair(AT, AT + 3 * HOUR), await pair(AT, AT + 3 * HOUR)];
+  await own.write(first.cert, first.key, AT);
+  await own.write(second.cert, second.key, AT + 1_000);
+  await own.write(third.cert, third.key, AT + 2 * HOUR);
+  expect(await files.readFile(CURRENT)).toBe(third.cert + third.key);
+  expect((await names()).sort()).toEqual([
+    'kubelet-client-2026-01-02-03-04-06.pem',
+    'kubelet-client-2026-01-02-05-04-05.pem',
+    'kubelet-client-current.pem',
+  ]);
+});
+
+test('what a kubelet has left half done is used, and so is a pair without a date', async () => {
+  const { files, own } = stand();
+  const { cert, key } = await pair();
+  await files.mkdir(DIRECTORY);
+  await files.writeFile(`${DIRECTORY}/kubelet-client.crt`, cert);
+  await files.writeFile(`${DIRECTORY}/kubelet-client.key`, key);
+  expect(await own.read()).toMatchObject({ notAfter: AT + HOUR });
+  const later = await pair(AT, AT + 2 * HOUR);
+  await files.writeFile(FIRST, later.cert + later.key);
+  await files.symlink(FIRST, `${DIRECTORY}/kubelet-client-updated.pem`);
+  expect(await own.read()).toMatchObject({ notAfter: AT + 2 * HOUR });
+  expect(await files.readlink(CURRENT)).toBe(FIRST);
+});
+
+test.each(['ENOSPC', 'EACCES', 'EIO'] as const)(
+  'where the disk says %s, what was in use stays in use',
+  async (code) => {
+    const state = { isFailing: false };
+    const { files, own, names } = stand(({ call }) =>
+      state.isFailing && (call === 'write' || call === 'open') ? { code } : undefined,
+    );
+    const [first, second] = [await pair(), await pair()];
+    await own.write(first.cert, first.key, AT);
+    state.isFailing = true;
+    await expect(own.write(second.cert, second.key, AT + 1_000)).rejects.toThrow(`${DIRECTORY}: ${code}`);
+    expect(await files.readFile(CURRENT)).toBe(first.cert + first.key);
+    expect(await names()).toHaveLength(2);
+  },
+);
+
+test('a certificate of another key is never put in use', async () => {
+  const { own } = stand();
+  const [one, other] = [await pair(), await pair()];
+  await expect(own.write(one.cert, other.key, AT)).rejects.toThrow('expected a certificate of its key');
+  await expect(own.write('', other.key, AT)).rejects.toThrow('expected a certificate in PEM, and there is none');
+});
+
+test.each(['text', '', 'cut', 'of another key'])(
+  'a file with %p is as good as none: there may be another',
+  async (kind) => {
+    const { files, own } = stand();
+    const [{ cert, key }, other] = [await pair(), await pair()];
+    const texts: Record<string, string> = { cut: cert + key.slice(0, 40), 'of another key': cert + other.key };
+    await files.mkdir(DIRECTORY);
+    await files.writeFile(FIRST, texts[kind] ?? kind);
+    await files.symlink(FIRST, CURRENT);
+    expect(await own.read()).toBeUndefined();
+    await own.write(cert, key, AT + 1_000);
+    expect(await own.read()).toMatchObject({ notAfter: AT + HOUR });
+  },
+);
+
+test('a directory or a file in the place of the link is left alone', async () => {
+  const { files, own } = stand();
+  const { cert, key } = await pair();
+  await files.mkdir(CURRENT, { recursive: true });
+  await expect(own.read()).rejects.toThrow(`${CURRENT}: a directory, not a file`);
+  await expect(own.write(cert, key, AT)).rejects.toThrow(`${CURRENT}: expected a link`);
+});
+
+test('a directory of somebody else says whose it has to be', async () => {
+  const { own } = stand(() => ({ code: 'EACCES' }));
+  await expect(own.read()).rejects.toThrow('(it has to belong to the user of the agent)');
+});

@@ -1,0 +1,109 @@
+/** A certificate of minutes over a week of faults, on a clock of the test: it is renewed whenever it can be. */
+import { expect, test } from '@jest/globals';
+import { createBoundary, type Services } from '../../../../actors/boundary.ts';
+import { SIGNING_REQUESTS } from '../../../../actors/cluster/certificates/awaitSigned.ts';
+import { Certificates } from '../../../../actors/cluster/certificates/certificates.ts';
+import { noCluster } from '../../../../actors/cluster/clusterNode.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { ApiServer } from '../../../../apiserver/apiServer.ts';
+import type { ApiRequest } from '../../../../apiserver/request.ts';
+import type { FileFault } from '../../../../host/simulated/faultyCalls.ts';
+import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
+import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
+import { KubeClient } from '../../../../kube/client.ts';
+import { certificateMachine } from '../../../../machines/certificate/chart.ts';
+import { provided } from '../../../../machines/shared/ports.ts';
+import { statePath } from '../../../../machines/shared/stateMeta.ts';
+import { MemoryTransport } from '../../../fakes/cluster.ts';
+import { childOf, ear } from '../../../machines/support/stand.ts';
+
+const MINUTE = 60_000;
+const STEP = 10 * MINUTE;
+/** With lives of two minutes it takes four times as long; nothing else is another. */
+const LIFE = 8 * MINUTE;
+const LEAST_RENEWALS = 1_250;
+const STEPS = (7 * 24 * 60 * MINUTE) / STEP;
+
+async function stand() {
+  const clock = new SimulatedClock();
+  const server = await ApiServer.start(clock);
+  server.signing.lifeMs = LIFE;
+  const trouble: { file: FileFault | undefined } = { file: undefined };
+  const files = new MemoryFiles(new MemoryDisk(() => clock.now()), ({ writes, path }) =>
+    writes && path.endsWith('.tmp') ? trouble.file : undefined,
+  );
+  const until = { of: 0 };
+  /** As over TLS: whoever shows a certificate that has expired is nobody. */
+  const asNode = {
+    answer: ({ user, ...request }: ApiRequest) =>
+      server.answer(clock.now() < until.of && user ? { ...request, user } : { ...request, isDoubtful: true }),
+  };
+  const own = new MemoryTransport(asNode, { name: 'system:node:n', groups: ['system:nodes'] });
+  const bootstrap = new MemoryTransport(server, { name: 'system:bootstrap:a', groups: ['system:bootstrappers'] });
+  const client = (transport: MemoryTransport) => new KubeClient({ transport, clock, userAgent: 'test' });
+  let chance = 0;
+  const renewals: number[] = [];
+  const certificates = new Certificates({
+    ...{ clock, files, nodeName: 'n', directory: '/pki', client: client(own), bootstrapClient: client(bootstrap) },
+    jitter: () => {
+      chance = (chance + 0.37) % 1;
+      return chance;
+    },
+    onRenewed: () => void renewals.push(clock.now()),
+  });
+  // No other port is asked.
+  const ports = { ...noCluster, ...certificates.ports } as Services;
+  const feeds = {} as Parameters<typeof createBoundary>[0]['feeds'];
+  const boundary = createBoundary({ ports, feeds }, { clock, onError: () => {} });
+  const input = { nodeName: 'n', name: 'client', rotates: true } as const;
+  const { ref } = ear();
+  const actor = childOf(ref, provided(certificateMachine, boundary), { id: 'certificate/client', input });
+  actor.subscribe(({ context }) => {
+    until.of = context.certificate?.notAfter ?? 0;
+  });
+  actor.start();
+  const away = (isAway: boolean) => {
+    for (const each of [own, bootstrap]) {
+      each.isAway = isAway;
+      if (isAway) each.cut();
+    }
+  };
+  const state = () => statePath(actor.getSnapshot().value);
+  return { clock, server, files, trouble, until, renewals, away, state };
+}
+
+/** What goes wrong in which part of the week, in steps of ten minutes. */
+const faults: Readonly<Record<string, (step: number) => boolean>> = {
+  away: (step) => step % 97 < 3 && step > 10,
+  denied: (step) => step >= 300 && step < 306,
+  unanswered: (step) => step >= 500 && step < 509,
+  full: (step) => step >= 700 && step < 712,
+};
+
+test('whatever fails for hours, it is good again within minutes after that, and it is never asked for in vain', async () => {
+  const { clock, server, files, trouble, until, renewals, away, state } = await stand();
+  const { lifeMs } = server.signing;
+  const unsound: string[] = [];
+  for (let step = 0; step < STEPS; step += 1) {
+    const wrong = Object.keys(faults).filter((name) => faults[name]?.(step));
+    const had = step > 0 && Object.values(faults).some((is) => is(step - 1));
+    away(wrong.includes('away'));
+    server.signing.decide = () =>
+      wrong.includes('denied') ? 'deny' : wrong.includes('unanswered') ? 'wait' : 'approve';
+    trouble.file = wrong.includes('full') ? { code: 'ENOSPC' } : undefined;
+    // Whoever approves by hand does so for what waits.
+    if (had) await server.ask('DELETE', SIGNING_REQUESTS);
+    await clock.advance(STEP);
+    if (wrong.length === 0 && until.of <= clock.now()) unsound.push(`${step}: ${state()}`);
+    if (wrong.length > 0 && until.of > clock.now() + lifeMs) unsound.push(`${step}: too good`);
+    if (state() === 'current') await server.ask('DELETE', SIGNING_REQUESTS);
+  }
+  expect(unsound).toEqual([]);
+  // To the second each at 70 to 90 % of the life of the one before, in all the time in which nothing was wrong.
+  const gaps = renewals.slice(1).map((at, index) => (at - (renewals[index] ?? 0)) / lifeMs);
+  expect(Math.min(...gaps)).toBeGreaterThan(0.69);
+  expect(gaps.filter((gap) => gap <= 0.91).length).toBeGreaterThan(0.98 * gaps.length);
+  expect(renewals.length).toBeGreaterThan(LEAST_RENEWALS);
+  expect((await files.readdir('/pki')).length).toBeLessThan(5);
+  server.close();
+}, 300_000);

@@ -1,0 +1,182 @@
+import { expect, test } from '@jest/globals';
+import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
+import { certificateMachine } from '../../../machines/certificate/chart.ts';
+import { actorView } from '../../../machines/shared/actorTree.ts';
+import { provided } from '../../../machines/shared/ports.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import type { FailureReason } from '../../../pod/failure.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { childOf, ear, START } from '../support/stand.ts';
+
+const MINUTE = 60_000;
+const LIFE = 100 * MINUTE;
+/** As a kubelet waits between its tries. */
+const WAITS = [2_000, 4_000, 8_000, 16_000, 32_000, 32_000];
+const NAMES = { dnsNames: ['node-1'], ips: ['192.0.2.1'] };
+
+/** A certificate whose every wish the test answers. */
+function certificateStory(name: CertificateName = 'client', rotates = true) {
+  const ports = new FakePorts(START);
+  const { ref } = ear();
+  const input = { nodeName: 'node-1', name, rotates };
+  const actor = childOf(ref, provided(certificateMachine, ports), { id: `certificate/${name}`, input });
+  const told: string[] = [];
+  actor.on('event.recorded', ({ reason, message }) => void told.push(`${reason}: ${message}`));
+  actor.start();
+  const made = (over: Partial<KeptCertificate> = {}): KeptCertificate => ({
+    ...{ notBefore: ports.now, notAfter: ports.now + LIFE, names: NAMES },
+    ...over,
+  });
+  return {
+    ports,
+    told,
+    made,
+    found: (certificate: KeptCertificate | null, chance = 0) =>
+      ports.answer('readCertificate', { certificate, chance }),
+    requested: (request = 'csr-1') => ports.answer('requestCertificate', { request, uid: 'uid', at: ports.now }),
+    issued: (chance = 0, certificate = made()) => ports.answer('awaitCertificate', { certificate, chance }),
+    failed: (port: 'readCertificate' | 'requestCertificate' | 'awaitCertificate', reason: FailureReason) =>
+      ports.fail(port, reason, `${port} failed`),
+    named: (names = NAMES) => actor.send({ type: 'certificate.namesChanged', names }),
+    state: () => statePath(actor.getSnapshot().value),
+    view: () => actorView(actor, () => START),
+    asks: () => ports.asked('requestCertificate').length,
+  };
+}
+
+test('where there is none, one is asked for, and the wait for its approval can be seen', () => {
+  const { ports, found, requested, issued, state, view } = certificateStory();
+  expect(state()).toBe('reading');
+  found(null);
+  expect(state()).toBe('requesting');
+  requested('csr-abc');
+  expect(state()).toBe('awaitingApproval');
+  expect(view()).toMatchObject({
+    waitingFor: 'somebody to approve its request csr-abc for a client certificate',
+    until: START + 15 * MINUTE,
+    tags: ['waiting'],
+  });
+  ports.advance(5 * MINUTE);
+  issued();
+  expect([state(), view().until]).toEqual(['current', START + 5 * MINUTE + 0.7 * LIFE]);
+});
+
+test.each([
+  [0, 0.7],
+  [0.5, 0.8],
+  [0.99, 0.898],
+])('it is renewed between 70 and 90 % of its life: with chance %p at %p', (chance, part) => {
+  const { ports, found, made, state, asks } = certificateStory();
+  found(made(), chance);
+  ports.advance(part * LIFE - 1);
+  expect([state(), asks()]).toEqual(['current', 0]);
+  ports.advance(1);
+  expect([state(), asks()]).toEqual(['requesting', 1]);
+});
+
+test('one that has expired at the start is asked for anew', () => {
+  const { ports, found, made, state } = certificateStory();
+  found(made({ notBefore: START - LIFE, notAfter: START - 1 }));
+  ports.advance(0);
+  expect(state()).toBe('requesting');
+});
+
+test('without rotation another is asked for only once it has expired', () => {
+  const { ports, found, made, state } = certificateStory('client', false);
+  found(made());
+  ports.advance(LIFE - 1);
+  expect(state()).toBe('current');
+  ports.advance(1);
+  expect(state()).toBe('requesting');
+});
+
+test('what fails is tried again, with a new request each time, after 2 s, twice as long, and then every 32 s', () => {
+  const { ports, found, requested, failed, state, view } = certificateStory();
+  found(null);
+  for (const wait of WAITS) {
+    requested();
+    failed('awaitCertificate', 'CertificateNotIssued');
+    expect([state(), view().until]).toEqual(['awaitingRetry', ports.now + wait]);
+    expect(view().lastFailure?.message).toBe('awaitCertificate failed');
+    ports.advance(wait);
+    expect(state()).toBe('requesting');
+  }
+  expect(ports.asked('requestCertificate')).toHaveLength(WAITS.length + 1);
+});
+
+test('one that comes ends the failure, and the waits begin anew', () => {
+  const { ports, found, requested, issued, failed, state, view } = certificateStory();
+  found(null);
+  for (const wait of WAITS.slice(0, 3)) {
+    failed('requestCertificate', 'InternalError');
+    ports.advance(wait);
+  }
+  requested();
+  issued();
+  expect([state(), view().lastFailure]).toEqual(['current', undefined]);
+  ports.advance(0.7 * LIFE);
+  failed('requestCertificate', 'InternalError');
+  expect(ports.untilNext).toBe(2_000);
+});
+
+test('that it is denied is told once, until something else has happened', () => {
+  const { ports, found, requested, failed, told } = certificateStory();
+  found(null);
+  for (const reason of ['CertificateDenied', 'CertificateDenied', 'CertificateFailed'] as const) {
+    requested();
+    failed('awaitCertificate', reason);
+    ports.advance(32_000);
+  }
+  expect(told).toEqual(['CertificateDenied: awaitCertificate failed', 'CertificateFailed: awaitCertificate failed']);
+});
+
+test('files that cannot be read are read again before anything is asked for', () => {
+  const { ports, failed, state, view, asks } = certificateStory();
+  failed('readCertificate', 'CertificateUnusable');
+  expect([state(), view().lastFailure?.reason]).toEqual(['awaitingFiles', 'CertificateUnusable']);
+  ports.advance(2_000);
+  expect([state(), asks()]).toEqual(['reading', 0]);
+});
+
+test('one for a server waits for an address of the Node, and is for all of them', () => {
+  const { ports, found, named, state, view } = certificateStory('serving');
+  found(null);
+  expect([state(), view().waitingFor]).toEqual([
+    'awaitingNames',
+    'an IP address of its Node, which a serving certificate has to name',
+  ]);
+  named({ dnsNames: ['node-1'], ips: [] });
+  expect(state()).toBe('awaitingNames');
+  named();
+  expect(ports.asked('requestCertificate')).toEqual([{ name: 'serving', names: NAMES }]);
+});
+
+test('another address is asked for at once, one that has gone is not', () => {
+  const more = { dnsNames: ['node-1'], ips: ['192.0.2.1', '192.0.2.2'] };
+  const { found, made, named, requested, issued, state, asks } = certificateStory('serving');
+  named();
+  found(made());
+  named({ dnsNames: [], ips: ['192.0.2.1'] });
+  expect(state()).toBe('current');
+  named(more);
+  expect(state()).toBe('requesting');
+  requested();
+  named();
+  expect([state(), asks()]).toEqual(['awaitingApproval', 1]);
+  named({ ...more, ips: [...more.ips, '192.0.2.3'] });
+  expect([state(), asks()]).toEqual(['requesting', 2]);
+  requested();
+  issued(0, made({ names: more }));
+  expect(state()).toBe('current');
+});
+
+test('one that is renewed while a retry waits is asked for in the same rhythm', () => {
+  const { ports, found, made, failed, named, state } = certificateStory('serving');
+  found(made());
+  ports.advance(0.7 * LIFE);
+  expect(state()).toBe('awaitingNames');
+  named();
+  failed('requestCertificate', 'InternalError');
+  ports.advance(2_000);
+  expect(state()).toBe('requesting');
+});

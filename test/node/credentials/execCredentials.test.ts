@@ -1,0 +1,77 @@
+import { expect, test } from '@jest/globals';
+import { ExecCredentials } from '../../../node/credentials/execCredentials.ts';
+import type { ExecCredential } from '../../../node/credentials/execProgram.ts';
+
+const START = Date.UTC(2026, 0, 1);
+
+function stand() {
+  const time = { now: START };
+  const clock = { now: () => time.now, monotonic: () => time.now };
+  const given: { next: Partial<ExecCredential> | Error; runs: number } = { next: { token: 'a' }, runs: 0 };
+  const [problems, renewals]: [string[], number[]] = [[], []];
+  const credentials = new ExecCredentials({
+    ask: async () => {
+      given.runs += 1;
+      if (given.next instanceof Error) throw given.next;
+      return { token: undefined, pair: undefined, expiresAt: undefined, ...given.next };
+    },
+    clock,
+    onProblem: (problem) => void problems.push(problem),
+    onRenewed: () => void renewals.push(time.now),
+  });
+  const token = async () => (await credentials.current()).token;
+  return { time, given, problems, renewals, credentials, token };
+}
+
+test('a program is run once for all, until what it gave has expired', async () => {
+  const { time, given, credentials, token } = stand();
+  given.next = { token: 'a', expiresAt: START + 60_000 };
+  await Promise.all([credentials.current(), credentials.current()]);
+  time.now += 59_999;
+  expect([await token(), given.runs]).toEqual(['a', 1]);
+  given.next = { token: 'b' };
+  time.now += 1;
+  expect([await token(), given.runs]).toEqual(['b', 2]);
+  time.now += 10 * 86_400_000;
+  expect([await token(), given.runs]).toEqual(['b', 2]);
+});
+
+test('what a server refuses is asked for anew, at most once a second', async () => {
+  const { time, given, credentials, token } = stand();
+  await token();
+  credentials.refused();
+  expect([await token(), given.runs]).toEqual(['a', 1]);
+  time.now += 1_000;
+  given.next = { token: 'b' };
+  expect([await token(), given.runs]).toEqual(['b', 2]);
+});
+
+test('another certificate opens connections anew, another token does not', async () => {
+  const { time, given, renewals, credentials, token } = stand();
+  const another = async (next: Partial<ExecCredential>) => {
+    given.next = next;
+    credentials.refused();
+    time.now += 1_000;
+    await token();
+  };
+  await another({ pair: { cert: 'one', key: 'k' } });
+  await another({ token: 'new', pair: { cert: 'one', key: 'k' } });
+  expect(renewals).toEqual([]);
+  await another({ pair: { cert: 'two', key: 'k' } });
+  expect(renewals).toHaveLength(1);
+});
+
+test('one that fails at first is told to who asks; later what was good is used, and that is told once', async () => {
+  const { time, given, problems, token } = stand();
+  given.next = new Error('exec: failed');
+  await expect(token()).rejects.toThrow('exec: failed');
+  given.next = { token: 'a', expiresAt: START + 10_000 };
+  time.now += 1_000;
+  expect(await token()).toBe('a');
+  given.next = new Error('exec: failed');
+  for (let times = 0; times < 3; times += 1) {
+    time.now += 10_000;
+    expect(await token()).toBe('a');
+  }
+  expect(problems).toEqual(['exec: failed; what was read before is used until this is good']);
+});

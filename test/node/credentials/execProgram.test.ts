@@ -1,0 +1,94 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ExecFields } from '../../../node/config/execFields.ts';
+import { askProgram } from '../../../node/credentials/execProgram.ts';
+
+const V1 = 'client.authentication.k8s.io/v1';
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'exec-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let count = 0;
+/** A shell script as a program. */
+async function program(script: string): Promise<string> {
+  count += 1;
+  const path = join(folder, `program-${count}`);
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+const ask = async (script: string, more: Partial<ExecFields> = {}, limitMs?: number) =>
+  askProgram({
+    exec: { apiVersion: V1, command: await program(script), interactiveMode: 'Never', ...more },
+    cluster: { server: 'https://192.0.2.1', 'certificate-authority-data': 'PEM', 'tls-server-name': 'api' },
+    place: 'users: "u": exec',
+    ...(limitMs === undefined ? {} : { limitMs }),
+  });
+const answer = (status: object, apiVersion = V1) =>
+  `echo '${JSON.stringify({ apiVersion, kind: 'ExecCredential', status })}'`;
+
+test('a program gives a token, a certificate with its key, and until when they are good', async () => {
+  expect(await ask(answer({ token: 'secret', expirationTimestamp: '2026-01-01T00:00:00Z' }))).toEqual({
+    ...{ token: 'secret', pair: undefined, expiresAt: Date.UTC(2026, 0, 1) },
+  });
+  expect(await ask(answer({ clientCertificateData: 'cert', clientKeyData: 'key' }))).toEqual({
+    ...{ token: undefined, pair: { cert: 'cert', key: 'key' }, expiresAt: undefined },
+  });
+  const old = 'client.authentication.k8s.io/v1beta1';
+  expect(await ask(answer({ token: 'a' }, old), { apiVersion: old })).toMatchObject({ token: 'a' });
+});
+
+test('it has its arguments, its environment beside that of the agent, and is told of the cluster if it wants', async () => {
+  const out = join(folder, 'told');
+  const script = `{ echo "$1|$2|$OWN|$HOME"; echo "$KUBERNETES_EXEC_INFO"; } > ${out}; ${answer({ token: 'a' })}`;
+  const env = [{ name: 'OWN', value: 'x y' }];
+  await ask(script, { args: ['one two', '$HOME'], env });
+  const [words, info = ''] = (await readFile(out, 'utf8')).split('\n');
+  expect(words).toBe(`one two|$HOME|x y|${process.env.HOME ?? ''}`);
+  expect(JSON.parse(info)).toEqual({ apiVersion: V1, kind: 'ExecCredential', spec: { interactive: false } });
+  await ask(script, { provideClusterInfo: true });
+  expect(JSON.parse((await readFile(out, 'utf8')).split('\n')[1] ?? '').spec.cluster).toEqual({
+    ...{ server: 'https://192.0.2.1', 'tls-server-name': 'api' },
+    'certificate-authority-data': Buffer.from('PEM').toString('base64'),
+  });
+});
+
+test.each([
+  ['echo SECRET >&2; exit 3', 'gave no credentials: exit code 3'],
+  ['kill -9 $$', 'gave no credentials: it was killed'],
+])('how it ends is told, not what it says: %p', async (script, said) => {
+  await expect(ask(script)).rejects.toThrow(new RegExp(`^users: "u": exec: .*/program-\\d+ ${said}$`));
+});
+
+test.each([
+  ['echo SECRET', 'expected an ExecCredential in JSON, got something else'],
+  ['', 'expected an ExecCredential in JSON, got something else'],
+  [
+    `head -c 3000000 /dev/zero | tr '\\0' ' '; ${answer({ token: 'SECRET' })}`,
+    'expected an ExecCredential in JSON, got something else',
+  ],
+  [answer({}), 'expected a token or a certificate with its key, got neither'],
+  [answer({ clientKeyData: 'SECRET' }), 'expected a certificate with its key, got one without the other'],
+  [
+    answer({ token: 'SECRET' }, 'client.authentication.k8s.io/v1beta1'),
+    `expected an ExecCredential of ${V1}, got one of another version`,
+  ],
+  [
+    answer({ token: 'SECRET', expirationTimestamp: 'soon' }),
+    'expirationTimestamp: expected a time, got something else',
+  ],
+])('what is wrong with its answer is told, and not the answer: %p', async (script, said) => {
+  await expect(ask(script)).rejects.toThrow(new Error(`users: "u": exec: ${said}`));
+});
+
+test('one that is not there has a hint, and one that does not end is given up', async () => {
+  const missing = { command: '/nowhere/login', installHint: 'install it\nso' };
+  await expect(ask('', missing)).rejects.toThrow(
+    'users: "u": exec: /nowhere/login cannot be run: no such program: install it\\nso',
+  );
+  await expect(ask('sleep 60', {}, 200)).rejects.toThrow(/gave no credentials in time$/);
+});

@@ -1,0 +1,163 @@
+/** A node that begins without a certificate, at a test API server over TLS: all of it, in real time and short lives. */
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { systemClock } from '../../../actors/clock.ts';
+import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
+import { ApiServer } from '../../../apiserver/apiServer.ts';
+import type { ServedApi } from '../../../apiserver/serving/servedApi.ts';
+import { joinCluster } from '../../../node/joinCluster.ts';
+
+const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+const NODE = '/api/v1/nodes/node-1';
+const BOOTSTRAPPER = { name: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] };
+const host = {
+  ...{ machineID: 'm', systemUUID: 's', bootID: 'b', kernelVersion: '6.1.0', osImage: 'Debian' },
+  ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
+};
+const rates = { rate: { qps: 50, burst: 100 }, eventRate: { qps: 50, burst: 100 } };
+const cleanUps: (() => unknown)[] = [];
+let folder = '';
+let server: ApiServer;
+
+async function until(holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('it does not come to be');
+    await pause(50);
+  }
+}
+
+let served: ServedApi;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'renewal-'));
+  server = await ApiServer.start(systemClock);
+  served = await server.serve();
+  await writeFile(join(folder, 'bootstrap.conf'), served.kubeconfig(BOOTSTRAPPER));
+});
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  await served.close();
+  server.close();
+  await rm(folder, { recursive: true });
+});
+
+async function joined({ rotates = true, serves = false } = {}) {
+  const problems: string[] = [];
+  const cluster = await joinCluster(
+    {
+      ...{ objects: { strategy: 'Watch', syncMs: 60_000 }, hasTrustBundles: false },
+      ...{ ...rates, registersNode: true, providerId: '', leaseSeconds: 4, statusCheckMs: 1_000 },
+      ...{ statusReportMs: 60_000, statusImages: 50, kubeconfig: join(folder, 'kubelet.conf') },
+      bootstrapKubeconfig: join(folder, 'bootstrap.conf'),
+      certificates: { directory: join(folder, 'pki'), rotates, serves },
+    },
+    host,
+    { onProblem: (problem) => problems.push(problem) },
+  );
+  const node = await startSimulatedNode({ parts: { cluster } });
+  const stop = async () => {
+    await node.stop();
+    cluster.close();
+  };
+  cleanUps.push(stop);
+  const part = (name: string) =>
+    node.agent.explainNode().node.children.find((each) => each.kind === 'certificate' && each.name === name);
+  return { node, problems, part, stop };
+}
+
+interface Request {
+  readonly metadata: { readonly name: string; readonly creationTimestamp: string };
+  readonly spec: { readonly username: string; readonly signerName: string; readonly extra?: Record<string, string[]> };
+}
+
+/** In their order. */
+async function requests(): Promise<Request[]> {
+  const { items } = await server.ask('GET', REQUESTS);
+  // Each is a request.
+  const found = items as unknown as Request[];
+  const at = ({ metadata }: Request) => Date.parse(metadata.creationTimestamp);
+  return found.toSorted((a, b) => at(a) - at(b));
+}
+
+const isReady = async (): Promise<boolean> => {
+  const found = await server.ask('GET', NODE).catch(() => undefined);
+  // A Node has it.
+  const status = found?.status as { conditions?: { type: string; status: string }[] } | undefined;
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
+};
+
+test('a node begins by its bootstrap kubeconfig, and is renewed while it works', async () => {
+  server.signing.lifeMs = 5_000;
+  const { problems, stop, part } = await joined();
+  await until(isReady);
+  await until(async () => (await requests()).length >= 4, 30_000);
+  expect(await isReady()).toBe(true);
+  expect(part('client')?.lastFailure).toBeUndefined();
+  const [first, ...others] = await requests();
+  expect(first?.spec.username).toBe(BOOTSTRAPPER.name);
+  expect(others.every(({ spec }) => spec.username === 'system:node:node-1')).toBe(true);
+  // Each was asked for over a connection that showed the one before.
+  const shown = others.map(({ spec }) => spec.extra?.['authentication.kubernetes.io/credential-id']?.[0]);
+  expect(new Set(shown).size).toBe(others.length);
+  expect(problems).toEqual([]);
+  await stop();
+  cleanUps.length = 0;
+  const current = join(folder, 'pki', 'kubelet-client-current.pem');
+  expect((await stat(current)).mode & 0o777).toBe(0o600);
+  expect((await readdir(join(folder, 'pki'))).length).toBeLessThan(6);
+  expect(new X509Certificate(await readFile(current)).subject).toBe('O=system:nodes\nCN=system:node:node-1');
+  expect(await readFile(join(folder, 'kubelet.conf'), 'utf8')).toContain(`client-certificate: ${current}`);
+}, 60_000);
+
+test('with a certificate that has expired it goes on, and begins anew', async () => {
+  server.signing.lifeMs = 2_000;
+  const { part } = await joined();
+  await until(isReady);
+  server.signing.decide = () => 'wait';
+  await until(() => part('client')?.state === 'awaitingApproval');
+  expect(part('client')?.waitingFor).toMatch(/^somebody to approve its request csr-\w+ for a client certificate$/);
+  await pause(3_000);
+  const before = (await requests()).length;
+  server.signing.lifeMs = 60_000;
+  server.signing.decide = () => 'approve';
+  // Somebody looks at what waits.
+  const [last] = (await requests()).slice(-1);
+  await server.ask(
+    'PATCH',
+    `${REQUESTS}/${last?.metadata.name}`,
+    { metadata: { labels: { seen: 'yes' } } },
+    'application/merge-patch+json',
+  );
+  await until(() => part('client')?.state === 'current', 30_000);
+  expect((await requests()).length).toBe(before);
+  await until(async () => (await server.ask('GET', NODE)).metadata !== undefined && (await isReady()));
+}, 60_000);
+
+test('another agent goes on with what the first has left, and does not begin anew', async () => {
+  const first = await joined();
+  await until(isReady);
+  await first.stop();
+  cleanUps.length = 0;
+  await rm(join(folder, 'bootstrap.conf'));
+  const second = await joined();
+  await until(() => second.part('client')?.state === 'current');
+  await until(isReady);
+  expect(await requests()).toHaveLength(1);
+}, 60_000);
+
+test('a serving certificate is asked for once the Node has addresses, and waits for somebody', async () => {
+  const { part } = await joined({ rotates: false, serves: true });
+  await until(() => part('serving')?.state === 'awaitingApproval');
+  server.signing.decide = () => 'approve';
+  const asked = (await requests()).find(({ spec }) => spec.signerName === 'kubernetes.io/kubelet-serving');
+  const path = `${REQUESTS}/${asked?.metadata.name}`;
+  await server.ask('PATCH', path, { metadata: { labels: { seen: 'yes' } } }, 'application/merge-patch+json');
+  await until(() => part('serving')?.state === 'current');
+  const served = new X509Certificate(await readFile(join(folder, 'pki', 'kubelet-server-current.pem')));
+  expect(served.subjectAltName).toBe('DNS:node-1, IP Address:192.0.2.1');
+}, 60_000);
