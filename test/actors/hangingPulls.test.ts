@@ -22,7 +22,9 @@ test('a pull that hangs is given up at its limit, which explain shows with the i
   await node.advance('1m');
   const main = node.containerView('web');
   expect(main).toMatchObject({ state: 'pending.gettingImage.pulling', until: main.since + HOUR });
-  expect(answerOf(node, 'web')).toMatch(/waiting for the pull of image slow\.example\/app:1 until .* \(in 59m\)/);
+  expect(answerOf(node, 'web')).toMatch(
+    /waiting for the pull of image slow\.example\/app:1 \(for 59s so far\) until .* \(in 59m\)/,
+  );
   await node.advance('59m');
   await node.advance('5s');
   expect(waitingOf(node, 'web')).toEqual({

@@ -29,6 +29,9 @@ function note(collection: Collection, by: new () => Collection): void {
 const placeOf = (stack: string): string =>
   (stack.split('\n')[1] ?? '').trim().replace(/^at /, '').replace('file://', '').replace(root, '');
 
+/** Who may use each image that is on the node: images stay when pods go. */
+const OF_IMAGES = /actors\/images\/pullRecords\.ts/;
+
 const isAgents = (place: string) => !/(^|[/(])(simulat(ed|ion)|node_modules)\/|\(?node:/.test(place);
 
 globalThis.Map = class NotedMap<K, V> extends Map<K, V> {
@@ -93,7 +96,7 @@ function sizes(): ReadonlyMap<string, number> {
     const place = placeOf(stack);
     if (isAgents(place)) counts[place] = (counts[place] ?? 0) + 1 + (ref.deref()?.size ?? 0);
   }
-  return new Map(Object.entries(counts));
+  return new Map(Object.entries(counts).filter(([place]) => !OF_IMAGES.test(place)));
 }
 
 const many = Number(process.argv[2]);
