@@ -8,7 +8,13 @@ import { createAlarm } from '../alarm.ts';
 import { type Clock, type SteadyClock, steadyClock } from '../clock.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
 import type { ReadManifests } from './manifestReader.ts';
-import { type GoodManifest, ManifestFiles, type ManifestSet, type ManifestToStore } from './manifestSet.ts';
+import {
+  type Beside,
+  type GoodManifest,
+  ManifestFiles,
+  type ManifestSet,
+  type ManifestToStore,
+} from './manifestSet.ts';
 import { A_DIRECTORY, type FoundText, isUnread, readTextFile } from './yaml/textFile.ts';
 
 const FIRST_RETRY_MS = 1_000;
@@ -44,8 +50,8 @@ export interface FileSourceOptions {
   /** Lets whoever else waits for the event loop have a turn. */
   readonly nextTurn: () => Promise<void>;
   readonly signal: AbortSignal;
-  /** Called with the full set once after the start and after each change, and with the file of each pod by uid. */
-  readonly onSet: (set: ManifestSet, files: ReadonlyMap<string, string>) => void;
+  /** Called with the full set once after the start and after each change, and with what is found beside it. */
+  readonly onSet: (set: ManifestSet, beside: Beside) => void;
   /** Told where it has come to whenever it has nothing to do now. */
   readonly onState: (step: SourceStep) => void;
   /** Called before the set that it belongs to. */
@@ -62,7 +68,7 @@ export async function watchManifests(options: FileSourceOptions): Promise<void> 
     while (!signal.aborted) {
       await source.read();
       const set = signal.aborted ? undefined : source.take();
-      if (set !== undefined) onSet(set, source.files.fileOf());
+      if (set !== undefined) onSet(set, source.files.beside());
       if (signal.aborted) return;
       onState(source.state());
       await source.untilDue();
@@ -108,9 +114,9 @@ class FileSource {
 
   constructor(options: FileSourceOptions) {
     const { path, clock, signal, nodeName, isLenient = false } = options;
-    const { lastGood, onManifest, readManifests } = options;
+    const { lastGood, onManifest, readManifests, nextTurn } = options;
     this.#options = options;
-    this.files = new ManifestFiles({ nodeName, isLenient, lastGood, readManifests, onManifest });
+    this.files = new ManifestFiles({ nodeName, isLenient, lastGood, readManifests, nextTurn, onManifest });
     this.#path = path;
     this.#disk = options.files;
     this.#clock = clock;
@@ -222,7 +228,7 @@ class FileSource {
     if (found === undefined) return;
     if ('noFile' in found) throw new Error(found.noFile === A_DIRECTORY ? NO_RECURSION : found.noFile);
     if (this.#isBegun(file, found.text)) return;
-    await this.files.update(file, found.text, this.#clock.now(), this.#classes);
+    await this.files.update(file, found, this.#clock.now(), this.#classes);
     if (found.text.length > SHORT) await this.#options.nextTurn();
   }
 

@@ -1,8 +1,7 @@
 import type { ManifestFile, ManifestOrigin } from '../../actors/sources/manifestFile.ts';
 import { loopLimits } from '../../actors/sources/manifestLimits.ts';
-import { type ManifestList, podsOf } from '../../actors/sources/manifestList.ts';
 import type { ReadManifests } from '../../actors/sources/manifestReader.ts';
-import { type ManifestText, manifestsIn } from '../../actors/sources/manifestText.ts';
+import { type ManifestText, manifestsIn, type ReadManifest } from '../../actors/sources/manifestText.ts';
 
 const nowhere: ManifestOrigin = {
   ...{ source: 'file', origin: '/pods/a.yaml', nodeName: 'node', seenAt: 0, classes: new Map() },
@@ -25,6 +24,6 @@ export function readFileText(text: string, origin: Partial<ManifestOrigin> = {})
   return manifest.read;
 }
 
-/** What a node makes of a URL's answer. */
-export const readAnswer = (text: string, origin: Partial<ManifestOrigin> = {}): ManifestList =>
-  podsOf(manifestsOf({ text, kind: 'answer', origin: { ...nowhere, source: 'http', ...origin } }), () => undefined);
+/** What a node makes of each document and item of a URL's answer. */
+export const readAnswer = (text: string, origin: Partial<ManifestOrigin> = {}): readonly ReadManifest[] =>
+  manifestsOf({ text, kind: 'answer', origin: { ...nowhere, source: 'http', ...origin } });

@@ -252,7 +252,7 @@ describe('from one answer to the next', () => {
       'a pod twice',
       list(manifest('a'), manifest('a')),
       200,
-      [expect.stringMatching(/^items\[1\]\.metadata\.uid: Duplicate/) as unknown as string],
+      ['items[1].metadata.name: Duplicate value: Pod default/a-node-1 is in this text already'],
     ],
     ['an error', 'gone', 404, [': the server answered 404 Not Found']],
     ['too much', ' '.repeat(10 * 2 ** 20 + 1), 200, [': the response is larger than 10485760 bytes']],

@@ -13,11 +13,12 @@ function files(lastGood?: GoodManifest, nodeName = 'node') {
     nodeName,
     isLenient: false,
     readManifests: readAtOnce,
+    nextTurn: async () => {},
     lastGood: new Map(lastGood ? [[FILE, lastGood]] : []),
     onManifest: (each) => kept.push(each),
   });
   const list = async (content: string) => {
-    await found.update(FILE, content, 0);
+    await found.update(FILE, { text: content }, 0);
     return found.take();
   };
   return { list, kept };
@@ -35,19 +36,23 @@ describe('a file that has not changed over a restart', () => {
   test('gives its last good version at once, and is read at the next list', async () => {
     const good = await keptOf(text('restartPolcy: Never, '));
     const { list, kept } = files(good);
-    expect(await list(text('restartPolcy: Never, '))).toEqual({ pods: [good.pod], problems: [], warnings: [] });
+    expect(await list(text('restartPolcy: Never, '))).toEqual({ pods: good.pods, problems: [], warnings: [] });
     const { pods, warnings } = (await list(text('restartPolcy: Never, '))) ?? {};
-    expect(pods?.[0]).toBe(good.pod);
+    expect(pods?.[0]).toBe(good.pods[0]);
     expect(warnings).toEqual([expect.objectContaining({ path: 'spec.restartPolcy' })]);
     expect(await list(text('restartPolcy: Never, '))).toBeUndefined();
     expect(kept).toEqual([]);
   });
 
   test('gives another pod at the next list when this agent reads it otherwise', async () => {
-    const { pod, digest } = await keptOf(text());
-    const older = { pod: { ...pod, spec: { ...pod.spec, enableServiceLinks: false } }, digest };
+    const {
+      pods: [pod],
+      digest,
+    } = await keptOf(text());
+    if (pod === undefined) throw new Error('no pod');
+    const older = { pods: [{ ...pod, spec: { ...pod.spec, enableServiceLinks: false } }], digest };
     const { list, kept } = files(older);
-    expect((await list(text()))?.pods).toEqual([older.pod]);
+    expect((await list(text()))?.pods).toEqual(older.pods);
     expect((await list(text()))?.pods).toMatchObject([{ spec: { enableServiceLinks: true } }]);
     expect(kept).toMatchObject([{ file: FILE, manifest: { digest } }]);
   });
@@ -55,11 +60,11 @@ describe('a file that has not changed over a restart', () => {
 
 test.each([
   ['another text', (good: GoodManifest) => good, text('restartPolicy: Never, ')],
-  ['a pod of which the text is not known', ({ pod }: GoodManifest) => ({ pod }), text()],
+  ['a pod of which the text is not known', ({ pods }: GoodManifest) => ({ pods }), text()],
 ])('%s is read at once', async (_what, before, now) => {
   const { list, kept } = files(before(await keptOf(text())));
   const { pods } = (await list(now)) ?? {};
-  expect(kept).toEqual([{ file: FILE, manifest: { pod: pods?.[0], digest: (await keptOf(now)).digest } }]);
+  expect(kept).toEqual([{ file: FILE, manifest: { pods, digest: (await keptOf(now)).digest } }]);
 });
 
 test('a status in a file counts for nothing: with another one the pod is the same', async () => {
@@ -78,14 +83,14 @@ test('so is the same text by a node of another name: its pod has another', async
 test('so is the text of before after one that was refused: what was wrong is over', async () => {
   const good = await keptOf(text());
   const { list } = files(good);
-  expect(await list('kind: Po')).toMatchObject({ pods: [good.pod], problems: [{ path: 'kind' }] });
-  expect(await list(text())).toMatchObject({ pods: [good.pod], problems: [] });
+  expect(await list('kind: Po')).toMatchObject({ pods: good.pods, problems: [{ path: 'kind' }] });
+  expect(await list(text())).toMatchObject({ pods: good.pods, problems: [] });
 });
 
 test('the same pod in another text is kept again: the next start knows it by that text', async () => {
   const { list, kept } = files();
   await list(text());
   const [pod] = (await list(`${text()} # a comment`))?.pods ?? [];
-  expect(kept.map(({ manifest }) => manifest?.pod)).toEqual([pod, pod]);
+  expect(kept.map(({ manifest }) => manifest?.pods[0])).toEqual([pod, pod]);
   expect(kept[1]?.manifest?.digest).not.toBe(kept[0]?.manifest?.digest);
 });
