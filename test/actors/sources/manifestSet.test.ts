@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type GoodManifest, ManifestFiles, type ManifestToStore } from '../../../actors/sources/manifestSet.ts';
-import { readAtOnce } from '../../fakes/manifests.ts';
+import { documents, ofSecret, podText, readAtOnce, secretText } from '../../fakes/manifests.ts';
 
 const FILE = '/pods/a.yaml';
 const text = (more = '') =>
@@ -17,11 +17,11 @@ function files(lastGood?: GoodManifest, nodeName = 'node') {
     lastGood: new Map(lastGood ? [[FILE, lastGood]] : []),
     onManifest: (each) => kept.push(each),
   });
-  const list = async (content: string) => {
-    await found.update(FILE, { text: content }, 0);
+  const list = async (content: string, mode?: number) => {
+    await found.update(FILE, { text: content, mode }, 0);
     return found.take();
   };
-  return { list, kept };
+  return { list, kept, beside: () => found.beside() };
 }
 
 async function keptOf(content: string): Promise<GoodManifest> {
@@ -93,4 +93,69 @@ test('the same pod in another text is kept again: the next start knows it by tha
   const [pod] = (await list(`${text()} # a comment`))?.pods ?? [];
   expect(kept.map(({ manifest }) => manifest?.pods[0])).toEqual([pod, pod]);
   expect(kept[1]?.manifest?.digest).not.toBe(kept[0]?.manifest?.digest);
+});
+
+describe('a file that holds more than pods', () => {
+  const both = (data = 'password: hunter2') => documents(podText('a', ofSecret('s')), secretText('s', data));
+
+  test('is kept without them, and read at once after a restart', async () => {
+    const { list, kept, beside } = files();
+    const { pods } = (await list(both())) ?? {};
+    expect(kept).toEqual([{ file: FILE, manifest: { pods } }]);
+    expect(JSON.stringify(kept)).not.toContain('hunter2');
+    expect(beside()).toMatchObject({
+      objects: [{ kind: 'Secret', name: 's' }],
+      files: new Map([[pods?.[0]?.metadata.uid, FILE]]),
+    });
+    const again = files(kept[0]?.manifest ?? undefined);
+    expect((await again.list(both()))?.pods).toEqual(pods);
+    expect(again.beside().objects).toHaveLength(1);
+    expect(again.kept).toEqual([]);
+  });
+
+  test('changes nothing of its pod where only the object is another', async () => {
+    const { list, kept, beside } = files();
+    const before = await list(both());
+    const after = await list(both('password: other'));
+    expect(after?.pods[0]).toBe(before?.pods[0]);
+    expect(String(beside().objects[0]?.data.get('password'))).toBe('other');
+    expect(kept).toHaveLength(1);
+  });
+
+  test('keeps a pod after a restart that has lost its object, and refuses it', async () => {
+    const first = files();
+    const { pods } = (await first.list(both())) ?? {};
+    const again = files(first.kept[0]?.manifest ?? undefined);
+    expect(await again.list(podText('a', ofSecret('s')))).toMatchObject({
+      pods,
+      problems: [{ message: 'static pods may not reference secrets' }],
+    });
+  });
+
+  test('is not kept while its pod waits for an object', async () => {
+    const { list, kept } = files();
+    expect(await list(podText('a', ofSecret('s')))).toMatchObject({ pods: [], problems: [{}] });
+    expect(kept).toEqual([]);
+    expect((await list(both()))?.pods).toHaveLength(1);
+    expect(kept).toHaveLength(1);
+  });
+
+  test.each([
+    [0o100644, [`holds a Secret, and has the mode 0644: others may read it; it should be 0600`]],
+    [0o100640, [`holds a Secret, and has the mode 0640: others may read it; it should be 0600`]],
+    [0o100600, []],
+    [0o100400, []],
+  ])('is told of when it is a Secret and the mode is %o', async (mode, told) => {
+    const { list } = files();
+    const set = await list(both(), mode);
+    expect(set?.warnings.map(({ message }) => message)).toEqual(told);
+    expect((await list(podText('b'), mode))?.warnings).toEqual([]);
+  });
+
+  test('is told of no more once only its mode is another', async () => {
+    const { list } = files();
+    expect((await list(both(), 0o644))?.warnings).toHaveLength(1);
+    expect((await list(both(), 0o600))?.warnings).toEqual([]);
+    expect(await list(both(), 0o600)).toBeUndefined();
+  });
 });
