@@ -61,10 +61,12 @@ interface Entry {
 export interface ManifestFilesOptions {
   readonly nodeName: string;
   readonly isLenient: boolean;
+  /** Last good versions by file, from before a restart. */
   readonly lastGood: ReadonlyMap<string, GoodManifest>;
   readonly readManifests: ReadManifests;
   /** Lets whoever else waits for the event loop have a turn. */
   readonly nextTurn: () => Promise<void>;
+  /** Called before the set that it belongs to. */
   readonly onManifest: (kept: ManifestToStore) => void;
 }
 
