@@ -97,3 +97,29 @@ test('of forty documents one that is broken leaves the others, and what it was',
   expect(node.pod('new-node-1').phase).toBe('Running');
   expect(node.agent.pods()).toHaveLength(41);
 });
+
+test('its volume and variables are of the file, and the volume follows it in place', async () => {
+  const node = await simulatedNode({ fromFiles: true });
+  const env = 'env: [{name: MODE, valueFrom: {configMapKeyRef: {name: app, key: mode}}}], ';
+  const showing = podText('web', 'volumes: [{name: v, configMap: {name: app}}], ', IMAGE).replace(
+    'image:',
+    `${env}image:`,
+  );
+  await write(node, 'all.yaml', documents(showing, configText('app', 'mode: slow')));
+  const id = node.containerId('web-node-1');
+  const { uid } = node.view('web-node-1').pod.metadata;
+  const mode = () => readFile(node.path('root', 'pods', uid, 'volumes/kubernetes.io~configmap/v/mode'), 'utf8');
+  expect(await mode()).toBe('slow');
+  expect(node.runtime.contents().containers).toHaveLength(1);
+  await write(node, 'all.yaml', documents(showing, configText('app', 'mode: fast')));
+  expect(await mode()).toBe('fast');
+  expect(node.containerId('web-node-1')).toBe(id);
+  // Nor is what it had taken away with the object.
+  await write(node, 'all.yaml', showing);
+  expect(await mode()).toBe('fast');
+  expect(problemsOf(node)).toHaveLength(2);
+  expect(node.containerId('web-node-1')).toBe(id);
+  await write(node, 'all.yaml', documents(configText('app', 'mode: last'), showing));
+  expect(await mode()).toBe('last');
+  expect(node.container('web-node-1').restartCount).toBe(0);
+});
