@@ -30,11 +30,14 @@ import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAg
 import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
+import { LocalObjects } from './objects/localObjects.ts';
+import { objectsBySource } from './objects/objectsBySource.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import { hostNetwork } from './services/hostNetwork.ts';
 import { defaultLogPolicy } from './services/logs.ts';
 import { noCredentials } from './services/nodeCredentials.ts';
 import { handlersOf } from './services/runtimeClasses.ts';
+import { sourceNames } from './sources/sources.ts';
 import { StatusReports } from './status/statusReports.ts';
 import { type DurableFacts, type NodeStore, openNodeStore } from './store/durableFacts.ts';
 import { createFactWriter, type FactWriter } from './store/factWriter.ts';
@@ -55,6 +58,7 @@ interface Ground
   readonly redaction: Redaction;
   /** What pods get of a cluster, where that is not the cluster's own. */
   readonly given: ClusterContent;
+  readonly localObjects: LocalObjects;
   /** The files of the static pods, by uid. */
   readonly manifestFiles: { now: ReadonlyMap<string, string> };
 }
@@ -139,12 +143,13 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
     tell({ ...recordedEvent(node, storeEvent(failure)), at: clock.now() });
   const { store, durable } = await openStore(told.rootDir, { clock, onFailure, files });
   for (const message of durable.damaged) onError('store', new NodeFailure('StoreDamaged', message));
-  redaction.learnPods([...durable.manifests.values()].map(({ pod }) => pod));
+  redaction.learnPods([...durable.manifests.values()].flatMap(({ pods }) => pods));
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
   const podsLeft = () => podDirectories(createLayout(told, files));
   const caches = clusterCaches(parts, { clock, files, podsLeft, onError });
-  const common = { clock, files, onError, redaction, store, durable, manifestFiles };
+  const localObjects = new LocalObjects(sourceNames(told), clock);
+  const common = { clock, files, onError, redaction, store, durable, manifestFiles, localObjects };
   const { objects, tokens, trustBundles, ...others } = parts;
   const given = withoutUndefined({ objects, tokens, trustBundles });
   return { ...others, ...caches, ...common, given, fullConfig: told };
@@ -166,9 +171,10 @@ function worldOf(
     network,
     ownership: createOwnership({ layout, maker: makerOf(told), podLogsDir, owner, onAdopted: ground.onAdopted }),
   };
+  const inUse = objectsBySource({ local: ground.localObjects, cluster: ground.objects });
   const { ports, doings } = nodeServices({
     ...{ ...shared, node: () => ({ ...told, ...agent.facts() }), layout, mounter, isEvidence, jitter, findCredentials },
-    ...{ inUse: ground.objects, ...ground.given },
+    ...{ inUse, objects: inUse, ...ground.given },
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
     findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
     learnValues: ({ metadata }, values) => ground.redaction.learnValues(metadata.uid, values),

@@ -50,8 +50,8 @@ export interface ServiceParts
   readonly ownership: Ownership;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
-  /** Absent where there is no cluster. */
-  readonly inUse?: ObjectsInUse | undefined;
+  /** All that pods may name, of a cluster or of manifests. */
+  readonly inUse: ObjectsInUse;
   readonly heldForPods?: PodContent['heldForPods'] | undefined;
   readonly findCredentials: FindCredentials;
   readonly findServiceAccount?: FindServiceAccount | undefined;

@@ -1,7 +1,9 @@
 /** What the node would take: what it refuses is nothing that anybody can expect to run. */
+
 import type { ManifestFile } from '../actors/sources/manifestFile.ts';
 import { allManifestsIn } from '../actors/sources/manifestText.ts';
 import { readApiPod } from '../pod/api/apiPod.ts';
+import type { Problem } from '../pod/api/problem.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { printable } from '../pod/show/printable.ts';
 import { NODE_NAME } from './host.ts';
@@ -33,9 +35,15 @@ export function podOfManifest(manifest: Manifest): Pod {
   const known = pods.get(manifest);
   if (known !== undefined) return known;
   const read = isOfApi(manifest) ? readApiPod(manifest, 0) : readAs(JSON.stringify(manifest), true)[0];
-  if (read === undefined || 'problems' in read) throw new TypeError(`${manifest.metadata.name} is no pod of a node`);
+  if (read === undefined || !('pod' in read)) throw new TypeError(`${manifest.metadata.name} is no pod of a node`);
   pods.set(manifest, read.pod);
   return read.pod;
+}
+
+/** Nothing brings it the objects that it may need. */
+function problemsOf(read: ManifestFile): readonly Problem[] {
+  if ('problems' in read) return read.problems;
+  return 'pod' in read ? read.needs.map(({ problem }) => problem) : [{ path: 'kind', message: 'expected Pod' }];
 }
 
 const REFUSED = 'the node takes no such manifest';
@@ -44,9 +52,9 @@ const REFUSED = 'the node takes no such manifest';
 export function validManifest(pod: unknown, { isLenient = false }: { readonly isLenient?: boolean } = {}): Manifest {
   checkPlain(pod, REFUSED);
   const text = JSON.stringify(pod) ?? '';
-  const wrong = readAs(text, isLenient).flatMap((read) =>
-    'problems' in read ? read.problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)) : [],
-  );
+  const wrong = readAs(text, isLenient)
+    .flatMap(problemsOf)
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   if (wrong.length > 0) throw new TypeError(printable(`${REFUSED}: ${wrong.join('; ')}`));
   // It has what the schema of pods asks for; what becomes of the object that was given changes nothing here.
   return JSON.parse(text) as Manifest;

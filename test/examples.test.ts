@@ -2,12 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { settled } from '../actors/sources/settledTexts.ts';
+import { EMPTY_TEXT, takenIn } from '../actors/sources/textDocuments.ts';
 import { withDefaults } from '../pod/api/defaults.ts';
 import { readManifest } from '../pod/api/manifest.ts';
 import { staticPod } from '../pod/api/staticPod.ts';
 import { validatePod } from '../pod/api/validate.ts';
 import { pluginFor } from '../volume/plugin.ts';
 import { volumePlugins } from '../volume/plugins.ts';
+import { readDocuments } from './fakes/manifests.ts';
 
 const folder = path.join(import.meta.dirname, '..', 'examples', 'pods');
 const files = readdirSync(folder);
@@ -36,4 +39,14 @@ describe('every example can run beside every other one, without a registry', () 
       expect((container.ports ?? []).filter(({ hostPort }) => hostPort !== undefined)).toEqual([]);
     }
   });
+});
+
+test('that of a node without a cluster brings the ConfigMap and the Secret that its pod names', async () => {
+  const file = path.join(folder, '..', 'standalone', 'notes.yaml');
+  const text = await takenIn(EMPTY_TEXT, readDocuments(readFileSync(file, 'utf8')), async () => {});
+  const { pods, objects, problems, warnings } = settled(new Map([[file, text]]), new Map(), 'file');
+  expect([...problems, ...warnings]).toEqual([]);
+  expect(objects.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['ConfigMap notes', 'Secret notes']);
+  expect(pods.map(({ metadata }) => metadata.name)).toEqual(['notes-node']);
+  for (const volume of pods[0]?.spec.volumes ?? []) expect(() => pluginFor(volumePlugins, volume)).not.toThrow();
 });

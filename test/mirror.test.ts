@@ -113,10 +113,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cli/openCharts.test.ts': { cli: 'desktop' },
   // Manifests.
   'test/actors/sources/hostileManifests.test.ts': {
-    'actors/sources': 'manifestDirectory manifestLimits manifestText manifestThread',
+    'actors/sources': 'manifestDirectory manifestLimits manifestThread',
     'actors/sources/yaml': 'boundedYaml textFile',
   },
-  'test/actors/sources/httpSource.test.ts': { 'actors/sources': 'manifestList problemsToTell' },
+  'test/actors/sources/httpSource.test.ts': { 'actors/sources': 'problemsToTell' },
   'test/pod/api/validate.test.ts': {
     'pod/api': 'defaultVolumes problem',
     'pod/api/schema':

@@ -11,7 +11,6 @@ import { hasOwnLogs } from '../../host/pods/takePodDirectory.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
-import { isStaticPod } from '../../pod/api/staticPod.ts';
 import { type FailureReason, NodeFailure } from '../../pod/failure.ts';
 import type { ObjectsInUse } from '../../pod/objects/podObjects.ts';
 import type { Mounter } from '../../volume/mounter.ts';
@@ -46,7 +45,7 @@ export interface DiskParts extends ClusterContent {
   readonly variableObjects: Pick<ContainerObjects, 'forget'>;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
-  /** Absent where there is no cluster. */
+  /** Absent where pods can name none. */
   readonly inUse?: Pick<ObjectsInUse, 'follow' | 'release'> | undefined;
   readonly heldForPods?: PodContent['heldForPods'] | undefined;
 }
@@ -100,7 +99,7 @@ function podServices(parts: DiskParts) {
     preparePod: async ({ pod, ran }: Input<'preparePod'>, signal: AbortSignal) => {
       signal.throwIfAborted();
       // What it names is read while its directory and cgroup are made.
-      if (!isStaticPod(pod)) inUse?.follow(pod);
+      inUse?.follow(pod);
       if (!(await unused.mayHave({ pod, ran }, { signal }))) throw foreignCgroup(pod);
       await ownership.take(pod.metadata, ran);
       await preparePodDirectory({ pod, layout, signal });

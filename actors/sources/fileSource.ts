@@ -7,8 +7,7 @@ import { messageOf } from '../../pod/failure.ts';
 import { createAlarm } from '../alarm.ts';
 import { type Clock, type SteadyClock, steadyClock } from '../clock.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
-import type { ReadManifests } from './manifestReader.ts';
-import { type GoodManifest, ManifestFiles, type ManifestSet, type ManifestToStore } from './manifestSet.ts';
+import { type Beside, ManifestFiles, type ManifestFilesOptions, type ManifestSet } from './manifestSet.ts';
 import { A_DIRECTORY, type FoundText, isUnread, readTextFile } from './yaml/textFile.ts';
 
 const FIRST_RETRY_MS = 1_000;
@@ -26,30 +25,22 @@ const NOTHING_THERE = 'no such file or directory: no pods are read from here unt
 /** Reading several that are larger one after the other could hold up the event loop. */
 const SHORT = 1_024;
 
-export interface FileSourceOptions {
+export interface FileSourceOptions extends Omit<ManifestFilesOptions, 'isLenient'> {
   /** A directory of manifests or one file; both may come and go. */
   readonly path: string;
-  readonly nodeName: string;
   /** Whether references to objects of an API server are taken as far as a pod can do without them. */
   readonly isLenient?: boolean;
-  /** Last good versions by file, from before a restart. */
-  readonly lastGood: ReadonlyMap<string, GoodManifest>;
   /** How often all is listed, in milliseconds, beside what inotify tells. */
   readonly listEveryMs: number;
   /** Reads the RuntimeClasses, which pods are admitted by when their files are read; absent: they are taken as they are. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
-  readonly readManifests: ReadManifests;
   readonly files: FileSystem;
   readonly clock: Clock;
-  /** Lets whoever else waits for the event loop have a turn. */
-  readonly nextTurn: () => Promise<void>;
   readonly signal: AbortSignal;
-  /** Called with the full set once after the start and after each change, and with the file of each pod by uid. */
-  readonly onSet: (set: ManifestSet, files: ReadonlyMap<string, string>) => void;
+  /** Called with the full set once after the start and after each change, and with what is found beside it. */
+  readonly onSet: (set: ManifestSet, beside: Beside) => void;
   /** Told where it has come to whenever it has nothing to do now. */
   readonly onState: (step: SourceStep) => void;
-  /** Called before the set that it belongs to. */
-  readonly onManifest: (kept: ManifestToStore) => void;
 }
 
 /** Follows the static pods of a path by inotify and a full list every so often, until the signal aborts. */
@@ -62,7 +53,7 @@ export async function watchManifests(options: FileSourceOptions): Promise<void> 
     while (!signal.aborted) {
       await source.read();
       const set = signal.aborted ? undefined : source.take();
-      if (set !== undefined) onSet(set, source.files.fileOf());
+      if (set !== undefined) onSet(set, source.files.beside());
       if (signal.aborted) return;
       onState(source.state());
       await source.untilDue();
@@ -107,10 +98,9 @@ class FileSource {
   #watched: { place: ManifestPlace; watcher: DirectoryWatcher } | undefined;
 
   constructor(options: FileSourceOptions) {
-    const { path, clock, signal, nodeName, isLenient = false } = options;
-    const { lastGood, onManifest, readManifests } = options;
+    const { path, clock, signal, isLenient = false } = options;
     this.#options = options;
-    this.files = new ManifestFiles({ nodeName, isLenient, lastGood, readManifests, onManifest });
+    this.files = new ManifestFiles({ ...options, isLenient });
     this.#path = path;
     this.#disk = options.files;
     this.#clock = clock;
@@ -222,7 +212,7 @@ class FileSource {
     if (found === undefined) return;
     if ('noFile' in found) throw new Error(found.noFile === A_DIRECTORY ? NO_RECURSION : found.noFile);
     if (this.#isBegun(file, found.text)) return;
-    await this.files.update(file, found.text, this.#clock.now(), this.#classes);
+    await this.files.update(file, found, this.#clock.now(), this.#classes);
     if (found.text.length > SHORT) await this.#options.nextTurn();
   }
 

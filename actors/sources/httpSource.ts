@@ -6,14 +6,16 @@ import { goDuration } from '../../pod/api/duration.ts';
 import { admissionsOf, type RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf } from '../../pod/failure.ts';
+import type { ConfigObject } from '../../pod/objects/configObject.ts';
 import { createAlarm } from '../alarm.ts';
 import type { Clock } from '../clock.ts';
 import type { Network } from '../services/network.ts';
 import { fetchText } from './fetchText.ts';
-import { type ListProblem, podsOf } from './manifestList.ts';
 import type { ReadManifests } from './manifestReader.ts';
-import { isEcho, type ManifestSet } from './manifestSet.ts';
+import type { ManifestSet } from './manifestSet.ts';
 import { shortProblem } from './problemsToTell.ts';
+import { type Holders, settled } from './settledTexts.ts';
+import { EMPTY_TEXT, podsIn, type StandingText, type TextProblem, takenIn, textOfPods } from './textDocuments.ts';
 import { hideSecrets, splitCredentials, withoutSecrets } from './urlSecrets.ts';
 
 export interface ManifestUrl {
@@ -37,8 +39,8 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly nextTurn: () => Promise<void>;
   readonly network: Pick<Network, 'fetch'>;
   readonly signal: AbortSignal;
-  /** Called with the full set at first and whenever it, or what is wrong, has changed. */
-  readonly onSet: (set: ManifestSet) => void;
+  /** Called with the full set at first and whenever it, or what is wrong, has changed, and with what its pods may name. */
+  readonly onSet: (set: ManifestSet, objects: readonly ConfigObject[]) => void;
   /** Called when it cannot be read and there is no set to stand in; again when there is another reason. */
   readonly onUnread: (problems: readonly SourceProblem[]) => void;
   /** Told after each answer where it has come to. */
@@ -65,7 +67,11 @@ class HttpSource {
   /** The last answer, and the classes that it was read with: the same again says nothing new. */
   #text: string | undefined;
   #classes: RuntimeClasses | undefined;
+  #standing: StandingText;
+  /** Absent: there is no set yet. */
   #pods: readonly Pod[] | undefined;
+  #objects: readonly ConfigObject[] = [];
+  #holders: Holders = new Map();
   /** What is wrong with the last answer, and with getting one. */
   #invalid: readonly SourceProblem[] = [];
   #unreachable: readonly SourceProblem[] = [];
@@ -76,6 +82,7 @@ class HttpSource {
 
   constructor(options: HttpSourceOptions) {
     this.#options = options;
+    this.#standing = options.lastGood ? textOfPods(options.lastGood) : EMPTY_TEXT;
   }
 
   async ask(): Promise<void> {
@@ -100,12 +107,11 @@ class HttpSource {
   }
 
   async #take(text: string, classes: RuntimeClasses | undefined): Promise<void> {
-    const { nodeName, clock, lastGood, onGood, isLenient = false, url, readManifests, nextTurn } = this.#options;
+    const { nodeName, clock, isLenient = false, url, readManifests, nextTurn } = this.#options;
     // What was admitted stays so whatever becomes of its class; what was refused others may admit.
     const isOther = this.#invalid.length > 0 && !isDeepStrictEqual(classes, this.#classes);
     if (text === this.#text && !isOther) return;
-    const known = new Map((this.#pods ?? lastGood ?? []).map((pod) => [pod.metadata.uid, pod]));
-    const admitted = admissionsOf(known.values());
+    const admitted = admissionsOf(podsIn(this.#standing));
     const origin = { source: 'http', origin: splitCredentials(url).url, nodeName, seenAt: clock.now() } as const;
     const manifests = await readManifests({
       ...{ text, kind: 'answer' },
@@ -114,19 +120,23 @@ class HttpSource {
     this.#text = text;
     this.#classes = classes;
     this.#answers += 1;
-    const read = podsOf(manifests, (uid) => known.get(uid));
-    this.#invalid = this.#located('problems' in read ? read.problems : read.refused, 'the response changes');
-    if ('problems' in read) return;
-    const pods: Pod[] = [];
-    for (const pod of read.pods) {
-      const same = known.get(pod.metadata.uid);
-      pods.push(same !== undefined && isEcho(same, pod) ? same : pod);
-      if (same !== undefined) await nextTurn();
-    }
-    const isNew = pods.length !== known.size || pods.some((pod) => known.get(pod.metadata.uid) !== pod);
-    this.#pods = pods;
-    this.#warnings = this.#located(read.warnings);
-    if (isNew) onGood(pods);
+    this.#settle(await takenIn(this.#standing, manifests, nextTurn));
+  }
+
+  /** A set is there once an answer gave one, be it of no pods, or from before a restart. */
+  #settle(text: StandingText): void {
+    const { lastGood, onGood, url } = this.#options;
+    const found = settled(new Map([[withoutSecrets(url), text]]), this.#holders, 'response');
+    const known = new Set(this.#pods ?? lastGood ?? []);
+    const isNew = found.pods.length !== known.size || found.pods.some((pod) => !known.has(pod));
+    this.#invalid = this.#located(found.problems);
+    this.#warnings = this.#located(found.warnings);
+    this.#holders = found.holders;
+    for (const each of found.texts.values()) this.#standing = each;
+    const isNothing = found.pods.length + found.objects.length === 0;
+    if (this.#pods === undefined && isNothing && found.problems.length > 0) return;
+    [this.#pods, this.#objects] = [found.pods, found.objects];
+    if (isNew) onGood(found.pods);
   }
 
   #tell(): void {
@@ -138,19 +148,19 @@ class HttpSource {
     if (said === this.#told) return;
     this.#told = said;
     if (pods === undefined) onUnread(problems);
-    else onSet({ pods, problems, warnings: this.#warnings });
+    else onSet({ pods, problems, warnings: this.#warnings }, this.#objects);
   }
 
-  #located(problems: readonly ListProblem[], until?: string): SourceProblem[] {
+  #located(problems: readonly (TextProblem & Pick<SourceProblem, 'until'>)[], until?: string): SourceProblem[] {
     const { url, headers } = this.#options;
     const file = withoutSecrets(url);
     // The server may repeat in what it gives what it was asked with.
     const hidden = (text: string) => hideSecrets(text, url, headers);
-    return problems.map(({ path, message, pod }) => ({
+    return problems.map(({ path, message, pod, until: own = until }) => ({
       file,
       ...shortProblem({ path: hidden(path), message: hidden(message) }),
       ...(pod === undefined ? {} : { pod: hidden(pod) }),
-      ...(until === undefined ? {} : { until }),
+      ...(own === undefined ? {} : { until: own }),
     }));
   }
 }

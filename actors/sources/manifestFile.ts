@@ -5,11 +5,15 @@ import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../p
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { staticPod, staticPodName } from '../../pod/api/staticPod.ts';
 import { validatePod } from '../../pod/api/validate.ts';
+import { type Need, needsOf } from '../../pod/api/validation/static.ts';
+import type { ObjectManifest } from '../../pod/objects/objectManifest.ts';
 import { problemsToTell } from './problemsToTell.ts';
 
-/** What a manifest gives: the static pod to run, or all that is wrong with it. */
+/** What a manifest gives: the static pod to run, an object that pods may name, or all that is wrong with it. */
 export type ManifestFile =
-  | { readonly pod: Pod; readonly warnings: readonly Problem[] }
+  /** `needs`: without these objects the pod is refused. */
+  | { readonly pod: Pod; readonly needs: readonly Need[]; readonly warnings: readonly Problem[] }
+  | { readonly object: ObjectManifest; readonly warnings: readonly Problem[] }
   | {
       readonly problems: readonly Problem[];
       /** `NAMESPACE/NAME`, as far as it can be told. */
@@ -53,8 +57,8 @@ export function podOf(
     return { problems: problemsToTell([...classed.problems, ...warnings]), name, refusedByClass: uid };
   }
   const pod = withDefaults(classed.pod);
-  const problems = validatePod(pod, { isLenient });
+  const problems = validatePod(pod, { isLenient, seesNeeds: true });
   return problems.length > 0
     ? { problems: problemsToTell([...problems, ...warnings]), name }
-    : { pod, warnings: problemsToTell(warnings) };
+    : { pod, needs: needsOf(pod.spec, isLenient), warnings: problemsToTell(warnings) };
 }

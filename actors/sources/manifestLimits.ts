@@ -8,6 +8,9 @@ export const LARGEST_ANSWER = 10 * 1024 * 1024;
 /** What one pod may consist of: each value is looked at by the schema, the rules, and all who pass the pod on. */
 export const podLimits: TextLimits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
 
+/** What a file may consist of, with many pods. */
+export const fileLimits: TextLimits = { tokens: 400_000, values: 100_000, characters: LARGEST_FILE };
+
 /** What an answer may consist of, with many pods. */
 export const answerLimits: TextLimits = { tokens: 1_000_000, values: 200_000, characters: LARGEST_ANSWER };
 

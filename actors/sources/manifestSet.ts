@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { SourceProblem } from '../../machines/shared/events.ts';
-import type { Problem } from '../../pod/api/problem.ts';
 import { admissionsOf, type RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { podUpdate } from '../../pod/lifecycle/update.ts';
+import type { ConfigObject } from '../../pod/objects/configObject.ts';
 import type { ReadManifests } from './manifestReader.ts';
+import { type Holders, settled } from './settledTexts.ts';
+import { EMPTY_TEXT, podsIn, type StandingText, takenIn, textOfPods } from './textDocuments.ts';
 
 /** The full set of a source's pods, why what else there is gives none, and what is odd, all as it is now. */
 export interface ManifestSet {
@@ -16,10 +17,18 @@ export interface ManifestSet {
   readonly isPartial?: true;
 }
 
-/** The last good version of a file, as it is kept over a restart. */
+/** What a source has beside its set: nothing of it is told to actors. */
+export interface Beside {
+  /** The file of each pod, by uid. */
+  readonly files: ReadonlyMap<string, string>;
+  /** What its pods may name. */
+  readonly objects: readonly ConfigObject[];
+}
+
+/** The last good version of a file, as it is kept over a restart: of its pods alone, for no Secret may come to rest on a disk. */
 export interface GoodManifest {
-  readonly pod: Pod;
-  /** Of the text that gave the pod, and of the node's name; absent: not known. */
+  readonly pods: readonly Pod[];
+  /** Of the text that gave the pods and nothing else, and of the node's name; absent: it is to be read in any case. */
   readonly digest?: string | undefined;
 }
 
@@ -29,27 +38,42 @@ export interface ManifestToStore {
   readonly manifest: GoodManifest | null;
 }
 
-interface Entry extends Partial<GoodManifest> {
+/** What was found in a file, and who may read it. */
+export interface FileText {
+  readonly text: string;
+  /** Its permissions; absent: not known. */
+  readonly mode?: number | undefined;
+}
+
+interface Entry {
+  readonly standing: StandingText;
+  /** As it is kept over a restart. */
+  readonly kept?: GoodManifest | undefined;
   /** Of the text that was read last, be it good or not. */
   readonly read?: string;
+  readonly mode?: number | undefined;
   /** The text was seen to be the one of before the restart, and has yet to be read. */
   readonly isTrusted?: boolean;
-  /** With these the text was refused: others may admit it. */
+  /** With these a pod of the text was refused: others may admit it. */
   readonly refusedBy?: RuntimeClasses;
-  /** What is wrong with the text that was read last, and what is odd in the good one. */
-  readonly problems?: readonly SourceProblem[];
-  readonly warnings?: readonly SourceProblem[];
 }
 
 export interface ManifestFilesOptions {
   readonly nodeName: string;
   readonly isLenient: boolean;
+  /** Last good versions by file, from before a restart. */
   readonly lastGood: ReadonlyMap<string, GoodManifest>;
   readonly readManifests: ReadManifests;
+  /** Lets whoever else waits for the event loop have a turn. */
+  readonly nextTurn: () => Promise<void>;
+  /** Called before the set that it belongs to. */
   readonly onManifest: (kept: ManifestToStore) => void;
 }
 
-/** The files of a source as they were last read; a file that is invalid stands with its last good version. */
+/** For everybody but the owner. */
+const OTHERS = 0o077;
+
+/** The files of a source as they were last read; what is invalid in a file stands with its last good version. */
 export class ManifestFiles {
   readonly #entries = new Map<string, Entry>();
   readonly #options: ManifestFilesOptions;
@@ -57,12 +81,13 @@ export class ManifestFiles {
   /** Why files, or the whole source, cannot be read now, and what is odd about reading. */
   readonly #unreadable = new Map<string, SourceProblem>();
   readonly #odd = new Map<string, SourceProblem>();
-  /** The files of the pods that were told last, by uid: of two with the same one that which had it keeps it. */
-  #holders: ReadonlyMap<string, string> = new Map();
+  /** The documents that were told last: of two that want the same, that which had it keeps it. */
+  #holders: Holders = new Map();
+  #beside: Beside = { files: new Map(), objects: [] };
 
   constructor(options: ManifestFilesOptions) {
     this.#options = options;
-    for (const [file, manifest] of options.lastGood) this.#entries.set(file, manifest);
+    for (const [file, kept] of options.lastGood) this.#entries.set(file, { standing: textOfPods(kept.pods), kept });
   }
 
   /**
@@ -71,37 +96,32 @@ export class ManifestFiles {
    * over at once: it is the next time, for what this agent may find odd or wrong in it. `seenAt` is in milliseconds
    * since the epoch.
    */
-  async update(file: string, text: string, seenAt: number, classes?: RuntimeClasses): Promise<void> {
+  async update(file: string, { text, mode }: FileText, seenAt: number, classes?: RuntimeClasses): Promise<void> {
     const before = this.#entries.get(file);
-    const refusedBy = before?.refusedBy;
-    const { nodeName, isLenient, readManifests } = this.#options;
+    const { nodeName, isLenient, readManifests, nextTurn } = this.#options;
     const digest = hash('sha256', `${nodeName}\n${text}`);
-    if (before?.read === digest && (refusedBy === undefined || isDeepStrictEqual(refusedBy, classes))) return;
-    if (before?.read === undefined && before?.digest === digest && !before.isTrusted) {
+    const { refusedBy } = before ?? {};
+    if (before?.read === digest && (refusedBy === undefined || isDeepStrictEqual(refusedBy, classes)))
+      return this.#seen(file, before, mode);
+    if (before?.read === undefined && before?.kept?.digest === digest && !before.isTrusted) {
       this.#entries.set(file, { ...before, isTrusted: true });
       return;
     }
-    const admitted = admissionsOf(before?.pod ? [before.pod] : []);
-    const admitting = { ...(classes ? { classes } : {}), admitted };
+    const standing = before?.standing ?? EMPTY_TEXT;
+    const admitting = { ...(classes ? { classes } : {}), admitted: admissionsOf(podsIn(standing)) };
     const origin = { source: 'file', origin: file, nodeName, seenAt, ...admitting, isLenient } as const;
-    const [manifest] = await readManifests({ text, kind: 'file', origin });
-    if (manifest === undefined) return;
-    const { read } = manifest;
+    const now = await takenIn(standing, await readManifests({ text, kind: 'file', origin }), nextTurn);
     this.#changed = true;
-    if ('problems' in read) {
-      const until = read.refusedByClass ? 'the file or its RuntimeClass changes' : 'the file changes';
-      const problems = located(read.problems, { file, until, ...(read.name ? { pod: read.name } : {}) });
-      this.#entries.set(file, { ...before, read: digest, ...(classes ? { refusedBy: classes } : {}), problems });
-      return;
-    }
-    const isSame = before?.pod !== undefined && isEcho(before.pod, read.pod);
-    const good = { pod: isSame ? before.pod : read.pod, digest };
-    this.#entries.set(file, {
-      ...good,
-      read: digest,
-      warnings: located(read.warnings, { file, pod: nameOf(read.pod) }),
-    });
-    if (!isSame || before.digest !== digest) this.#options.onManifest({ file, manifest: good });
+    const isRefused = classes && now.problems.some(({ isOfClass }) => isOfClass);
+    const own = { ...(isRefused ? { refusedBy: classes } : {}), kept: before?.kept, mode };
+    this.#entries.set(file, { ...own, standing: now, read: digest });
+  }
+
+  /** Who may read a file may change without it. */
+  #seen(file: string, before: Entry, mode: number | undefined): void {
+    if (before.mode === mode) return;
+    this.#entries.set(file, { ...before, mode });
+    this.#changed = true;
   }
 
   /** A file or the whole source can not be read: what was good stays, and the cause is told. */
@@ -128,7 +148,7 @@ export class ManifestFiles {
     const before = this.#entries.get(file);
     if (!this.#entries.delete(file)) return;
     this.#changed = true;
-    if (before?.pod !== undefined) this.#options.onManifest({ file, manifest: null });
+    if (before?.kept !== undefined) this.#options.onManifest({ file, manifest: null });
   }
 
   /** Removes every file that is not among those present. */
@@ -141,57 +161,60 @@ export class ManifestFiles {
     if (!this.#changed) return undefined;
     this.#changed = false;
     const entries = [...this.#entries].sort(([one], [other]) => (one < other ? -1 : 1));
-    const holders = this.#holdersOf(entries);
-    const problems = [...this.#unreadable.values()];
-    const warnings = [...this.#odd.values()];
-    const pods: Pod[] = [];
-    for (const [file, entry] of entries) {
-      problems.push(...(entry.problems ?? []));
-      if (entry.pod === undefined) continue;
-      const holder = holders.get(entry.pod.metadata.uid);
-      if (holder !== undefined && holder !== file) {
-        problems.push(sameUid(file, entry.pod, holder));
-        continue;
-      }
-      pods.push(entry.pod);
-      warnings.push(...(entry.warnings ?? []));
-    }
-    this.#holders = holders;
-    return { pods, problems, warnings };
+    const texts = new Map(entries.map(([file, { standing }]) => [file, standing]));
+    const found = settled(texts, this.#holders, 'file');
+    this.#holders = found.holders;
+    this.#beside = { files: found.fileOf, objects: found.objects };
+    for (const [file, entry] of entries)
+      this.#settle(file, { ...entry, standing: found.texts.get(file) ?? EMPTY_TEXT });
+    return {
+      pods: found.pods,
+      problems: [...this.#unreadable.values(), ...found.problems],
+      warnings: [
+        ...this.#odd.values(),
+        ...found.warnings,
+        ...entries.flatMap(([file, entry]) => openSecret(file, entry)),
+      ],
+    };
   }
 
-  /** The files of the pods that were told last, by uid. */
-  fileOf(): ReadonlyMap<string, string> {
-    return this.#holders;
+  /** What there is beside the set that was told last. */
+  beside(): Beside {
+    return this.#beside;
   }
 
-  #holdersOf(entries: readonly (readonly [file: string, entry: Entry])[]): ReadonlyMap<string, string> {
-    const holders = new Map<string, string>();
-    for (const [file, { pod }] of entries) {
-      if (pod === undefined) continue;
-      const { uid } = pod.metadata;
-      if (!holders.has(uid) || this.#holders.get(uid) === file) holders.set(uid, file);
-    }
-    return holders;
+  /** Keeps what a file has come to, where that is another than is kept. */
+  #settle(file: string, entry: Entry): void {
+    const { kept, read } = entry;
+    // Of a file that has not been read nothing is known but what is kept.
+    const manifest = read === undefined ? kept : goodOf(entry, read);
+    this.#entries.set(file, { ...entry, kept: manifest });
+    if (!isKept(manifest, kept)) this.#options.onManifest({ file, manifest: manifest ?? null });
   }
 }
 
-const nameOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
+/** What to keep of a file: by its digest alone the next agent goes only where the text holds nothing but these pods. */
+function goodOf({ standing, kept }: Entry, digest: string): GoodManifest | undefined {
+  const pods = podsIn(standing);
+  if (pods.length === 0) return undefined;
+  const documents = [...standing.documents.values()];
+  const isWhole = standing.problems.length === 0 && documents.every(({ wanted }) => wanted?.needs.length === 0);
+  if (isWhole) return { pods, digest };
+  return kept && isEqual(kept.pods, pods) ? kept : { pods };
+}
 
-const located = (
-  problems: readonly Problem[],
-  where: Pick<SourceProblem, 'file' | 'pod' | 'until'>,
-): readonly SourceProblem[] => problems.map((problem) => ({ ...where, ...problem }));
+const isKept = (one: GoodManifest | undefined, other: GoodManifest | undefined): boolean =>
+  one?.digest === other?.digest && isEqual(one?.pods ?? [], other?.pods ?? []);
 
-/** Two files are two pods, and a uid is one pod's. */
-const sameUid = (file: string, pod: Pod, holder: string): SourceProblem => ({
-  file,
-  path: 'metadata.uid',
-  message: `Duplicate value: "${pod.metadata.uid}": already used by the pod of ${holder}`,
-  pod: nameOf(pod),
-  until: 'one of the two files changes',
-});
+const isEqual = (one: readonly Pod[], other: readonly Pod[]): boolean =>
+  one.length === other.length && one.every((pod, index) => pod === other[index]);
 
-/** Whether another version of a pod is only an echo: nothing of it is another that its actor would be told of. */
-export const isEcho = (before: Pod, after: Pod): boolean =>
-  Object.values(podUpdate(before, after)).every((isChanged) => !isChanged);
+/** What is secret is so for its owner alone. */
+function openSecret(file: string, { standing, mode }: Entry): SourceProblem[] {
+  const isSecret = [...standing.documents.values()].some(({ object }) => object?.kind === 'Secret');
+  if (!isSecret || mode === undefined || (mode & OTHERS) === 0) return [];
+  const shown = (mode & 0o7777).toString(8).padStart(4, '0');
+  return [
+    { file, path: '', message: `holds a Secret, and has the mode ${shown}: others may read it; it should be 0600` },
+  ];
+}

@@ -1,9 +1,15 @@
 import { readManifest } from '../../pod/api/manifest.ts';
+import type { Problem } from '../../pod/api/problem.ts';
+import { staticPodName } from '../../pod/api/staticPod.ts';
+import type { ConfigKind } from '../../pod/objects/configObject.ts';
+import { readObjectManifest } from '../../pod/objects/objectManifest.ts';
+import { otherKind } from '../../pod/objects/otherKinds.ts';
 import { type ManifestFile, type ManifestOrigin, podOf } from './manifestFile.ts';
-import { answerLimits, podLimits } from './manifestLimits.ts';
-import { excessOf, parseBounded, type TextLimits } from './yaml/boundedYaml.ts';
+import { answerLimits, fileLimits, podLimits } from './manifestLimits.ts';
+import { problemsToTell } from './problemsToTell.ts';
+import { type BoundedDocument, excessOf, parseDocuments, type TextLimits } from './yaml/boundedYaml.ts';
 
-/** What holds a text: a file has one pod, an answer one or a list. */
+/** Where a text comes from. */
 export type TextKind = 'file' | 'answer';
 
 /** A text to make pods of; plain data, as is all that it gives. */
@@ -13,60 +19,121 @@ export interface ManifestText {
   readonly origin: ManifestOrigin;
 }
 
-/** What a manifest of a text gives, and where it stands in the text: `items[3]`, empty for the whole. */
+/** What one object of a text gives, and where it stands in the text: `documents[1].items[3]`, empty for the whole. */
 export interface ReadManifest {
   readonly path: string;
+  /** Which object it is, be it right or wrong; absent where it does not say so, and may be any. */
+  readonly key?: string;
   readonly read: ManifestFile;
 }
 
 /** The manifests in a text, each read when it is asked for, or that it is `beyond` the limits it was to be read with. */
 export type ManifestsRead = { readonly manifests: Iterable<ReadManifest> } | { readonly beyond: string };
 
-/** Parses a text and makes its pods; whatever is wrong is a problem in its place. */
+/** What tells an object from others of its text; a pod has the name that the node gives it. */
+export const keyOf = (kind: string, { namespace, name }: { readonly namespace: string; readonly name: string }) =>
+  `${kind}/${namespace}/${name}`;
+
+/** Parses a text and makes what its documents describe; whatever is wrong is a problem in its place. */
 export function manifestsIn({ text, kind, origin }: ManifestText, limits: TextLimits): ManifestsRead {
-  const parsed = parseBounded(text, limits);
-  if ('beyond' in parsed) return parsed;
-  if ('problem' in parsed) return refused(parsed.problem);
-  const [value, ...others] = parsed.values;
-  if (value === undefined) return refused(`the ${kind} is empty`);
-  if (others.length > 0) return refused('expected one Pod, got several documents: use one file per pod');
-  return { manifests: reading(kind === 'file' ? [{ path: '', value }] : itemsOf(value), origin) };
+  const parsed = parseDocuments(text, limits);
+  if (!Array.isArray(parsed)) return 'beyond' in parsed ? parsed : refused(parsed.problem);
+  const documents: BoundedDocument[] = [];
+  for (const document of parsed) {
+    const found = 'value' in document ? bounded(document.value, limits) : document;
+    if ('beyond' in found) return found;
+    if (!('value' in found) || (found.value ?? null) !== null) documents.push(found);
+  }
+  if (documents.length === 0) return refused(`the ${kind} is empty`);
+  return { manifests: reading(documents, origin) };
 }
+
+/** What JSON holds has not been looked at yet. */
+const bounded = (value: unknown, limits: TextLimits): BoundedDocument => excessOf(value, limits) ?? { value };
 
 /** All manifests of a text of any size, but one that is larger than any is to be: it is refused. */
 export function allManifestsIn(text: ManifestText): Iterable<ReadManifest> {
-  const read = manifestsIn(text, text.kind === 'file' ? podLimits : answerLimits);
+  const read = manifestsIn(text, text.kind === 'file' ? fileLimits : answerLimits);
   return 'beyond' in read ? refused(tooLarge(read.beyond)).manifests : read.manifests;
 }
 
-function* reading(items: Iterable<{ path: string; value: unknown }>, origin: ManifestOrigin): Generator<ReadManifest> {
-  for (const { path, value } of items) yield { path, read: readPod(value, origin) };
+function* reading(documents: readonly BoundedDocument[], origin: ManifestOrigin): Generator<ReadManifest> {
+  for (const [index, document] of documents.entries()) {
+    const path = documents.length > 1 ? `documents[${index}]` : '';
+    if ('problem' in document) yield { path, read: wrong(document.problem) };
+    if (!('value' in document)) continue;
+    for (const item of itemsOf(document.value, path)) yield { path: item.path, ...readObject(item.value, origin) };
+  }
 }
 
-function readPod(value: unknown, origin: ManifestOrigin): ManifestFile {
+function readObject(value: unknown, origin: ManifestOrigin): Omit<ReadManifest, 'path'> {
   const excess = excessOf(value, podLimits);
-  if (excess === undefined) return podOf(readManifest(value), origin);
-  return { problems: [{ path: '', message: 'beyond' in excess ? tooLarge(excess.beyond) : excess.problem }] };
+  if (excess !== undefined) return { read: wrong('beyond' in excess ? tooLarge(excess.beyond) : excess.problem) };
+  const kind = kindOf(value);
+  if ((kind === 'ConfigMap' || kind === 'Secret') && isObject(value)) return readConfig(kind, value);
+  const other = kind === undefined ? undefined : otherKind(kind);
+  if (other === undefined) return readPod(value, origin);
+  // It says that it is none of those that pods are made of.
+  return { key: `${kind}/`, read: { problems: [other] } };
 }
 
-/** That a text gives no pods at all, and why. */
+function readPod(value: unknown, origin: ManifestOrigin): Omit<ReadManifest, 'path'> {
+  const manifest = readManifest(value);
+  const metadata = 'pod' in manifest ? manifest.pod.metadata : manifest.metadata;
+  const read = podOf(manifest, origin);
+  if (metadata === undefined) return { read };
+  const name = staticPodName(metadata.name, origin.nodeName);
+  return { key: keyOf('Pod', { namespace: metadata.namespace || 'default', name }), read };
+}
+
+function readConfig(kind: ConfigKind, value: object): Omit<ReadManifest, 'path'> {
+  const result = readObjectManifest(kind, value);
+  const reference = 'object' in result ? result.object : result.reference;
+  const of = reference === undefined ? '' : ` (${kind} ${reference.namespace}/${reference.name})`;
+  const told = (problems: readonly Problem[]) =>
+    problemsToTell(problems.map(({ path, message }) => ({ path, message: `${message}${of}` })));
+  return {
+    ...(reference === undefined ? {} : { key: keyOf(kind, reference) }),
+    read:
+      'object' in result
+        ? { object: result.object, warnings: told(result.warnings) }
+        : { problems: told(result.problems) },
+  };
+}
+
+const wrong = (message: string): ManifestFile => ({ problems: [{ path: '', message }] });
+
+/** That a text gives nothing at all, and why. */
 export const refused = (message: string): { readonly manifests: readonly ReadManifest[] } => ({
-  manifests: [{ path: '', read: { problems: [{ path: '', message }] } }],
+  manifests: [{ path: '', read: wrong(message) }],
 });
 
 /** What is told of a text that is beyond the limits. */
 const tooLarge = (beyond: string): string => `has ${beyond}, more than this node accepts`;
 
-/** The items of a list, which need not say of themselves what they are; of anything else the one that it is. */
-function itemsOf(value: unknown): { path: string; value: unknown }[] {
-  const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
-  if (typeof value !== 'object' || value === null || (kind !== 'PodList' && kind !== 'List'))
-    return [{ path: '', value }];
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+function kindOf(value: unknown): string | undefined {
+  const kind: unknown = isObject(value) && Object.hasOwn(value, 'kind') && 'kind' in value ? value.kind : undefined;
+  return typeof kind === 'string' ? kind : undefined;
+}
+
+/** What the items of a list are that do not say so of themselves; undefined for what is no list. */
+function kindOfItems(kind: string | undefined): string | undefined {
+  if (kind === 'List') return 'Pod';
+  const own = kind?.endsWith('List') ? kind.slice(0, -'List'.length) : undefined;
+  return own !== undefined && (['Pod', 'ConfigMap', 'Secret'].includes(own) || otherKind(own)) ? own : undefined;
+}
+
+/** The items of a list, and of lists in it; of anything else the one that it is. */
+function itemsOf(value: unknown, path: string): { path: string; value: unknown }[] {
+  const kind = kindOfItems(kindOf(value));
+  if (!isObject(value) || kind === undefined) return [{ path, value }];
+  const at = path === '' ? 'items' : `${path}.items`;
   // A list of none is written as null by those who write Go.
   const items: unknown = ('items' in value ? value.items : null) ?? [];
-  if (!Array.isArray(items)) return [{ path: 'items', value: items }];
-  return items.map((item: unknown, index) => ({
-    path: `items[${index}]`,
-    value: typeof item === 'object' && item !== null ? { apiVersion: 'v1', kind: 'Pod', ...item } : item,
-  }));
+  if (!Array.isArray(items)) return [{ path: at, value: items }];
+  return items.flatMap((item: unknown, index) =>
+    itemsOf(isObject(item) ? { apiVersion: 'v1', kind, ...item } : item, `${at}[${index}]`),
+  );
 }

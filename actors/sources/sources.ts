@@ -10,6 +10,7 @@ import { API_SOURCE, apiPods } from '../cluster/apiPods.ts';
 import type { OwnNode } from '../cluster/ownNode.ts';
 import { nextTurn as nextTurnOfHost } from '../nextTurn.ts';
 import type { NodeParts } from '../nodeParts.ts';
+import type { LocalObjects } from '../objects/localObjects.ts';
 import type { Network } from '../services/network.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
 import { changesOf } from './changes.ts';
@@ -49,6 +50,8 @@ export interface SourceParts {
   readonly cluster?: NodeParts['cluster'];
   /** What that says of the node, if there is one. */
   readonly ownNode?: Pick<OwnNode, 'heard'>;
+  /** Keeps the ConfigMaps and Secrets of manifests; absent: nobody asks for them. */
+  readonly localObjects?: Pick<LocalObjects, 'put' | 'begin'>;
   readonly jitter: () => number;
   readonly onError: (source: string, error: unknown) => void;
   /** Told which file each static pod is in, by uid, whenever that changes. */
@@ -70,6 +73,7 @@ export const sourceNames = ({
 export function sourcesFeed(parts: SourceParts): Feed {
   return async (send, options) => {
     const { clock, startThread } = parts;
+    parts.localObjects?.begin(send, options.signal);
     const readManifests = createManifestReader({ clock, startThread, signal: options.signal });
     const sources = [fileSource(parts, readManifests), httpSource(parts, readManifests), ...apiSource(parts)];
     const follow = async (source: Feed) => source(send, options);
@@ -92,14 +96,17 @@ function apiSource({ cluster, ownNode, nodeName, clock, jitter, onError }: Sourc
 
 /** Static pods from files; nothing at all when no path is given. */
 function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
-  const { durable, store, files, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError, onFiles } = parts;
+  const { durable, store, files, staticPodPath: path, fileCheckMs = FILE_CHECK_MS } = parts;
+  const { onError, onFiles, localObjects } = parts;
   return async (send, { signal }) => {
     if (path === undefined) return;
     const { common, onState } = following('file', parts, { place: path, everyMs: fileCheckMs, send, signal });
     const watching = watchManifests({
       ...{ ...common, files, readManifests, signal, path },
-      onSet: (set, files) => {
+      onSet: (set, { files, objects }) => {
         onFiles?.(files);
+        // Before its pods ask for them.
+        localObjects?.put('file', objects);
         common.onSet(set);
       },
       listEveryMs: fileCheckMs,
@@ -115,7 +122,7 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
 
 /** Static pods from a URL; nothing at all when none is given. */
 function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
-  const { durable, store, manifestUrl, network, onError } = parts;
+  const { durable, store, manifestUrl, network, onError, localObjects } = parts;
   return async (send, { signal }) => {
     if (manifestUrl === undefined) return;
     const { url, everyMs } = manifestUrl;
@@ -125,6 +132,10 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
     const { common, onState, tell } = following('http', parts, { place: withoutSecrets(url), everyMs, send, signal });
     const watching = watchManifestUrl({
       ...{ ...common, ...manifestUrl, network, readManifests, signal },
+      onSet: (set, objects) => {
+        localObjects?.put('http', objects);
+        common.onSet(set);
+      },
       lastGood: durable.fetched.get(key),
       onUnread: (problems) => tell({ type: 'config.sourceUnread', source: 'http', problems }),
       onGood: (pods) => keep(store.write('fetched', key, [...pods])),

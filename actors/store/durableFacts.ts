@@ -19,11 +19,13 @@ const containerSize = z.object({ cpuRequest: z.number(), cpuLimit: z.number(), m
 const schemas = {
   /** The last good version of each manifest, by its file. */
   manifests: z.pipe(
-    // An older version kept the pod alone.
-    z.transform((kept: unknown) =>
-      typeof kept === 'object' && kept !== null && 'spec' in kept ? { pod: kept } : kept,
-    ),
-    z.object({ pod: podSchema, digest: z.optional(z.string()) }),
+    // Of one pod an older version kept that, and the first ones nothing else.
+    z.transform((kept: unknown) => {
+      if (typeof kept !== 'object' || kept === null) return kept;
+      if ('spec' in kept) return { pods: [kept] };
+      return 'pod' in kept ? { ...kept, pods: [kept.pod] } : kept;
+    }),
+    z.object({ pods: z.array(podSchema), digest: z.optional(z.string()) }),
   ) as unknown as z.ZodMiniType<GoodManifest>,
   /** The last good set of a manifest URL, by the URL. */
   fetched: z.array(podSchema) as unknown as z.ZodMiniType<readonly Pod[]>,

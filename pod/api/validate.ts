@@ -6,7 +6,7 @@ import { validateNames } from './validation/names.ts';
 import { validatePodResources, validateResizePolicies } from './validation/podResources.ts';
 import { validateAmounts } from './validation/resources.ts';
 import { validateSecurity } from './validation/security.ts';
-import { validateStatic } from './validation/static.ts';
+import { type StaticRules, validateStatic } from './validation/static.ts';
 import { validateVolumes } from './validation/volumes.ts';
 import { dnsLabel, dnsSubdomain, invalid, notNegative } from './validation/words.ts';
 
@@ -15,9 +15,10 @@ const LONGEST_DEADLINE = 2 ** 31 - 1;
 
 /**
  * What a node can not run of a pod with its defaults; empty when all is well. Messages are Kubernetes's own. A static pod
- * that refers to objects of an API server is refused, or, `isLenient`, taken as far as it can do without them.
+ * that refers to objects of an API server is refused, or, `isLenient`, taken as far as it can do without them; but for
+ * those that its source may have where the caller `seesNeeds`.
  */
-export function validatePod(pod: Pod, { isLenient = false }: { readonly isLenient?: boolean } = {}): Problem[] {
+export function validatePod(pod: Pod, { isLenient = false, seesNeeds = false }: Partial<StaticRules> = {}): Problem[] {
   const { metadata, spec } = pod;
   return [
     ...dnsSubdomain('metadata.name', metadata.name),
@@ -44,7 +45,7 @@ export function validatePod(pod: Pod, { isLenient = false }: { readonly isLenien
     ...validateAmounts(spec.overhead ?? {}, 'spec.overhead'),
     ...validateSecurity(pod),
     ...validateHostNetwork(pod),
-    ...(isStaticPod(pod) ? validateStatic(spec, isLenient) : []),
+    ...(isStaticPod(pod) ? validateStatic(spec, { isLenient, seesNeeds }) : []),
   ];
 }
 

@@ -67,6 +67,7 @@ export function podNamed(name: string, directory: string): Pod {
   const file = join(directory, `${name}.yaml`);
   const read = readFileText(manifest(name), { origin: file, nodeName });
   if ('problems' in read) throw new Error(read.problems.map(({ message }) => message).join('; '));
+  if (!('pod' in read)) throw new Error(`${name} is no pod`);
   return read.pod;
 }
 

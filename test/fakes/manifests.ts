@@ -1,8 +1,12 @@
 import type { ManifestFile, ManifestOrigin } from '../../actors/sources/manifestFile.ts';
 import { loopLimits } from '../../actors/sources/manifestLimits.ts';
-import { type ManifestList, podsOf } from '../../actors/sources/manifestList.ts';
 import type { ReadManifests } from '../../actors/sources/manifestReader.ts';
-import { type ManifestText, manifestsIn } from '../../actors/sources/manifestText.ts';
+import {
+  allManifestsIn,
+  type ManifestText,
+  manifestsIn,
+  type ReadManifest,
+} from '../../actors/sources/manifestText.ts';
 
 const nowhere: ManifestOrigin = {
   ...{ source: 'file', origin: '/pods/a.yaml', nodeName: 'node', seenAt: 0, classes: new Map() },
@@ -25,6 +29,23 @@ export function readFileText(text: string, origin: Partial<ManifestOrigin> = {})
   return manifest.read;
 }
 
-/** What a node makes of a URL's answer. */
-export const readAnswer = (text: string, origin: Partial<ManifestOrigin> = {}): ManifestList =>
-  podsOf(manifestsOf({ text, kind: 'answer', origin: { ...nowhere, source: 'http', ...origin } }), () => undefined);
+/** What a node makes of each document and item of a URL's answer. */
+export const readAnswer = (text: string, origin: Partial<ManifestOrigin> = {}): readonly ReadManifest[] =>
+  manifestsOf({ text, kind: 'answer', origin: { ...nowhere, source: 'http', ...origin } });
+
+/** What a node makes of each document and item of a file. */
+export const readDocuments = (text: string, origin: Partial<ManifestOrigin> = {}): readonly ReadManifest[] => [
+  ...allManifestsIn({ text, kind: 'file', origin: { ...nowhere, ...origin } }),
+];
+
+/** Manifests as one line each, to be put together with `---`. */
+export const podText = (name: string, more = '', image = 'busybox:1') =>
+  `{apiVersion: v1, kind: Pod, metadata: {name: ${name}}, spec: {${more}containers: [{name: main, image: '${image}'}]}}\n`;
+export const configText = (name: string, data: string, more = '') =>
+  `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${name}}, data: {${data}}${more}}\n`;
+export const secretText = (name: string, data: string) =>
+  `{apiVersion: v1, kind: Secret, metadata: {name: ${name}}, stringData: {${data}}}\n`;
+/** The spec of a pod that takes its variables of a ConfigMap. */
+export const ofConfig = (name: string) => `volumes: [{name: c, configMap: {name: ${name}}}], `;
+export const ofSecret = (name: string) => `volumes: [{name: s, secret: {secretName: ${name}}}], `;
+export const documents = (...texts: readonly string[]): string => texts.join('---\n');

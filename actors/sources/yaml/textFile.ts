@@ -9,7 +9,7 @@ export const LARGEST_FILE = 1024 * 1024;
 export const A_DIRECTORY = 'a directory, not a file';
 
 /** What was found at a path: a text, something that is no file, or nothing. */
-export type FoundText = { readonly text: string } | { readonly noFile: string } | undefined;
+export type FoundText = { readonly text: string; readonly mode: number } | { readonly noFile: string } | undefined;
 
 /** A file's text (symlinks are followed). Throws when it can not be read. */
 export async function readTextFile(files: FileSystem, file: string, signal?: AbortSignal): Promise<FoundText> {
@@ -43,7 +43,7 @@ async function textOf(handle: OpenFile, signal: AbortSignal | undefined): Promis
   const bytes = await handle.readFile(signal ? { signal } : {});
   // It may have grown meanwhile.
   if (bytes.length > LARGEST_FILE) throw new Error(tooLargeFile(bytes.length));
-  return { text: bytes.toString('utf8') };
+  return { text: bytes.toString('utf8'), mode: found.mode };
 }
 
 const tooLargeFile = (size: number): string => `the file has ${size} bytes; the limit is ${LARGEST_FILE}`;

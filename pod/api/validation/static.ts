@@ -1,4 +1,8 @@
-/** A static pod has no API server behind it, so it may not refer to anything that lives there (C24). */
+/**
+ * A static pod has no API server behind it, so it may not refer to anything that lives there (C24); to a ConfigMap or a
+ * Secret it may where one comes from its own source.
+ */
+import type { ConfigKind } from '../../objects/configObject.ts';
 import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';
 import type { Container } from '../schema/container.ts';
@@ -13,25 +17,58 @@ interface Reference {
   readonly resource: string;
   /** The pod can do without it: the reference says so, or nothing comes of it. */
   readonly isOptional: boolean;
+  /** What the pod gets of it where the source of the pod has it, in the pod's namespace. */
+  readonly object?: NamedObject | undefined;
 }
 
-/**
- * Refuses each reference, as a kubelet does. One that is lenient, for manifests that were written for a cluster, takes
- * what a pod can do without.
- */
-export function validateStatic(spec: PodSpec, isLenient: boolean): Problem[] {
-  const references = [...podReferences(spec), ...volumeReferences(spec), ...containerReferences(spec)];
-  const refused = references.filter(({ isOptional }) => !(isLenient && isOptional));
+interface NamedObject {
+  readonly kind: ConfigKind;
+  readonly name: string;
+}
+
+/** Something without which a static pod is refused, and why it is. */
+export interface Need extends NamedObject {
+  readonly problem: Problem;
+}
+
+/** How references are judged. */
+export interface StaticRules {
+  /** What a pod can do without is taken: for manifests that were written for a cluster. */
+  readonly isLenient: boolean;
+  /** Whoever asks sees to its needs. */
+  readonly seesNeeds?: boolean;
+}
+
+/** Refuses each reference, as a kubelet does. */
+export function validateStatic(spec: PodSpec, { isLenient, seesNeeds = false }: StaticRules): Problem[] {
+  const refused = refusedReferences(spec, isLenient).filter(({ object }) => !seesNeeds || object === undefined);
   return [
-    ...refused.map(({ path, resource, isOptional }) => {
-      const hint = isOptional ? ' (accepted with --lenient-manifests)' : '';
-      return { path, message: `static pods may not reference ${resource}${hint}` };
-    }),
+    ...refused.map(problemOf),
     ...(spec.ephemeralContainers?.length
       ? [forbidden('spec.ephemeralContainers', 'static pods may not have ephemeral containers')]
       : []),
   ];
 }
+
+/** The objects that a pod is refused for unless its source has them, once for each place that names one. */
+export function needsOf(spec: PodSpec, isLenient: boolean): Need[] {
+  return refusedReferences(spec, isLenient).flatMap((reference) =>
+    reference.object === undefined ? [] : [{ ...reference.object, problem: problemOf(reference) }],
+  );
+}
+
+function refusedReferences(spec: PodSpec, isLenient: boolean): Reference[] {
+  const references = [...podReferences(spec), ...volumeReferences(spec), ...containerReferences(spec)];
+  return references.filter(({ isOptional }) => !(isLenient && isOptional));
+}
+
+function problemOf({ path, resource, isOptional }: Reference): Problem {
+  const hint = isOptional ? ' (accepted with --lenient-manifests)' : '';
+  return { path, message: `static pods may not reference ${resource}${hint}` };
+}
+
+const named = (kind: ConfigKind, name: string | undefined): NamedObject | undefined =>
+  name ? { kind, name } : undefined;
 
 const isOptional = (reference: object): boolean => 'optional' in reference && reference.optional === true;
 
@@ -47,7 +84,14 @@ function podReferences({
       ? [{ path: `spec.${account}`, resource: 'serviceaccounts', isOptional: !serviceAccountName }]
       : []),
     ...imagePullSecrets.flatMap(({ name }, index) =>
-      name ? [{ path: `spec.imagePullSecrets[${index}]`, resource: 'secrets', isOptional: true }] : [],
+      name
+        ? [
+            {
+              ...{ path: `spec.imagePullSecrets[${index}]`, resource: 'secrets', isOptional: true },
+              object: named('Secret', name),
+            },
+          ]
+        : [],
     ),
     ...(resourceClaims?.length ? [{ path: 'spec.resourceClaims', resource: 'resourceclaims', isOptional: false }] : []),
   ];
@@ -85,23 +129,34 @@ function volumeReferences({ volumes = [] }: PodSpec): Reference[] {
   return volumes.flatMap((volume, index) => ofVolume(volume, `spec.volumes[${index}]`));
 }
 
+/** By the kind of source that names them. */
+const objectsNamed = (configMap: string | undefined, secret: string | undefined) =>
+  new Map([
+    ['configMap', named('ConfigMap', configMap)],
+    ['secret', named('Secret', secret)],
+  ]);
+
 function ofVolume(volume: Volume, path: string): Reference[] {
+  const objects = objectsNamed(volume.configMap?.name, volume.secret?.secretName);
   const own = entriesOf(VOLUMES).flatMap(([kind, resource]) => {
     const source = volume[kind];
-    return source === undefined
-      ? []
-      : [{ path: `${path}.${kind}`, resource, isOptional: isOptional(source) || MOUNT_SAYS.has(kind) }];
+    if (source === undefined) return [];
+    const mayLack = isOptional(source) || MOUNT_SAYS.has(kind);
+    return [{ path: `${path}.${kind}`, resource, isOptional: mayLack, object: objects.get(kind) }];
   });
   const credentials = WITH_SECRETS.filter((kind) => volume[kind]?.secretRef?.name).map((kind) => ({
     ...{ path: `${path}.${kind}.secretRef`, resource: 'secrets', isOptional: true },
   }));
-  const projected = (volume.projected?.sources ?? []).flatMap((projection, index) =>
-    entriesOf(PROJECTIONS).flatMap(([kind, resource]) => {
+  const projected = (volume.projected?.sources ?? []).flatMap((projection, index) => {
+    const objects = objectsNamed(projection.configMap?.name, projection.secret?.name);
+    return entriesOf(PROJECTIONS).flatMap(([kind, resource]) => {
       const source = projection[kind];
       const at = `${path}.projected.sources[${index}].${kind}`;
-      return source === undefined ? [] : [{ path: at, resource, isOptional: isOptional(source) }];
-    }),
-  );
+      return source === undefined
+        ? []
+        : [{ path: at, resource, isOptional: isOptional(source), object: objects.get(kind) }];
+    });
+  });
   return [...own, ...credentials, ...projected];
 }
 
@@ -112,16 +167,24 @@ function containerReferences(spec: PodSpec): Reference[] {
 }
 
 function ofContainer({ env = [], envFrom = [] }: Container): Reference[] {
-  const reference = (path: string, resource: string, source: object | undefined): Reference[] =>
-    source === undefined ? [] : [{ path, resource, isOptional: isOptional(source) }];
+  const reference = (path: string, kind: ConfigKind, source: SourceOfVariables | undefined): Reference[] => {
+    const resource = kind === 'Secret' ? 'secrets' : 'configmaps';
+    return source === undefined
+      ? []
+      : [{ path, resource, isOptional: isOptional(source), object: named(kind, source.name) }];
+  };
   return [
     ...env.flatMap(({ valueFrom }, index) => [
-      ...reference(`env[${index}].valueFrom.secretKeyRef`, 'secrets', valueFrom?.secretKeyRef),
-      ...reference(`env[${index}].valueFrom.configMapKeyRef`, 'configmaps', valueFrom?.configMapKeyRef),
+      ...reference(`env[${index}].valueFrom.secretKeyRef`, 'Secret', valueFrom?.secretKeyRef),
+      ...reference(`env[${index}].valueFrom.configMapKeyRef`, 'ConfigMap', valueFrom?.configMapKeyRef),
     ]),
     ...envFrom.flatMap(({ secretRef, configMapRef }, index) => [
-      ...reference(`envFrom[${index}].secretRef`, 'secrets', secretRef),
-      ...reference(`envFrom[${index}].configMapRef`, 'configmaps', configMapRef),
+      ...reference(`envFrom[${index}].secretRef`, 'Secret', secretRef),
+      ...reference(`envFrom[${index}].configMapRef`, 'ConfigMap', configMapRef),
     ]),
   ];
+}
+
+interface SourceOfVariables {
+  readonly name?: string | undefined;
 }

@@ -61,15 +61,12 @@ test('C25: a static pod of a file or URL is admitted with what its class gives, 
   const manifest = (spec: string) =>
     `{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {runtimeClassName: sandboxed, ${spec}containers: [{name: main, image: a}]}}`;
   expect(readFileText(manifest(''), { classes })).toMatchObject({ pod: { spec: { overhead: { cpu: '250m' } } } });
-  expect(readAnswer(manifest(''), { classes })).toMatchObject({
-    pods: [{ spec: { overhead: { cpu: '250m' } } }],
-  });
+  expect(readAnswer(manifest(''), { classes })).toMatchObject([
+    { read: { pod: { spec: { overhead: { cpu: '250m' } } } } },
+  ]);
   const refused = { path: 'spec.overhead', message: expect.stringMatching(/^pod rejected: Pod's Overhead/) };
   expect(readFileText(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject({ problems: [refused] });
-  expect(readAnswer(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject({
-    pods: [],
-    refused: [refused],
-  });
+  expect(readAnswer(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject([{ read: { problems: [refused] } }]);
 });
 
 describe('C25: the source of static pods', () => {
@@ -211,7 +208,7 @@ describe('C25: the source of static pods', () => {
     await before.until(() => before.sets.length > 1);
     await before.stop();
     expect(before.sets.map((set) => set.pods[0])).toEqual(before.sets.map(() => pods[0]));
-    expect(before.kept.map(({ manifest: good }) => good?.pod)).toEqual([pods[0], pods[0]]);
+    expect(before.kept.map(({ manifest: good }) => good?.pods[0])).toEqual([pods[0], pods[0]]);
     await write('classes', 'a.yaml', classNamed('another', 'runc'));
     const lastGood = new Map(before.kept.flatMap(({ file, manifest: good }) => (good ? [[file, good] as const] : [])));
     const after = source(lastGood);

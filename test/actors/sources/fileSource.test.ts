@@ -208,7 +208,7 @@ describe('the set', () => {
     await replace(file, `${manifest('a')}# a comment\n`);
     const again = await until(() => sets.length > 2);
     expect(again.pods[0]).toBe(pod);
-    expect(kept.map(({ manifest: good }) => good?.pod)).toEqual([pod, again.pods[1], pod]);
+    expect(kept.map(({ manifest: good }) => good?.pods[0])).toEqual([pod, again.pods[1], pod]);
   });
 
   test('two files with one pod name are both in the set', async () => {
@@ -307,7 +307,7 @@ describe('an invalid manifest', () => {
     await writeFile(file, 'apiVersion: v1\nkind: Po');
     startAnew(file, good);
     const again = await first();
-    expect(again.pods).toEqual([good.pod]);
+    expect(again.pods).toEqual(good.pods);
     expect(again.problems).toMatchObject([{ file, path: 'kind', message: 'expected Pod, got Po' }]);
   });
 
@@ -324,7 +324,7 @@ describe('an invalid manifest', () => {
     const file = join(path, 'a.yaml');
     const good = await lastGoodOf(file);
     startAnew(file, good);
-    expect((await first()).pods[0]).toBe(good.pod);
+    expect((await first()).pods[0]).toBe(good.pods[0]);
     expect(kept).toEqual([]);
   });
 

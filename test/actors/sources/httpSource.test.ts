@@ -11,6 +11,7 @@ import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { documents, ofSecret, podText, secretText } from '../../fakes/manifests.ts';
 
 const manifest = (name: string, more: object = {}) => ({
   ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, ...more } },
@@ -29,6 +30,7 @@ let ended: Promise<void> | undefined;
 let sets: ManifestSet[];
 let unread: (readonly SourceProblem[])[];
 let good: (readonly Pod[])[];
+let objects: readonly string[];
 
 beforeEach(async () => {
   [requests, sets, unread, good] = [[], [], [], []];
@@ -66,7 +68,10 @@ function start({ lastGood, clock = systemClock, headers = [], classes }: Start =
     readManifests: createManifestReader({ clock, signal: stop.signal }),
     ...(classes ? { readClasses: async () => classes() } : {}),
     onState: () => {},
-    onSet: (set) => sets.push(set),
+    onSet: (set, found) => {
+      sets.push(set);
+      objects = found.map(({ kind, name }) => `${kind} ${name}`);
+    },
     onUnread: (problems) => unread.push(problems),
     onGood: (pods) => good.push(pods),
   });
@@ -252,7 +257,7 @@ describe('from one answer to the next', () => {
       'a pod twice',
       list(manifest('a'), manifest('a')),
       200,
-      [expect.stringMatching(/^items\[1\]\.metadata\.uid: Duplicate/) as unknown as string],
+      ['items[1].metadata.name: Duplicate value: Pod default/a-node-1 is in this text already'],
     ],
     ['an error', 'gone', 404, [': the server answered 404 Not Found']],
     ['too much', ' '.repeat(10 * 2 ** 20 + 1), 200, [': the response is larger than 10485760 bytes']],
@@ -275,6 +280,48 @@ describe('from one answer to the next', () => {
       expect(good).toHaveLength(1);
     },
   );
+});
+
+describe('an answer with ConfigMaps and Secrets', () => {
+  const needing = (image: string) => podText('p', ofSecret('s'), image);
+  const whole = (image = 'busybox:1') => documents(needing(image), secretText('s', 'k: hunter2'), podText('q'));
+
+  test('gives them to its own pods, and keeps none of them', async () => {
+    answers(whole());
+    start();
+    await until(() => sets.length === 1);
+    expect(sets[0] && namesOf(sets[0])).toEqual(['p-node-1', 'q-node-1']);
+    expect(objects).toEqual(['Secret s']);
+    expect(JSON.stringify([good, sets])).not.toContain('hunter2');
+  });
+
+  test('has each by itself: what is wrong stands as it was, what is right is used', async () => {
+    answers(whole());
+    start();
+    await until(() => sets.length === 1);
+    answers(documents(needing('other'), podText('q', 'restartPolicy: No, '), 'kind: Service\n'));
+    await until(() => sets.length === 2);
+    const said = (set: ManifestSet | undefined) => set?.problems.map(({ path, until }) => `${path}: ${until}`);
+    expect(sets[1]?.pods).toEqual(sets[0]?.pods);
+    expect(objects).toEqual([]);
+    expect(said(sets[1])).toEqual([
+      'documents[1].spec.restartPolicy: the response changes',
+      'documents[2].kind: the response changes',
+      'documents[0].spec.volumes[0].secret: the response changes, or it has Secret default/s',
+    ]);
+    answers(whole('other'));
+    await until(() => sets.length === 3);
+    expect(sets[2]?.pods.map(({ spec }) => spec.containers[0]?.image)).toEqual(['other', 'busybox:1']);
+    expect(said(sets[2])).toEqual([]);
+  });
+
+  test('of which nothing can be used is no set', async () => {
+    answers(needing('a'));
+    start();
+    await until(() => unread.length === 1);
+    expect(unread[0]).toMatchObject([{ message: 'static pods may not reference secrets' }]);
+    expect(sets).toEqual([]);
+  });
 });
 
 describe('a URL that cannot be read at the start', () => {

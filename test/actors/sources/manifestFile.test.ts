@@ -36,7 +36,6 @@ describe('the text of a manifest', () => {
   test.each([
     ['an empty file', '', 'the file is empty'],
     ['a file of comments', '# nothing\n---\n', 'the file is empty'],
-    ['several documents', `${pod('')}---\n${pod('')}`, 'expected one Pod, got several documents: use one file per pod'],
     ['a list', '[]', 'expected one Pod'],
     ['a text', 'hello', 'expected one Pod'],
     [

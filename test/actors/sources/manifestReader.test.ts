@@ -93,7 +93,7 @@ test('a large text gives what it would give on the event loop: the whole pod, wi
   for (const spec of ['restartPolcy: Never, ', 'restartPolicy: Sometimes, ', '']) {
     const small = `{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {${spec}containers: [{name: a, image: b}]}}`;
     const [manifest] = await read(asText(`${comment}${small}`));
-    expect(manifest).toEqual({ path: '', read: readFileText(small) });
+    expect(manifest).toEqual({ key: 'Pod/default/web-node', path: '', read: readFileText(small) });
   }
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type GoodManifest, ManifestFiles, type ManifestToStore } from '../../../actors/sources/manifestSet.ts';
-import { readAtOnce } from '../../fakes/manifests.ts';
+import { documents, ofSecret, podText, readAtOnce, secretText } from '../../fakes/manifests.ts';
 
 const FILE = '/pods/a.yaml';
 const text = (more = '') =>
@@ -13,14 +13,15 @@ function files(lastGood?: GoodManifest, nodeName = 'node') {
     nodeName,
     isLenient: false,
     readManifests: readAtOnce,
+    nextTurn: async () => {},
     lastGood: new Map(lastGood ? [[FILE, lastGood]] : []),
     onManifest: (each) => kept.push(each),
   });
-  const list = async (content: string) => {
-    await found.update(FILE, content, 0);
+  const list = async (content: string, mode?: number) => {
+    await found.update(FILE, { text: content, mode }, 0);
     return found.take();
   };
-  return { list, kept };
+  return { list, kept, beside: () => found.beside() };
 }
 
 async function keptOf(content: string): Promise<GoodManifest> {
@@ -35,19 +36,23 @@ describe('a file that has not changed over a restart', () => {
   test('gives its last good version at once, and is read at the next list', async () => {
     const good = await keptOf(text('restartPolcy: Never, '));
     const { list, kept } = files(good);
-    expect(await list(text('restartPolcy: Never, '))).toEqual({ pods: [good.pod], problems: [], warnings: [] });
+    expect(await list(text('restartPolcy: Never, '))).toEqual({ pods: good.pods, problems: [], warnings: [] });
     const { pods, warnings } = (await list(text('restartPolcy: Never, '))) ?? {};
-    expect(pods?.[0]).toBe(good.pod);
+    expect(pods?.[0]).toBe(good.pods[0]);
     expect(warnings).toEqual([expect.objectContaining({ path: 'spec.restartPolcy' })]);
     expect(await list(text('restartPolcy: Never, '))).toBeUndefined();
     expect(kept).toEqual([]);
   });
 
   test('gives another pod at the next list when this agent reads it otherwise', async () => {
-    const { pod, digest } = await keptOf(text());
-    const older = { pod: { ...pod, spec: { ...pod.spec, enableServiceLinks: false } }, digest };
+    const {
+      pods: [pod],
+      digest,
+    } = await keptOf(text());
+    if (pod === undefined) throw new Error('no pod');
+    const older = { pods: [{ ...pod, spec: { ...pod.spec, enableServiceLinks: false } }], digest };
     const { list, kept } = files(older);
-    expect((await list(text()))?.pods).toEqual([older.pod]);
+    expect((await list(text()))?.pods).toEqual(older.pods);
     expect((await list(text()))?.pods).toMatchObject([{ spec: { enableServiceLinks: true } }]);
     expect(kept).toMatchObject([{ file: FILE, manifest: { digest } }]);
   });
@@ -55,11 +60,11 @@ describe('a file that has not changed over a restart', () => {
 
 test.each([
   ['another text', (good: GoodManifest) => good, text('restartPolicy: Never, ')],
-  ['a pod of which the text is not known', ({ pod }: GoodManifest) => ({ pod }), text()],
+  ['a pod of which the text is not known', ({ pods }: GoodManifest) => ({ pods }), text()],
 ])('%s is read at once', async (_what, before, now) => {
   const { list, kept } = files(before(await keptOf(text())));
   const { pods } = (await list(now)) ?? {};
-  expect(kept).toEqual([{ file: FILE, manifest: { pod: pods?.[0], digest: (await keptOf(now)).digest } }]);
+  expect(kept).toEqual([{ file: FILE, manifest: { pods, digest: (await keptOf(now)).digest } }]);
 });
 
 test('a status in a file counts for nothing: with another one the pod is the same', async () => {
@@ -78,14 +83,79 @@ test('so is the same text by a node of another name: its pod has another', async
 test('so is the text of before after one that was refused: what was wrong is over', async () => {
   const good = await keptOf(text());
   const { list } = files(good);
-  expect(await list('kind: Po')).toMatchObject({ pods: [good.pod], problems: [{ path: 'kind' }] });
-  expect(await list(text())).toMatchObject({ pods: [good.pod], problems: [] });
+  expect(await list('kind: Po')).toMatchObject({ pods: good.pods, problems: [{ path: 'kind' }] });
+  expect(await list(text())).toMatchObject({ pods: good.pods, problems: [] });
 });
 
 test('the same pod in another text is kept again: the next start knows it by that text', async () => {
   const { list, kept } = files();
   await list(text());
   const [pod] = (await list(`${text()} # a comment`))?.pods ?? [];
-  expect(kept.map(({ manifest }) => manifest?.pod)).toEqual([pod, pod]);
+  expect(kept.map(({ manifest }) => manifest?.pods[0])).toEqual([pod, pod]);
   expect(kept[1]?.manifest?.digest).not.toBe(kept[0]?.manifest?.digest);
+});
+
+describe('a file that holds more than pods', () => {
+  const both = (data = 'password: hunter2') => documents(podText('a', ofSecret('s')), secretText('s', data));
+
+  test('is kept without them, and read at once after a restart', async () => {
+    const { list, kept, beside } = files();
+    const { pods } = (await list(both())) ?? {};
+    expect(kept).toEqual([{ file: FILE, manifest: { pods } }]);
+    expect(JSON.stringify(kept)).not.toContain('hunter2');
+    expect(beside()).toMatchObject({
+      objects: [{ kind: 'Secret', name: 's' }],
+      files: new Map([[pods?.[0]?.metadata.uid, FILE]]),
+    });
+    const again = files(kept[0]?.manifest ?? undefined);
+    expect((await again.list(both()))?.pods).toEqual(pods);
+    expect(again.beside().objects).toHaveLength(1);
+    expect(again.kept).toEqual([]);
+  });
+
+  test('changes nothing of its pod where only the object is another', async () => {
+    const { list, kept, beside } = files();
+    const before = await list(both());
+    const after = await list(both('password: other'));
+    expect(after?.pods[0]).toBe(before?.pods[0]);
+    expect(String(beside().objects[0]?.data.get('password'))).toBe('other');
+    expect(kept).toHaveLength(1);
+  });
+
+  test('keeps a pod after a restart that has lost its object, and refuses it', async () => {
+    const first = files();
+    const { pods } = (await first.list(both())) ?? {};
+    const again = files(first.kept[0]?.manifest ?? undefined);
+    expect(await again.list(podText('a', ofSecret('s')))).toMatchObject({
+      pods,
+      problems: [{ message: 'static pods may not reference secrets' }],
+    });
+  });
+
+  test('is not kept while its pod waits for an object', async () => {
+    const { list, kept } = files();
+    expect(await list(podText('a', ofSecret('s')))).toMatchObject({ pods: [], problems: [{}] });
+    expect(kept).toEqual([]);
+    expect((await list(both()))?.pods).toHaveLength(1);
+    expect(kept).toHaveLength(1);
+  });
+
+  test.each([
+    [0o100644, [`holds a Secret, and has the mode 0644: others may read it; it should be 0600`]],
+    [0o100640, [`holds a Secret, and has the mode 0640: others may read it; it should be 0600`]],
+    [0o100600, []],
+    [0o100400, []],
+  ])('is told of when it is a Secret and the mode is %o', async (mode, told) => {
+    const { list } = files();
+    const set = await list(both(), mode);
+    expect(set?.warnings.map(({ message }) => message)).toEqual(told);
+    expect((await list(podText('b'), mode))?.warnings).toEqual([]);
+  });
+
+  test('is told of no more once only its mode is another', async () => {
+    const { list } = files();
+    expect((await list(both(), 0o644))?.warnings).toHaveLength(1);
+    expect((await list(both(), 0o600))?.warnings).toEqual([]);
+    expect(await list(both(), 0o600)).toBeUndefined();
+  });
 });

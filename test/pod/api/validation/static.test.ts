@@ -3,6 +3,7 @@ import { withDefaults } from '../../../../pod/api/defaults.ts';
 import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
 import { staticPod } from '../../../../pod/api/staticPod.ts';
 import { validatePod } from '../../../../pod/api/validate.ts';
+import { needsOf, validateStatic } from '../../../../pod/api/validation/static.ts';
 import { aContainer, aPod } from '../../fixtures.ts';
 
 const main = 'spec.containers[0]';
@@ -104,5 +105,47 @@ describe('C24: a static pod may not refer to API objects', () => {
     expect(forStatic({ ephemeralContainers: [aContainer({ name: 'e' })] })).toEqual([
       'spec.ephemeralContainers: Forbidden: static pods may not have ephemeral containers',
     ]);
+  });
+});
+
+describe('what the source of a static pod may have', () => {
+  const volumes = [
+    { name: 'a', configMap: { name: 'c' } },
+    { name: 'b', secret: { secretName: 's', optional } },
+    { name: 'p', projected: { sources: [{ secret: { name: 's' } }, { configMap: { name: 'c' } }] } },
+  ];
+  const env = [
+    { name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } },
+    { name: 'B', valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } },
+  ];
+  const envFrom = [{ secretRef: { name: 's' } }, { configMapRef: { name: 'c' } }];
+  const spec = { volumes, imagePullSecrets: [{ name: 's' }], containers: [aContainer({ env, envFrom })] };
+
+  test('is what it needs, and no reason to refuse it for whoever sees to that', () => {
+    const needs = needsOf(spec, false);
+    expect(needs.map(({ kind, name, problem }) => `${problem.path}: ${kind} ${name}`)).toEqual([
+      'spec.imagePullSecrets[0]: Secret s',
+      'spec.volumes[0].configMap: ConfigMap c',
+      'spec.volumes[1].secret: Secret s',
+      'spec.volumes[2].projected.sources[0].secret: Secret s',
+      'spec.volumes[2].projected.sources[1].configMap: ConfigMap c',
+      `${main}.env[0].valueFrom.secretKeyRef: Secret s`,
+      `${main}.env[1].valueFrom.configMapKeyRef: ConfigMap c`,
+      `${main}.envFrom[0].secretRef: Secret s`,
+      `${main}.envFrom[1].configMapRef: ConfigMap c`,
+    ]);
+    expect(forStatic(spec)).toEqual(needs.map(({ problem }) => `${problem.path}: ${problem.message}`));
+    expect(validateStatic(spec, { isLenient: false, seesNeeds: true })).toEqual([]);
+  });
+
+  test('it need not have where the node is lenient and the pod can do without', () => {
+    expect(needsOf(spec, true).map(({ problem }) => problem.path)).not.toContain('spec.volumes[1].secret');
+    expect(needsOf(spec, true)).toHaveLength(7);
+  });
+
+  test('is nothing without a name, and nothing else of an API server', () => {
+    const others = { serviceAccountName: 'a', volumes: [{ name: 'v', secret: {} }], containers: [aContainer()] };
+    expect(needsOf(others, false)).toEqual([]);
+    expect(validateStatic(others, { isLenient: false, seesNeeds: true })).toHaveLength(2);
   });
 });

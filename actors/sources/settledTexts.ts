@@ -1,0 +1,145 @@
+/** What the texts of one source give together: which pods and objects are used, and why others are not. */
+import type { SourceProblem } from '../../machines/shared/events.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Need } from '../../pod/api/validation/static.ts';
+import type { ConfigObject } from '../../pod/objects/configObject.ts';
+import { keyOf } from './manifestText.ts';
+import { problemsToTell, shortProblem } from './problemsToTell.ts';
+import {
+  type StandingDocument,
+  type StandingText,
+  shownPod,
+  type TextProblem,
+  type WantedPod,
+  within,
+} from './textDocuments.ts';
+
+/** Who has what only one can have: the place of a document, by the uid of its pod or by what object it is. */
+export type Holders = ReadonlyMap<string, string>;
+
+export interface SettledTexts {
+  /** With the pods that are used from now on. */
+  readonly texts: ReadonlyMap<string, StandingText>;
+  readonly pods: readonly Pod[];
+  readonly objects: readonly ConfigObject[];
+  readonly problems: readonly SourceProblem[];
+  readonly warnings: readonly SourceProblem[];
+  readonly holders: Holders;
+  /** The file of each pod, by uid. */
+  readonly fileOf: ReadonlyMap<string, string>;
+}
+
+/** What a text is called. */
+export type TextWord = 'file' | 'response';
+
+interface Place {
+  readonly file: string;
+  readonly key: string;
+  readonly document: StandingDocument;
+}
+
+/**
+ * Settles texts by file, in their order. Of two documents that want the same, that which `held` it keeps it. A pod is used
+ * once all is there that it needs, and stays in use without.
+ */
+export function settled(texts: ReadonlyMap<string, StandingText>, held: Holders, what: TextWord): SettledTexts {
+  const objectHolders = holdersOf(texts, held, ({ object }) => object && keyOf(object.kind, object));
+  const lacks = ({ pod, needs }: WantedPod): Need[] =>
+    needs.filter(({ kind, name }) => !objectHolders.has(keyOf(kind, { namespace: pod.metadata.namespace, name })));
+  const admitted = new Map(Array.from(texts, ([file, text]) => [file, admitting(text, lacks)]));
+  const podHolders = holdersOf(admitted, held, ({ pod }) => pod?.metadata.uid);
+  const [pods, objects]: [Pod[], ConfigObject[]] = [[], []];
+  const [problems, warnings]: [SourceProblem[], SourceProblem[]] = [[], []];
+  const fileOf = new Map<string, string>();
+  for (const [file, text] of admitted) {
+    problems.push(...text.problems.map((problem) => located(file, problem, what)));
+    for (const [key, document] of text.documents) {
+      const { pod, object, wanted } = document;
+      if (wanted) problems.push(...lacking(file, wanted, lacks(wanted), what));
+      const [podHolder, objectHolder] = [pod && podHolders.get(pod.metadata.uid), object && objectHolders.get(key)];
+      const place = placeOf({ file, key });
+      if (pod && podHolder !== place) problems.push(sameUid(file, pod, fileIn(podHolder)));
+      if (object && objectHolder !== place) problems.push(sameObject(file, object, fileIn(objectHolder)));
+      if ((pod && podHolder !== place) || (object && objectHolder !== place)) continue;
+      if (pod) fileOf.set(pod.metadata.uid, file);
+      if (pod) pods.push(pod);
+      if (object) objects.push(object);
+      warnings.push(...document.warnings.map((warning) => ({ file, ...warning })));
+    }
+  }
+  return {
+    texts: admitted,
+    pods,
+    objects,
+    problems,
+    warnings,
+    holders: new Map([...objectHolders, ...podHolders]),
+    fileOf,
+  };
+}
+
+/** The text with the pods in use that may be. */
+function admitting(text: StandingText, lacks: (wanted: WantedPod) => readonly Need[]): StandingText {
+  const isAdmitted = ({ pod, wanted }: StandingDocument) => wanted && wanted.pod !== pod && lacks(wanted).length === 0;
+  if (![...text.documents.values()].some(isAdmitted)) return text;
+  const documents = Array.from(
+    text.documents,
+    ([key, document]) =>
+      [key, document.wanted && isAdmitted(document) ? { ...document, pod: document.wanted.pod } : document] as const,
+  );
+  return { ...text, documents: new Map(documents) };
+}
+
+function holdersOf(
+  texts: ReadonlyMap<string, StandingText>,
+  held: Holders,
+  claimOf: (document: StandingDocument) => string | undefined,
+): Map<string, string> {
+  const holders = new Map<string, string>();
+  for (const [file, { documents }] of texts) {
+    for (const [key, document] of documents) {
+      const claim = claimOf(document);
+      if (claim === undefined) continue;
+      const place = placeOf({ file, key });
+      if (!holders.has(claim) || held.get(claim) === place) holders.set(claim, place);
+    }
+  }
+  return holders;
+}
+
+/** No path has this character. */
+const BETWEEN = '\0';
+const placeOf = ({ file, key }: Pick<Place, 'file' | 'key'>): string => `${file}${BETWEEN}${key}`;
+const fileIn = (place = ''): string => place.slice(0, place.indexOf(BETWEEN));
+
+function located(file: string, { isOfClass, ...problem }: TextProblem, what: TextWord): SourceProblem {
+  return { file, until: isOfClass ? `the ${what} or its RuntimeClass changes` : `the ${what} changes`, ...problem };
+}
+
+/** Why a pod is not used as it is written, in the words for one that names what no static pod may. */
+function lacking(file: string, { pod, path }: WantedPod, needs: readonly Need[], what: TextWord): SourceProblem[] {
+  const { namespace } = pod.metadata;
+  const names = [...new Set(needs.map(({ kind, name }) => `${kind} ${namespace}/${name}`))];
+  const { message: wanted } = shortProblem({ path: '', message: names.join(', ') });
+  const problems = problemsToTell(needs.map(({ problem }) => problem));
+  return within(path, problems, shownPod(pod)).map((problem) => ({
+    ...{ file, ...problem },
+    until: `the ${what} changes, or ${what === 'file' ? 'a file' : 'it'} has ${wanted}`,
+  }));
+}
+
+/** Two files are two pods, and a uid is one pod's. */
+const sameUid = (file: string, pod: Pod, holder: string): SourceProblem => ({
+  file,
+  path: 'metadata.uid',
+  message: `Duplicate value: "${pod.metadata.uid}": already used by the pod of ${holder}`,
+  pod: shownPod(pod),
+  until: 'one of the two files changes',
+});
+
+const sameObject = (file: string, { kind, namespace, name }: ConfigObject, holder: string): SourceProblem => ({
+  file,
+  path: 'metadata.name',
+  message: `Duplicate value: ${kind} ${namespace}/${name} is already used as it is in ${holder}`,
+  until: 'one of the two files changes',
+});

@@ -1,0 +1,122 @@
+import { describe, expect, test } from '@jest/globals';
+import { LocalObjects } from '../../../actors/objects/localObjects.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import type { NodeFact } from '../../../machines/shared/events.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { ConfigKind, ConfigObject } from '../../../pod/objects/configObject.ts';
+import { objectOfManifest } from '../../../pod/objects/objectManifest.ts';
+import { podWith } from '../../fakes/pods.ts';
+import { reads, shows } from './support/heldCluster.ts';
+
+const { signal } = new AbortController();
+
+function objectNamed(name: string, value: string, kind: ConfigKind = 'ConfigMap', namespace = 'default'): ConfigObject {
+  return objectOfManifest({ kind, namespace, name, isImmutable: false, type: '', data: [['k', value]] });
+}
+
+function podOf(source: string, uid: string, spec: Partial<Pod['spec']>, namespace = 'default'): Pod {
+  const pod = podWith('p', spec);
+  const annotations = { 'kubernetes.io/config.source': source };
+  return { ...pod, metadata: { ...pod.metadata, uid, namespace, annotations } };
+}
+
+function local(sources: readonly string[] = ['file', 'http']) {
+  const clock = new SimulatedClock();
+  const objects = new LocalObjects(sources, clock);
+  const facts: NodeFact[] = [];
+  const ending = new AbortController();
+  objects.begin((fact) => facts.push(fact), ending.signal);
+  const told = () => facts.flatMap((fact) => (fact.type === 'cluster.objectsChanged' ? [fact.uids] : []));
+  const read = async (pod: Pod, kind: ConfigKind = 'ConfigMap', name = 'c') =>
+    String((await objects.get(pod, kind, name, { signal })).data.get('k'));
+  return { clock, objects, told, read, end: () => ending.abort() };
+}
+
+describe('a pod gets objects', () => {
+  test('of its own source and namespace alone', async () => {
+    const { objects, read } = local();
+    objects.put('file', [objectNamed('c', 'of a file'), objectNamed('c', 'elsewhere', 'ConfigMap', 'other')]);
+    objects.put('http', [objectNamed('c', 'of a URL'), objectNamed('s', 'secret', 'Secret')]);
+    expect(await read(podOf('file', 'a', {}))).toBe('of a file');
+    expect(await read(podOf('http', 'b', {}))).toBe('of a URL');
+    expect(await read(podOf('file', 'c', {}, 'other'))).toBe('elsewhere');
+    expect(await read(podOf('http', 'd', {}), 'Secret', 's')).toBe('secret');
+    const none = { name: 'ObjectNotFound', message: 'secret "s" not found' };
+    await expect(read(podOf('file', 'e', {}), 'Secret', 's')).rejects.toMatchObject(none);
+    await expect(read(podOf('http', 'f', {}, 'other'), 'Secret', 's')).rejects.toMatchObject(none);
+    await expect(read(podOf('program', 'g', {}))).rejects.toMatchObject({ name: 'ObjectNotFound' });
+  });
+
+  test('once its source has been read; until then nobody knows', async () => {
+    const { objects, told, read } = local();
+    const pod = podOf('file', 'a', shows('c'));
+    objects.follow(pod);
+    objects.put('http', [objectNamed('c', 'of a URL')]);
+    const early = 'the manifests that configmap "c" may be in have not been read yet';
+    await expect(read(pod)).rejects.toMatchObject({ name: 'Error', message: early });
+    objects.put('file', []);
+    expect(told()).toEqual([['a']]);
+    await expect(read(pod)).rejects.toThrow('configmap "c" not found');
+    await expect(read(podOf('file', 'b', {}), 'Secret')).rejects.toThrow('secret "c" not found');
+  });
+
+  test('there are none where there is no such source', async () => {
+    await expect(local([]).read(podOf('file', 'a', {}))).rejects.toMatchObject({ name: 'ObjectNotFound' });
+  });
+});
+
+describe('a change is told', () => {
+  test('to the pods of the source that name what has changed, at most once a second', async () => {
+    const { clock, objects, told } = local();
+    objects.put('file', [objectNamed('c', '1'), objectNamed('d', '1')]);
+    objects.follow(podOf('file', 'shows', shows('c')));
+    objects.follow(podOf('file', 'reads', reads('c')));
+    objects.follow(podOf('file', 'other', shows('d')));
+    objects.follow(podOf('http', 'url', shows('c')));
+    objects.put('file', [objectNamed('c', '2'), objectNamed('d', '1')]);
+    expect(told()).toEqual([['shows', 'reads']]);
+    objects.put('file', [objectNamed('c', '2'), objectNamed('d', '1')]);
+    objects.put('file', [objectNamed('c', '3'), objectNamed('d', '1')]);
+    objects.put('file', [objectNamed('c', '4'), objectNamed('d', '1')]);
+    expect(told()).toHaveLength(1);
+    await clock.advance(1_000);
+    expect(told()).toEqual([
+      ['shows', 'reads'],
+      ['shows', 'reads'],
+    ]);
+  });
+
+  test('when it is removed, when it is there again, and also to who has only asked', async () => {
+    const { clock, objects, told, read } = local();
+    const pod = podOf('file', 'a', {});
+    objects.put('file', [objectNamed('c', '1')]);
+    objects.follow(pod);
+    await read(pod);
+    objects.put('file', []);
+    await clock.advance(1_000);
+    objects.put('file', [objectNamed('c', '1')]);
+    expect(told()).toEqual([['a'], ['a']]);
+  });
+
+  test('no more to a pod that is gone, nor after the end', () => {
+    const { objects, told, end } = local();
+    objects.put('file', [objectNamed('c', '1')]);
+    objects.follow(podOf('file', 'a', shows('c')));
+    objects.follow(podOf('file', 'b', shows('c')));
+    objects.release('a');
+    objects.put('file', [objectNamed('c', '2')]);
+    expect(told()).toEqual([['b']]);
+    end();
+    objects.put('file', []);
+    expect(told()).toHaveLength(1);
+  });
+
+  test('by what it names now', () => {
+    const { objects, told } = local();
+    objects.put('file', [objectNamed('c', '1'), objectNamed('d', '1')]);
+    objects.follow(podOf('file', 'a', shows('c')));
+    objects.follow(podOf('file', 'a', shows('d')));
+    objects.put('file', [objectNamed('c', '2'), objectNamed('d', '1')]);
+    expect(told()).toEqual([]);
+  });
+});

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { objectsBySource } from '../../../actors/objects/objectsBySource.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { ObjectsInUse } from '../../../pod/objects/podObjects.ts';
+import { aPod } from '../../pod/fixtures.ts';
+
+const podOf = (source?: string): Pod =>
+  aPod({}, source === undefined ? {} : { annotations: { 'kubernetes.io/config.source': source } });
+const { signal } = new AbortController();
+
+function noting() {
+  const asked: string[] = [];
+  const objects = (where: string): ObjectsInUse => ({
+    get: async (_, kind, name) => {
+      asked.push(`${where}: get ${kind} ${name}`);
+      throw new Error('none');
+    },
+    follow: () => void asked.push(`${where}: follow`),
+    release: (uid) => void asked.push(`${where}: release ${uid}`),
+  });
+  return { asked, local: objects('local'), cluster: objects('cluster') };
+}
+
+test.each([
+  ['file', 'local'],
+  ['http', 'local'],
+  ['api', 'cluster'],
+  [undefined, 'cluster'],
+])('a pod of the source %s gets those that are %s', async (source, where) => {
+  const { asked, local, cluster } = noting();
+  const objects = objectsBySource({ local, cluster });
+  objects.follow(podOf(source));
+  await expect(objects.get(podOf(source), 'Secret', 's', { signal })).rejects.toThrow('none');
+  objects.release('uid');
+  expect(asked).toEqual([`${where}: follow`, `${where}: get Secret s`, 'local: release uid', 'cluster: release uid']);
+});
+
+test('without a cluster all are local', () => {
+  const { asked, local } = noting();
+  objectsBySource({ local, cluster: undefined }).follow(podOf('api'));
+  expect(asked).toEqual(['local: follow']);
+});

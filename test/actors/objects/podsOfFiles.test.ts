@@ -1,0 +1,125 @@
+/** A box without a cluster: pods that take a ConfigMap and a Secret out of files. */
+import { chmod, mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { readInPlace } from '../../../actors/simulated/readInPlace.ts';
+import { configText, documents, podText, secretText } from '../../fakes/manifests.ts';
+import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
+import { IMAGE } from '../../fakes/pods.ts';
+
+const SECRET = 'hunter2-and-more';
+const pod = podText('web', 'imagePullSecrets: [{name: pull}], ', IMAGE);
+
+async function write(node: SimulatedNode, name: string, text: string, mode = 0o600): Promise<void> {
+  const file = `${node.manifestDir}/${name}`;
+  await writeFile(file, text);
+  await chmod(file, mode);
+  await node.advance('25s');
+}
+
+const problemsOf = (node: SimulatedNode) =>
+  node.agent.overview().problems.map(({ path, message }) => `${path}: ${message}`);
+
+/** All that an agent has on disk. */
+async function onDisk(node: SimulatedNode): Promise<string> {
+  const root = node.path('root', 'statelet');
+  const files = await readdir(root, { recursive: true, withFileTypes: true });
+  const texts = files
+    .filter((each) => each.isFile())
+    .map((each) => readFile(`${each.parentPath}/${each.name}`, 'utf8'));
+  return (await Promise.all(texts)).join('\n');
+}
+
+const refused = ['spec.imagePullSecrets[0]: static pods may not reference secrets (accepted with --lenient-manifests)'];
+
+test('a pod is admitted once its Secret is there, runs on without it, and over a restart', async () => {
+  const node = await simulatedNode({ fromFiles: true });
+  await write(node, 'web.yaml', pod);
+  expect(problemsOf(node)).toEqual(refused);
+  expect(node.has('web-node-1')).toBe(false);
+  await write(node, 'secret.yaml', secretText('pull', `password: ${SECRET}`));
+  expect(problemsOf(node)).toEqual([]);
+  expect(node.pod('web-node-1').phase).toBe('Running');
+  const id = node.containerId('web-node-1');
+  await node.restartAgent();
+  await node.advance('25s');
+  expect(problemsOf(node)).toEqual([]);
+  await unlink(`${node.manifestDir}/secret.yaml`);
+  await node.advance('25s');
+  expect(problemsOf(node)).toEqual(refused);
+  await node.restartAgent();
+  await node.advance('25s');
+  expect(problemsOf(node)).toEqual(refused);
+  expect(node.containerId('web-node-1')).toBe(id);
+  expect(JSON.stringify(node.entries)).not.toContain(SECRET);
+});
+
+test('nothing of a Secret is on disk or in what enters the actors, and who may read its file is told', async () => {
+  const node = await simulatedNode({ fromFiles: true });
+  await write(node, 'all.yaml', documents(pod, secretText('pull', `password: ${SECRET}`)), 0o644);
+  expect(node.pod('web-node-1').phase).toBe('Running');
+  await write(node, 'all.yaml', documents(pod, secretText('pull', `password: ${SECRET}, more: b`)), 0o644);
+  const base64 = Buffer.from(SECRET).toString('base64');
+  for (const text of [await onDisk(node), JSON.stringify(node.entries), JSON.stringify(node.agent.input)]) {
+    expect(text).not.toContain(SECRET);
+    expect(text).not.toContain(base64);
+  }
+  expect(await onDisk(node)).toContain('web-node-1');
+  expect(node.manifestProblems).toEqual([
+    ': holds a Secret, and has the mode 0644: others may read it; it should be 0600',
+  ]);
+});
+
+const isObjectsFact = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'type' in value && value.type === 'cluster.objectsChanged';
+
+test('a change reaches the pods that name it, and no others', async () => {
+  const node = await simulatedNode({ fromFiles: true });
+  await write(node, 'all.yaml', documents(pod, secretText('pull', 'k: a'), configText('c', 'k: a')));
+  const told = () => node.entries.map(({ value }) => value).filter(isObjectsFact);
+  const before = told().length;
+  await write(node, 'all.yaml', documents(pod, secretText('pull', 'k: a'), configText('c', 'k: b')));
+  expect(told()).toHaveLength(before);
+  await write(node, 'all.yaml', documents(configText('c', 'k: b'), secretText('pull', 'k: b'), pod));
+  const { uid } = node.view('web-node-1').pod.metadata;
+  expect(told().slice(before)).toEqual([{ type: 'cluster.objectsChanged', uids: [uid] }]);
+});
+
+test('of forty documents one that is broken leaves the others, and what it was', async () => {
+  const node = await simulatedNode({ fromFiles: true, parts: { startThread: readInPlace } });
+  await mkdir(node.manifestDir, { recursive: true });
+  const all = (broken: string) =>
+    documents(...Array.from({ length: 40 }, (_, index) => (index === 7 ? broken : podText(`p${index}`, '', IMAGE))));
+  await write(node, 'all.yaml', all(podText('p7', '', IMAGE)));
+  const id = node.containerId('p7-node-1');
+  await write(node, 'all.yaml', all('a: [\n').replace(`{name: p9}, `, '{name: new}, '));
+  expect(problemsOf(node)).toEqual([expect.stringMatching(/^documents\[7\]: .* at line /)]);
+  expect(node.containerId('p7-node-1')).toBe(id);
+  expect(node.pod('new-node-1').phase).toBe('Running');
+  expect(node.agent.pods()).toHaveLength(41);
+});
+
+test('its volume and variables are of the file, and the volume follows it in place', async () => {
+  const node = await simulatedNode({ fromFiles: true });
+  const env = 'env: [{name: MODE, valueFrom: {configMapKeyRef: {name: app, key: mode}}}], ';
+  const showing = podText('web', 'volumes: [{name: v, configMap: {name: app}}], ', IMAGE).replace(
+    'image:',
+    `${env}image:`,
+  );
+  await write(node, 'all.yaml', documents(showing, configText('app', 'mode: slow')));
+  const id = node.containerId('web-node-1');
+  const { uid } = node.view('web-node-1').pod.metadata;
+  const mode = () => readFile(node.path('root', 'pods', uid, 'volumes/kubernetes.io~configmap/v/mode'), 'utf8');
+  expect(await mode()).toBe('slow');
+  expect(node.runtime.contents().containers).toHaveLength(1);
+  await write(node, 'all.yaml', documents(showing, configText('app', 'mode: fast')));
+  expect(await mode()).toBe('fast');
+  expect(node.containerId('web-node-1')).toBe(id);
+  // Nor is what it had taken away with the object.
+  await write(node, 'all.yaml', showing);
+  expect(await mode()).toBe('fast');
+  expect(problemsOf(node)).toHaveLength(2);
+  expect(node.containerId('web-node-1')).toBe(id);
+  await write(node, 'all.yaml', documents(configText('app', 'mode: last'), showing));
+  expect(await mode()).toBe('last');
+  expect(node.container('web-node-1').restartCount).toBe(0);
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Holders, settled } from '../../../actors/sources/settledTexts.ts';
+import { EMPTY_TEXT, type StandingText, takenIn } from '../../../actors/sources/textDocuments.ts';
+import {
+  configText,
+  documents,
+  ofConfig,
+  ofSecret,
+  podText,
+  readDocuments,
+  secretText,
+} from '../../fakes/manifests.ts';
+
+const [A, B] = ['/pods/a.yaml', '/pods/b.yaml'];
+
+/** The files of a source, settled after each change. */
+function source(what: 'file' | 'response' = 'file') {
+  let texts: ReadonlyMap<string, StandingText> = new Map();
+  let holders: Holders = new Map();
+  return async (files: Readonly<Record<string, string>>) => {
+    const read = Object.entries(files).map(async ([file, text]) => {
+      const before = texts.get(file) ?? EMPTY_TEXT;
+      return [file, await takenIn(before, readDocuments(text, { origin: file }), async () => {})] as const;
+    });
+    const found = settled(new Map(await Promise.all(read)), holders, what);
+    ({ texts, holders } = found);
+    const pods = found.pods.map(({ metadata }) => metadata.name);
+    const said = found.problems.map(({ file, path, message }) => `${file}: ${path}: ${message}`);
+    return { ...found, pods, said, found };
+  };
+}
+
+describe('a pod that names a ConfigMap or a Secret', () => {
+  const refused = `${A}: spec.volumes[0].configMap: static pods may not reference configmaps`;
+
+  test('is refused in the words of today, until its source has that', async () => {
+    const settle = source();
+    const alone = await settle({ [A]: podText('p', ofConfig('c')) });
+    expect(alone).toMatchObject({ pods: [], said: [refused] });
+    expect(alone.problems[0]).toMatchObject({
+      pod: 'default/p-node',
+      until: 'the file changes, or a file has ConfigMap default/c',
+    });
+    const both = await settle({ [A]: podText('p', ofConfig('c')), [B]: configText('c', 'k: v') });
+    expect(both).toMatchObject({ pods: ['p-node'], said: [] });
+    expect(both.objects).toMatchObject([{ kind: 'ConfigMap', name: 'c' }]);
+    expect([...both.fileOf.values()]).toEqual([A]);
+  });
+
+  test('may have it in its own file', async () => {
+    const text = documents(podText('p', ofSecret('s')), secretText('s', 'k: v'));
+    expect(await source()({ [A]: text })).toMatchObject({ pods: ['p-node'], said: [] });
+  });
+
+  test('is refused again when that is gone, and runs on', async () => {
+    const settle = source();
+    const before = await settle({ [A]: podText('p', ofConfig('c')), [B]: configText('c', 'k: v') });
+    const after = await settle({ [A]: podText('p', ofConfig('c')) });
+    expect(after).toMatchObject({ pods: ['p-node'], said: [refused], objects: [] });
+    expect(after.found.pods[0]).toBe(before.found.pods[0]);
+    // Nor does another version of it take its place.
+    const other = await settle({ [A]: podText('p', ofConfig('c'), 'other') });
+    expect(other.found.pods[0]).toBe(before.found.pods[0]);
+  });
+
+  test('is not helped by one of another kind, name or namespace', async () => {
+    const elsewhere = configText('c', '').replace('name: c', 'name: c, namespace: other');
+    const others = documents(elsewhere, configText('d', ''), secretText('c', ''));
+    expect(await source()({ [A]: podText('p', ofConfig('c')), [B]: others })).toMatchObject({
+      pods: [],
+      said: [refused],
+    });
+    const there = podText('p', ofConfig('c')).replace('name: p', 'name: p, namespace: other');
+    expect(await source()({ [A]: there, [B]: others })).toMatchObject({ pods: ['p-node'], said: [] });
+  });
+
+  test('of a URL it is told what the response has to have', async () => {
+    const { problems } = await source('response')({ [A]: podText('p', ofConfig('c')) });
+    expect(problems).toMatchObject([{ until: 'the response changes, or it has ConfigMap default/c' }]);
+  });
+});
+
+test('of two files with one object that which had it keeps it, and the other is told', async () => {
+  const settle = source();
+  const valueIn = (found: Awaited<ReturnType<typeof settle>>) => found.objects.map(({ data }) => data.get('k'));
+  expect(valueIn(await settle({ [B]: configText('c', 'k: b') }))).toEqual(['b']);
+  const both = await settle({ [A]: configText('c', 'k: a'), [B]: configText('c', 'k: b2') });
+  expect(valueIn(both)).toEqual(['b2']);
+  expect(both.said).toEqual([
+    `${A}: metadata.name: Duplicate value: ConfigMap default/c is already used as it is in ${B}`,
+  ]);
+  expect(both.problems).toMatchObject([{ until: 'one of the two files changes' }]);
+  expect(valueIn(await settle({ [A]: configText('c', 'k: a') }))).toEqual(['a']);
+});
+
+test('so it is with a uid, also in one file', async () => {
+  const withUid = (name: string) => podText(name).replace('}', ', uid: same}');
+  const settle = source();
+  await settle({ [B]: withUid('b') });
+  expect(await settle({ [A]: withUid('a'), [B]: withUid('b') })).toMatchObject({
+    pods: ['b-node'],
+    said: [`${A}: metadata.uid: Duplicate value: "same": already used by the pod of ${B}`],
+  });
+  expect((await source()({ [A]: documents(withUid('a'), withUid('b')) })).pods).toEqual(['a-node']);
+});

@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+import { EMPTY_TEXT, type StandingText, takenIn } from '../../../actors/sources/textDocuments.ts';
+import { configText, documents, ofConfig, podText, readDocuments, secretText } from '../../fakes/manifests.ts';
+
+/** What stands of these texts, one after the other. */
+async function standingOf(...texts: readonly string[]): Promise<StandingText> {
+  let standing = EMPTY_TEXT;
+  for (const text of texts) {
+    standing = await takenIn(standing, readDocuments(text), async () => {});
+    // All that a pod needs is there.
+    const used = Array.from(standing.documents, ([key, document]) => {
+      const pod = document.wanted?.pod ?? document.pod;
+      return [key, { ...document, ...(pod ? { pod } : {}) }] as const;
+    });
+    standing = { ...standing, documents: new Map(used) };
+  }
+  return standing;
+}
+
+const keysOf = ({ documents: all }: StandingText) => [...all.keys()].map((key) => key.replace('/default/', ' '));
+const imageOf = ({ documents: all }: StandingText, name: string) =>
+  all.get(`Pod/default/${name}-node`)?.pod?.spec.containers[0]?.image;
+const messagesOf = ({ problems }: StandingText) => problems.map(({ path, message }) => `${path}: ${message}`);
+const broken = 'a: [\n';
+
+describe('each document stands by itself', () => {
+  test('one that is wrong with its last good version, the others as they are now', async () => {
+    const wrong = podText('b', 'restartPolicy: Perhaps, ');
+    const standing = await standingOf(
+      documents(podText('a'), podText('b')),
+      documents(podText('a', '', 'other'), wrong),
+    );
+    expect(imageOf(standing, 'a')).toBe('other');
+    expect(imageOf(standing, 'b')).toBe('busybox:1');
+    expect(standing.problems).toMatchObject([{ path: 'documents[1].spec.restartPolicy', pod: 'default/b-node' }]);
+  });
+
+  test('one that is not there any more is gone, also where another is wrong that says which it is', async () => {
+    const three = documents(podText('a'), podText('b'), configText('c', 'k: v'));
+    expect(keysOf(await standingOf(three, documents(podText('b'), configText('c', 'k: 5'))))).toEqual([
+      'Pod b-node',
+      'ConfigMap c',
+    ]);
+  });
+
+  test('but none while one cannot be parsed: it may be any', async () => {
+    const text = documents(podText('a'), podText('b'));
+    expect(keysOf(await standingOf(text, documents(podText('c'), broken)))).toEqual([
+      'Pod c-node',
+      'Pod a-node',
+      'Pod b-node',
+    ]);
+    expect(keysOf(await standingOf(text, documents(podText('c'), broken), podText('c')))).toEqual(['Pod c-node']);
+    expect(keysOf(await standingOf(text, documents(podText('c'), 'kind: Po\n')))).toHaveLength(3);
+  });
+
+  test('nor where none is right', async () => {
+    expect(keysOf(await standingOf(podText('a'), podText('a').replace('Pod', 'Deployment')))).toEqual(['Pod a-node']);
+    expect(keysOf(await standingOf(podText('a'), podText('b', 'restartPolicy: No, ')))).toEqual(['Pod a-node']);
+    const service = podText('s').replace('Pod', 'Service');
+    expect(keysOf(await standingOf(documents(podText('a'), podText('b')), documents(podText('b'), service)))).toEqual([
+      'Pod b-node',
+    ]);
+  });
+
+  test('a list of none is a list', async () => {
+    expect(keysOf(await standingOf(podText('a'), 'kind: List\nitems: []\n'))).toEqual([]);
+  });
+});
+
+test('the UID of a pod is that of before whatever stands beside it, and in whatever order', async () => {
+  const uidOf = ({ documents: all }: StandingText) => all.get('Pod/default/a-node')?.pod?.metadata.uid;
+  const alone = uidOf(await standingOf(podText('a')));
+  // As an agent that read one document of a file had it.
+  expect(alone).toBe('9a4b410836f95b6e8ebd5739568d9ec3');
+  expect(uidOf(await standingOf(documents(podText('b'), configText('c', ''), podText('a'))))).toBe(alone);
+  expect(uidOf(await standingOf(documents(podText('a'), podText('b'))))).toBe(alone);
+  expect(uidOf(await standingOf(`{kind: List, items: [${podText('a').trim()}]}`))).toBe(alone);
+});
+
+test('what a text has twice it has once, as it stands first', async () => {
+  const text = documents(
+    podText('a'),
+    podText('a', '', 'other'),
+    configText('c', 'k: first'),
+    configText('c', 'k: second'),
+  );
+  const standing = await standingOf(text);
+  expect(imageOf(standing, 'a')).toBe('busybox:1');
+  expect(standing.documents.get('ConfigMap/default/c')?.object?.data.get('k')).toBe('first');
+  expect(messagesOf(standing)).toEqual([
+    'documents[1].metadata.name: Duplicate value: Pod default/a-node is in this text already',
+    'documents[3].metadata.name: Duplicate value: ConfigMap default/c is in this text already',
+  ]);
+});
+
+test('what is immutable stays as it is while it is there', async () => {
+  const sealed = (value: string) => configText('c', `k: ${value}`, ', immutable: true');
+  const valueIn = ({ documents: all }: StandingText) => all.get('ConfigMap/default/c')?.object?.data.get('k');
+  const changed = await standingOf(sealed('a'), documents(podText('p'), sealed('b')));
+  expect(valueIn(changed)).toBe('a');
+  expect(messagesOf(changed)).toEqual([
+    'documents[1].data: Forbidden: field is immutable when `immutable` is set (ConfigMap default/c)',
+  ]);
+  expect(valueIn(await standingOf(sealed('a'), configText('c', 'k: a')))).toBe('a');
+  expect(messagesOf(await standingOf(sealed('a'), configText('c', 'k: a')))).toHaveLength(1);
+  expect(valueIn(await standingOf(sealed('a'), podText('p'), sealed('b')))).toBe('b');
+});
+
+test('an object that is as it was is the same', async () => {
+  const first = await standingOf(documents(configText('c', 'k: v'), secretText('s', 'k: v')));
+  const again = await takenIn(
+    first,
+    readDocuments(documents(secretText('s', 'k: v'), configText('c', 'k: w'))),
+    async () => {},
+  );
+  expect(again.documents.get('Secret/default/s')?.object).toBe(first.documents.get('Secret/default/s')?.object);
+  expect(again.documents.get('ConfigMap/default/c')?.object?.data.get('k')).toBe('w');
+});
+
+test('a pod that waits for what it needs is wanted no more once it is wrong', async () => {
+  const waiting = await takenIn(EMPTY_TEXT, readDocuments(podText('a', ofConfig('c'))), async () => {});
+  expect(waiting.documents.get('Pod/default/a-node')).toMatchObject({
+    wanted: { needs: [{ kind: 'ConfigMap', name: 'c' }] },
+  });
+  const wrong = await takenIn(waiting, readDocuments(broken), async () => {});
+  expect(wrong.documents.size).toBe(0);
+});
+
+test('of hundreds of mistakes few are told', async () => {
+  const all = Array.from({ length: 150 }, (_, index) => podText(`p${index}`, 'restartPolicy: No, '));
+  expect(messagesOf(await standingOf(documents(...all)))).toEqual([expect.stringMatching(/ and 14\d more errors$/)]);
+});
