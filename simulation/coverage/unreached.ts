@@ -74,6 +74,8 @@ const rare = [
   { machine: 'nodeAgent', event: 'feed.ended', index: 1 },
   { ...ofPod('admitting', 'pod.update'), index: 0 },
   ofPod('recalling', 'admission.refused'),
+  { ...ofPod('resetting.draining', ''), index: 1 },
+  ofContainer('launching.making.starting', 'container.update', 0),
   ofPod('recalling', 'pod.deadlineExceeded'),
   ofPod('terminating', 'admission.admitted'),
   ofPod('terminating.awaitingCgroupRetry', 'runtime.returned'),
