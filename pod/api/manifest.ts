@@ -88,8 +88,7 @@ function notAPod(value: unknown): Problem | undefined {
   if (!isObject(value) || Array.isArray(value)) return { path: '', message: 'expected one Pod' };
   const kind: unknown = Reflect.get(value, 'kind');
   if (kind === 'Pod' || typeof kind !== 'string') return undefined;
-  const hint = kind.endsWith('List') ? ': use one file per pod' : '';
-  return { path: 'kind', message: `expected Pod, got ${kind}${hint}` };
+  return { path: 'kind', message: `expected Pod, got ${kind}` };
 }
 
 /** A copy in which a field that is null is absent, as Kubernetes reads it. */

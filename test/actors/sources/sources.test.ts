@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -8,7 +10,9 @@ import { sourcesFeed } from '../../../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
+import type { ConfigObject } from '../../../pod/objects/configObject.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
+import { configText, documents, podText } from '../../fakes/manifests.ts';
 
 let directory: string;
 let store: NodeStore | undefined;
@@ -186,4 +190,27 @@ describe('how a source gets on is told when it is news', () => {
     });
     expect(await comesTo('broken')).toMatchObject({ failure: { message: 'a mistake' } });
   });
+});
+
+test('the objects of a source are there before its pods are told, whichever it is', async () => {
+  const text = documents(podText('a'), configText('c', 'k: v'));
+  await write('a.yaml', text);
+  const server = createServer((_, response) => response.end(text)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
+  const told: string[] = [];
+  const localObjects = {
+    begin: () => {},
+    put: (source: string, objects: readonly ConfigObject[]) =>
+      void told.push(`${source}: ${objects.map(({ name }) => name)}`),
+  };
+  const manifestUrl = { url, headers: [], everyMs: 20_000 };
+  const { next } = await follow({ staticPodPath: join(directory, 'pods'), manifestUrl, localObjects }, (fact) => {
+    if (fact.type === 'config.podsListed') told.push(`${fact.source}: listed`);
+  });
+  await next(2);
+  server.close();
+  for (const source of ['file', 'http'])
+    expect(told.filter((each) => each.startsWith(source))).toEqual([`${source}: c`, `${source}: listed`]);
 });

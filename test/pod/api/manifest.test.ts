@@ -141,8 +141,8 @@ describe('readManifest', () => {
 
   test.each([
     ['a Deployment', { kind: 'Deployment' }, 'expected Pod, got Deployment'],
-    ['a List', { kind: 'List', items: [] }, 'expected Pod, got List: use one file per pod'],
-    ['a PodList', { kind: 'PodList', items: [] }, 'expected Pod, got PodList: use one file per pod'],
+    ['a List', { kind: 'List', items: [] }, 'expected Pod, got List'],
+    ['a PodList', { kind: 'PodList', items: [] }, 'expected Pod, got PodList'],
   ])('%s is refused by its kind', (_what, value, message) => {
     expect(problems(value)).toEqual([{ path: 'kind', message }]);
   });

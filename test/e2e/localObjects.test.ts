@@ -1,0 +1,44 @@
+/** Real containers of a node without a cluster: a ConfigMap and a Secret out of a file, and how a change of it reaches them. */
+import { chmod, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
+import { upNode } from './support/node.ts';
+
+const node = await nodeForAllTests(upNode);
+const example = await readFile(join(import.meta.dirname, '../../examples/standalone/notes.yaml'), 'utf8');
+const PASSWORD = 'only-an-example';
+
+test('the example runs, follows its file in place, and nothing of its Secret is on disk', async () => {
+  const file = await node.write('notes', example);
+  await chmod(file, 0o600);
+  const pod = await node.running('notes');
+  expect(await node.log(pod, 'app', 'Hello from a file!')).toEqual([
+    `the theme is dark, the password has ${PASSWORD.length} letters`,
+  ]);
+  await node.write('notes', example.replace('Hello from', 'Greetings of'));
+  const lines = await node.log(pod, 'app', 'Greetings of a file!');
+  expect(lines.filter((line) => line.startsWith('the theme'))).toHaveLength(1);
+  const after = await node.running('notes');
+  expect(after.metadata.uid).toBe(pod.metadata.uid);
+  expect(after.status?.containerStatuses?.[0]?.restartCount).toBe(0);
+  const folder = join(node.rootDir, 'statelet/manifests');
+  const files = (await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8'));
+  const kept = (await Promise.all(files)).join();
+  expect(kept).toContain('notes-node');
+  expect(kept).not.toContain(PASSWORD);
+});
+
+test('what is not there is refused until it is, and other kinds say what to write instead', async () => {
+  const pod = example.slice(example.lastIndexOf('---') + 4).replaceAll('notes', 'late');
+  await node.write('late', `${pod}---\napiVersion: v1\nkind: Service\nmetadata:\n  name: late\n`);
+  const told = await eventually('both are told', async () => {
+    const said = JSON.stringify(await node.ask('/node'));
+    return said.includes('static pods may not reference configmaps') && said;
+  });
+  expect(told).toContain('nothing is done here with a Service');
+  await node.write('objects', example.slice(0, example.lastIndexOf('---')).replaceAll('notes', 'late'));
+  const { metadata } = await node.running('late');
+  expect(metadata.name).toBe('late-node');
+});
