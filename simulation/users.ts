@@ -1,14 +1,22 @@
 /** Those who write manifests, and what they want because of that. */
 import type { Entry } from '../actors/boundary.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Deeds } from './deeds.ts';
 import type { SimulatedHost } from './host.ts';
 import type { SimulationOptions } from './options.ts';
 import { type Manifest, staticPodName } from './stories/manifests.ts';
-import { validManifest } from './validManifest.ts';
+import { isOfManifest, validManifest } from './validManifest.ts';
 
 /** A list of manifests may be older than a change, by as long as what it was read from can hang. */
 const OLDEST_LIST_MS = 10 * 60_000;
+
+/** A change of a pod that no source has told the agent yet. */
+interface Unheard {
+  readonly changedAt: number;
+  /** Whether it is what is told: a source that was read before the change still tells of what was there then. */
+  readonly isToldBy: (told: Pod) => boolean;
+}
 
 export class Users {
   readonly #host: SimulatedHost;
@@ -16,8 +24,8 @@ export class Users {
   readonly #config: NonNullable<SimulationOptions['config']>;
   /** The manifests that are there now, by the full names of their pods. */
   readonly #pods = new Map<string, Manifest>();
-  /** When the pods were changed of whose last change no source has told the agent yet, by their full names. */
-  readonly #unheard = new Map<string, number>();
+  /** The last changes of pods, by their full names. */
+  readonly #unheard = new Map<string, Unheard>();
   /** Those of which a part is there: what they are to replace stands until they are whole. */
   readonly #begun = new Map<string, Manifest>();
 
@@ -103,7 +111,7 @@ export class Users {
     this.#pods.delete(pod);
     this.#begun.delete(pod);
     this.#spoiled.delete(pod);
-    this.#touch(pod);
+    this.noteChanged(pod);
     this.#host.manifests.unlist(pod);
     for (const file of files) this.#host.manifests.remove(file);
   }
@@ -143,12 +151,12 @@ export class Users {
     if (this.#unheard.size === 0 || kind !== 'fact' || source !== 'sources') return;
     // What enters from a feed is what that has sent.
     const fact = value as NodeFact;
-    const isList = fact.type === 'config.podsListed';
     const { elapsed } = this.#host.clock;
-    for (const [pod, changedAt] of this.#unheard) {
-      if (!isList && !this.#isOf(pod, fact)) continue;
+    for (const [pod, { changedAt, isToldBy }] of this.#unheard) {
+      if (fact.type !== 'config.podsListed' && !this.#isOf(pod, fact)) continue;
       this.#deeds.touch(pod, elapsed);
-      if (!isList || elapsed - changedAt > OLDEST_LIST_MS) this.#unheard.delete(pod);
+      const isTold = fact.type === 'config.podChanged' && fact.change !== 'removed' && isToldBy(fact.pod);
+      if (isTold || elapsed - changedAt > OLDEST_LIST_MS) this.#unheard.delete(pod);
     }
   }
 
@@ -185,7 +193,7 @@ export class Users {
     this.#spoiled.delete(full);
     const file = by === 'url' ? {} : { file: this.#freeFile(pod.metadata.name) };
     this.#deeds.want(full, { ...file, uid: pod.metadata.uid, manifest: pod });
-    this.#touch(full);
+    this.noteChanged(full);
     return full;
   }
 
@@ -209,17 +217,20 @@ export class Users {
   /** `at`: until when that lasts, where it does. */
   #begunAnew(pod: string, at = this.#host.clock.elapsed): void {
     this.#deeds.beginAnew(pod, at);
-    this.#touch(pod, at);
+    // It is the same that was told before.
+    this.#touch(pod, { changedAt: at, isToldBy: () => false });
   }
 
-  /** Somebody else has changed it. */
+  /** Somebody has changed what is wanted of it. */
   noteChanged(pod: string): void {
-    this.#touch(pod);
+    const manifest = this.#deeds.wanted.has(pod) ? this.#deeds.versionsOf(pod).at(-1) : undefined;
+    const isToldBy = (told: Pod) => manifest === undefined || isOfManifest(told, manifest);
+    this.#touch(pod, { changedAt: this.#host.clock.elapsed, isToldBy });
   }
 
-  #touch(pod: string, at = this.#host.clock.elapsed): void {
-    this.#deeds.touch(pod, at);
-    this.#unheard.set(pod, at);
+  #touch(pod: string, unheard: Unheard): void {
+    this.#deeds.touch(pod, unheard.changedAt);
+    this.#unheard.set(pod, unheard);
   }
 
   /** Whether a source tells of this pod; of one that is gone it tells the UID alone. */

@@ -5,6 +5,7 @@ import { allManifestsIn } from '../actors/sources/manifestText.ts';
 import { readApiPod } from '../pod/api/apiPod.ts';
 import type { Problem } from '../pod/api/problem.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
+import { sameValue } from '../pod/sameValue.ts';
 import { printable } from '../pod/show/printable.ts';
 import { NODE_NAME } from './host.ts';
 import { checkPlain } from './plainData.ts';
@@ -44,6 +45,21 @@ export function podOfManifest(manifest: Manifest): Pod {
 function problemsOf(read: ManifestFile): readonly Problem[] {
   if ('problems' in read) return read.problems;
   return 'pod' in read ? read.needs.map(({ problem }) => problem) : [{ path: 'kind', message: 'expected Pod' }];
+}
+
+/** The node says itself where it has a pod from, and when it has seen it. */
+const isOfNode = (annotation: string): boolean => annotation.startsWith('kubernetes.io/config.');
+
+/** What a manifest says of its pod; which taints a pod tolerates is a matter of where its manifest is, too. */
+function wordsOf({ metadata: { labels, annotations = {} }, spec: { tolerations: _, ...spec } }: Pod): object {
+  const said = Object.entries(annotations).filter(([key]) => !isOfNode(key));
+  return { labels, annotations: Object.fromEntries(said), spec };
+}
+
+/** Whether a pod that a source tells of is that of this manifest, and not of one before it. */
+export function isOfManifest(told: Pod, manifest: Manifest): boolean {
+  const { uid = told.metadata.uid } = manifest.metadata;
+  return uid === told.metadata.uid && sameValue(wordsOf(told), wordsOf(podOfManifest(manifest)));
 }
 
 const REFUSED = 'the node takes no such manifest';

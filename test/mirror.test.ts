@@ -62,7 +62,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
     simulation:
-      'deeds faults gatedRooms host latencies leftOnHost life nodeConfig onDisk schedule toldPods touches trace users',
+      'deeds faults gatedRooms host latencies leftOnHost life nodeConfig onDisk schedule toldPods touches trace',
     'simulation/invariants': 'all askedStops invariant notOurs watch',
     'simulation/stories': 'drawnStory manifests play shortStories',
   },

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import type { Entry } from '../../../actors/boundary.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
@@ -137,34 +136,23 @@ test('a container that gets another id goes on, and is not to end under that eit
   expect(violations).toEqual([`${POD} main was ended, and nothing had touched it`]);
 });
 
-const told = (value: object): Entry => ({ at: 0, actor: 'sources', kind: 'fact', source: 'sources', value });
-const named = { metadata: { namespace: 'default', name: 'web-node-1', uid: 'of-the-user' } };
-
-test.each([
-  ['of the change', told({ type: 'config.podChanged', change: 'updated', pod: named }), true],
-  ['that it is gone', told({ type: 'config.podChanged', change: 'removed', uid: 'of-the-user' }), true],
-  ['all there is', told({ type: 'config.podsListed', pods: [] }), true],
-  ['of another pod', told({ type: 'config.podChanged', change: 'removed', uid: 'another' }), false],
-  ['that it gets on', told({ type: 'config.sourceChanged' }), false],
-])('what is changed may have its consequences when a source tells: %s', async (_, entry, isTouched) => {
+test('what was started of a manifest from before a change ends as its agent hears of that', async () => {
   const manifestUrl = { url: MANIFEST_URL, headers: [], everyMs: 20_000 };
-  const { host, deeds, users } = new Simulation({ seed: 1, config: { manifestUrl } });
-  const { metadata, ...rest } = manifest('web', { containers: [container('main')] });
-  users.apply({ ...rest, metadata: { ...metadata, uid: 'of-the-user' } }, 'url');
-  host.clock.setTimeout(() => users.noteHeard(entry), 20_000);
-  expect(deeds.isTouchedSince(POD, 10_000, 20_000)).toBe(false);
-  await host.clock.pass(20_000, async () => {});
-  expect(deeds.isTouchedSince(POD, 10_000, 20_000)).toBe(isTouched);
-});
-
-test('a change is heard of once', async () => {
-  const { host, deeds, users } = new Simulation({ seed: 1 });
-  users.apply(manifest('web', { containers: [container('main')] }));
-  const hear = () => users.noteHeard(told({ type: 'config.podChanged', change: 'updated', pod: named }));
-  hear();
-  host.clock.setTimeout(hear, 20_000);
-  await host.clock.pass(20_000, async () => {});
-  expect(deeds.isTouchedSince(POD, 10_000, 20_000)).toBe(false);
+  const node = await simulateNode({ seed: 1, invariants: [untouched], config: { manifestUrl } });
+  const version = (label: string) => ({
+    ...manifest('web'),
+    metadata: { name: 'web', namespace: 'default', labels: { version: label } },
+  });
+  node.users.apply(version('1'), 'url');
+  await node.advance(35_000);
+  node.host.manifests.urlTrouble = 'slow';
+  node.users.apply(version('2'), 'url');
+  // The agent asks at 40 s, and gets the second version at 48 s: the third it gets with the next answer.
+  await node.advance(7_000);
+  node.users.apply(version('3'), 'url');
+  await node.advance(60_000);
+  expect(node.pods().map(({ metadata }) => metadata.labels)).toEqual([{ version: '3' }]);
+  node.kill();
 });
 
 test('a pod is touched by a manifest that is whole, not by a part of one', async () => {
