@@ -1,6 +1,7 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { type AnyActorRef, type InspectionEvent, StateMachine } from 'xstate';
 import type { Entry } from '../../actors/boundary.ts';
 import type { Keyframe } from '../../actors/nodeAgent.ts';
@@ -93,10 +94,18 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
   node: agent.explainNode().node,
 });
 
+/** Of the certificates that a node of a cluster keeps. */
+const directory = await mkdtemp(join(tmpdir(), 'statelet-pki-'));
+afterAll(() => rm(directory, { recursive: true }));
+
 /** A node of a cluster, without pods; written down every so often. */
 async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
-  const node = await simulatedNode({ fromFiles: true, clusterOf: cluster, parts: { inspect: walk.inspect } });
+  const certificates = [{ name: 'client', rotates: true }] as const;
+  const node = await simulatedNode({
+    ...{ fromFiles: true, parts: { inspect: walk.inspect } },
+    clusterOf: (clock) => ({ ...cluster(clock), certificates: { certificates, directory, onRenewed: () => {} } }),
+  });
   const file = join(node.manifestDir, 'web.json');
   const manifest = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: podWith('web').spec };
   await mkdir(node.manifestDir, { recursive: true });
