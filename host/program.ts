@@ -68,13 +68,16 @@ export class ProgramFailure extends Error {
   readonly stderr: string;
   /** Whether it was ended for taking too long. */
   readonly isLate: boolean;
+  /** Whether it was ended for writing too much. */
+  readonly isFull: boolean;
   /** Absent where it was ended by a signal, or never began. */
   readonly exitCode: number | undefined;
 
-  constructor(message: string, { stderr, isLate, exitCode, cause }: Ending) {
+  constructor(message: string, { stderr, isLate, isFull = false, exitCode, cause }: Ending) {
     super(message, { cause });
     this.stderr = stderr;
     this.isLate = isLate;
+    this.isFull = isFull;
     this.exitCode = exitCode;
   }
 }
@@ -82,6 +85,7 @@ export class ProgramFailure extends Error {
 interface Ending {
   readonly stderr: string;
   readonly isLate: boolean;
+  readonly isFull?: boolean;
   readonly exitCode?: number | undefined;
   readonly cause?: unknown;
 }
@@ -111,10 +115,10 @@ export async function runProgram(program: string, args: readonly string[], optio
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
     if (signal.aborted) return reject(signal.reason);
-    const [stderr, isLate] = [err().trim(), limit.signal.aborted];
+    const [stderr, isLate, isFull] = [err().trim(), limit.signal.aborted, full.signal.aborted];
     const late = isLate ? `timed out after ${limitMs / 1_000} s` : ending;
-    const problem = full.signal.aborted ? `wrote more than ${mostOutput} bytes` : stderr || late;
-    reject(new ProgramFailure(problem, { stderr, isLate, ...how }));
+    const problem = isFull ? `wrote more than ${mostOutput} bytes` : stderr || late;
+    reject(new ProgramFailure(problem, { stderr, isLate, isFull, ...how }));
   };
   if (onExit !== undefined) child.once(child.pid === undefined ? 'error' : 'exit', onExit);
   child.on('error', (error) => fail(error.message, { cause: error }));

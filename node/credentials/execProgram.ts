@@ -75,12 +75,13 @@ function infoOf({ apiVersion, provideClusterInfo = false }: ExecFields, cluster:
 function whyNot(error: unknown, { command, installHint }: ExecFields): string {
   const name = printableLine(command);
   if (!(error instanceof ProgramFailure)) return `${name}: ${messageOf(error)}`;
-  const { isLate, exitCode, cause } = error;
+  const { isLate, isFull, exitCode, cause } = error;
   if (['ENOENT', 'EACCES'].includes(errorCode(cause) ?? '')) {
     const hint = installHint ? `: ${printableLine(installHint)}` : '';
     return `${name} cannot be run: ${errorCode(cause) === 'ENOENT' ? 'no such program' : 'permission denied'}${hint}`;
   }
   if (isLate) return `${name} gave no credentials in time`;
+  if (isFull) return `${name} gave no credentials: it wrote more than ${LARGEST_OUTPUT / 1024 / 1024} MiB`;
   return `${name} gave no credentials: ${exitCode === undefined ? 'it was killed' : `exit code ${exitCode}`}`;
 }
 
