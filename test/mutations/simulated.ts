@@ -130,8 +130,8 @@ const others: readonly SeededFault[] = [
     name: 'last-good-lost',
     breaks: 'a manifest that is invalid when an agent starts takes the place of the last good one',
     file: 'actors/sources/manifestSet.ts',
-    find: '{ ...before, read: digest, ...(classes',
-    put: '{ ...(before?.read === undefined ? {} : before), read: digest, ...(classes',
+    find: 'const standing = before?.standing ?? EMPTY_TEXT;',
+    put: 'const standing = (before?.read === undefined ? undefined : before.standing) ?? EMPTY_TEXT;',
   },
 ];
 
