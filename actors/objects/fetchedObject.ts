@@ -3,8 +3,9 @@ import type { KubeClient } from '../../kube/client.ts';
 import { KubeError } from '../../kube/kubeError.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
+import { unheardOf } from '../../pod/objects/podObjects.ts';
 import type { Clock } from '../clock.ts';
-import { collectionPath, type HeldListeners, type HeldObject } from './heldObject.ts';
+import { collectionPath, type HeldListeners, type HeldObject, untilHeard } from './heldObject.ts';
 
 export interface FetchedParts {
   readonly client: KubeClient;
@@ -42,8 +43,9 @@ export class FetchedObject implements HeldObject {
       this.#asking ??= this.#ask().finally(() => {
         this.#asking = undefined;
       });
-      await this.#asking;
+      await untilHeard(this.#asking, { clock: this.#parts.clock, signal });
     }
+    if (this.#object === undefined) throw new Error(unheardOf(this.#reference.kind));
     return this.#object ?? undefined;
   }
 

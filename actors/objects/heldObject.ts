@@ -1,6 +1,9 @@
 /** One ConfigMap or Secret that pods have in use, however it is kept up to date. */
+import { unlessAborted } from '../../host/limit.ts';
 import { configMapsPath, secretsPath } from '../../kube/paths.ts';
 import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
+import type { Clock } from '../clock.ts';
+import { withinLimit } from '../services/timeLimit.ts';
 
 export interface HeldObject {
   /**
@@ -31,3 +34,19 @@ export type HoldObject = (reference: ConfigReference, listeners: HeldListeners) 
 
 export const collectionPath = ({ kind, namespace }: ConfigReference): string =>
   kind === 'Secret' ? secretsPath(namespace) : configMapsPath(namespace);
+
+/** Whoever asks waits a second (objectLimit.ts): some of it is left for what was kept of the object. */
+const HEARD_MS = 900;
+
+/** Waits until the server is heard, or for as long as whoever asks may be kept waiting for that. */
+export function untilHeard(
+  heard: Promise<void>,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> {
+  const act = (within: AbortSignal) =>
+    unlessAborted(heard, within).catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (!within.aborted) throw error;
+    });
+  return withinLimit(act, { clock, timeoutMs: HEARD_MS, signal });
+}

@@ -2,8 +2,9 @@
 import type { KubeClient } from '../../kube/client.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
+import { unheardOf } from '../../pod/objects/podObjects.ts';
 import type { Clock } from '../clock.ts';
-import { collectionPath, type HeldListeners, type HeldObject } from './heldObject.ts';
+import { collectionPath, type HeldListeners, type HeldObject, untilHeard } from './heldObject.ts';
 
 export interface WatchedParts {
   readonly client: KubeClient;
@@ -16,8 +17,6 @@ export interface WatchedParts {
 
 /** Watches of single objects are many, and seldom told anything: each lasts half an hour at least. */
 const SHORTEST_WATCH_S = 30 * 60;
-/** So long whoever reads it waits for the server. */
-const SYNC_MS = 1_000;
 
 export class WatchedObject implements HeldObject {
   readonly #reference: ConfigReference;
@@ -29,7 +28,8 @@ export class WatchedObject implements HeldObject {
   /** Why the server cannot be heard, or what is wrong with the object. */
   #failure = '';
   #readAt: number;
-  readonly #waiting = new Set<() => void>();
+  /** Resolves when the server has told. */
+  #heard = Promise.withResolvers<void>();
 
   constructor(reference: ConfigReference, parts: WatchedParts, listeners: HeldListeners) {
     this.#reference = reference;
@@ -42,7 +42,7 @@ export class WatchedObject implements HeldObject {
   async read({ signal }: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined> {
     this.#readAt = this.#parts.clock.monotonic();
     if (this.#running === undefined && this.#object?.isImmutable !== true) this.#start();
-    if (this.#object === undefined) await this.#told(signal);
+    if (this.#object === undefined) await untilHeard(this.#heard.promise, { clock: this.#parts.clock, signal });
     if (this.#object === undefined) throw new Error(this.#unknown());
     if (this.#object !== null) return this.#object;
     if (this.#failure !== '') throw new Error(this.#failure);
@@ -57,6 +57,7 @@ export class WatchedObject implements HeldObject {
     if (isShown || !this.#object || idle < this.#parts.idleMs) return;
     this.close();
     this.#object = undefined;
+    this.#heard = Promise.withResolvers();
   }
 
   close(): void {
@@ -93,38 +94,14 @@ export class WatchedObject implements HeldObject {
   #take(object: ConfigObject | undefined): void {
     this.#object = object ?? null;
     if (object !== undefined) this.#failure = '';
-    for (const done of this.#waiting) done();
+    this.#heard.resolve();
     this.#listeners.onSeen(object);
     if (object?.isImmutable) this.close();
   }
 
-  /** Resolves once the server has told, or the wait for that is over. */
-  #told(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const over = () => {
-        this.#waiting.delete(done);
-        signal.removeEventListener('abort', abort);
-        clock.clearTimeout(timer);
-      };
-      const done = () => {
-        over();
-        resolve();
-      };
-      const abort = () => {
-        over();
-        reject(signal.reason);
-      };
-      const timer = clock.setTimeout(done, SYNC_MS);
-      this.#waiting.add(done);
-      signal.addEventListener('abort', abort, { once: true });
-    });
-  }
-
   /** A kubelet's words, and what is behind them. */
   #unknown(): string {
-    const words = `failed to sync ${this.#reference.kind.toLowerCase()} cache: timed out waiting for the condition`;
+    const words = unheardOf(this.#reference.kind);
     return this.#failure === '' ? words : `${words} (${this.#failure})`;
   }
 }

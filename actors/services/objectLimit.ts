@@ -1,6 +1,6 @@
 /** What pods get of a cluster is waited for only so long: whoever asks for it holds up others. */
 import { unlessAborted } from '../../host/limit.ts';
-import type { PodObjects } from '../../pod/objects/podObjects.ts';
+import { type PodObjects, unheardOf } from '../../pod/objects/podObjects.ts';
 import type { Clock } from '../clock.ts';
 import { withinLimit } from './timeLimit.ts';
 
@@ -13,8 +13,7 @@ export const withinSecond = (objects: PodObjects, clock: Clock): PodObjects => (
     const act = (within: AbortSignal) =>
       unlessAborted(objects.get(pod, kind, name, { signal: within }), within).catch((cause: unknown) => {
         if (!within.aborted || signal.aborted) throw cause;
-        const message = `failed to sync ${kind.toLowerCase()} cache: timed out waiting for the condition`;
-        throw new Error(message, { cause });
+        throw new Error(unheardOf(kind), { cause });
       });
     return withinLimit(act, { clock, timeoutMs: LIMIT_MS, signal });
   },

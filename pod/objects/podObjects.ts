@@ -31,6 +31,10 @@ export class ObjectNotFound extends Error {
   }
 }
 
+/** A kubelet's words where nobody has said in time what there is. */
+export const unheardOf = (kind: ConfigKind): string =>
+  `failed to sync ${kind.toLowerCase()} cache: timed out waiting for the condition`;
+
 export interface TokenRequest {
   /** Empty: the API server's own. */
   readonly audience: string;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { KeptObjects } from '../../../actors/objects/keptObjects.ts';
+import { withinSecond } from '../../../actors/services/objectLimit.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import type { ConfigObject } from '../../../pod/objects/configObject.ts';
 import { heldCluster, reads } from './support/heldCluster.ts';
@@ -135,6 +136,12 @@ test('pods that ran under an earlier agent have what they had, while the server 
     const other = { ...web, metadata: { ...web.metadata, uid: 'other' } };
     for (const each of [web, other]) later.store.follow(each);
     await eventually(async () => expect(await later.read(web, 'Secret', 'app')).toEqual({ key: 'hidden' }));
+    // Whoever asks gives up after a second: until then there is something to give.
+    const asked = withinSecond(later.store, later.clock).get(web, 'Secret', 'app', {
+      signal: new AbortController().signal,
+    });
+    await later.clock.advance(999);
+    expect((await asked).data.get('key')).toEqual(Buffer.from('hidden'));
     expect(await later.read(other, 'Secret', 'app')).toContain('failed to sync secret cache');
   } finally {
     await rm(keptDirectory, { recursive: true, force: true });
