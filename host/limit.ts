@@ -21,16 +21,3 @@ export function startLimit(ms: number, longestMs = LONGEST_TIMER_MS): Limit {
   step(Math.max(0, ms));
   return { signal: over.signal, end: () => end() };
 }
-
-/** What a promise comes to, unless the signal aborts before: then its reason, whatever becomes of the promise. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}

@@ -1,6 +1,5 @@
 /** Credentials from plugins: programs that are asked for the images that they know of, and whose answers hold for a while. */
 import { createHash } from 'node:crypto';
-import { unlessAborted } from '../../host/limit.ts';
 import { messageOf } from '../../pod/failure.ts';
 import {
   type CredentialProvider,
@@ -15,6 +14,7 @@ import {
 import { type CredentialSource, credentialsFor, joinedKeyrings, type Keyring } from '../../pod/images/keyring.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { beginningOf } from '../../pod/show/shortText.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import type { CredentialQuery, FindCredentials } from '../services/nodeCredentials.ts';
 

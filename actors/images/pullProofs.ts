@@ -1,6 +1,5 @@
 /** Whether a pod may use an image that is on the node, by what the node has written down of its pulls. */
 import type { Cri } from '../../cri/calls.ts';
-import { unlessAborted } from '../../host/limit.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import {
   defaultVerification,
@@ -11,6 +10,7 @@ import {
 import type { Credential } from '../../pod/images/keyring.ts';
 import { type PullCredentials, provedBy, provenBy, withProof } from '../../pod/images/pulledRecord.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import { PullRecords, type PullRecordsParts } from './pullRecords.ts';
 
 interface Abortable {

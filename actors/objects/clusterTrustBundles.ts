@@ -3,7 +3,6 @@
  * only while a pod shows any.
  */
 import * as z from 'zod/mini';
-import { unlessAborted } from '../../host/limit.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isNotFound } from '../../kube/kubeError.ts';
 import { type KubeObject, Reflector } from '../../kube/reflector.ts';
@@ -12,6 +11,7 @@ import { isSelected } from '../../pod/api/selection/objectSelector.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { normalizedAnchors } from '../../pod/objects/trustAnchors.ts';
 import type { TrustBundleProjection, TrustBundles } from '../../pod/objects/trustBundles.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import { withinLimit } from '../services/timeLimit.ts';
 import { SharedCall } from './sharedCall.ts';

@@ -1,7 +1,8 @@
 /** One ConfigMap or Secret that pods have in use, however it is kept up to date. */
-import { unlessAborted } from '../../host/limit.ts';
+
 import { configMapsPath, secretsPath } from '../../kube/paths.ts';
 import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import { withinLimit } from '../services/timeLimit.ts';
 

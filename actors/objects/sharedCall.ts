@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../host/limit.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 
 /** A call that several wait for: it is given up when nobody does any more. */
 export class SharedCall<T> {

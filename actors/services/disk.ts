@@ -3,7 +3,6 @@
 import type { Cri } from '../../cri/calls.ts';
 import { allocatableOf, type NodeDescription } from '../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
-import { unlessAborted } from '../../host/limit.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { removeLogSymlinks } from '../../host/pods/logLinks.ts';
 import { preparePodDirectory, removePodLogs } from '../../host/pods/podDirectory.ts';
@@ -13,6 +12,7 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
 import { type FailureReason, NodeFailure } from '../../pod/failure.ts';
 import type { ObjectsInUse } from '../../pod/objects/podObjects.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
 import type { ClusterContent } from '../../volume/plugin.ts';

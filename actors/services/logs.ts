@@ -1,9 +1,9 @@
 /** Fills the ports of containers' logs: their rotation, and what they tell of former runs. */
 import type { Cri } from '../../cri/calls.ts';
-import { unlessAborted } from '../../host/limit.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { restartsByLogs } from '../../host/pods/loggedRuns.ts';
 import { tendLog } from '../../host/pods/logRotation.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { withinLimit } from './timeLimit.ts';

@@ -1,6 +1,7 @@
 /** What pods get of a cluster is waited for only so long: whoever asks for it holds up others. */
-import { unlessAborted } from '../../host/limit.ts';
+
 import { type PodObjects, unheardOf } from '../../pod/objects/podObjects.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import { withinLimit } from './timeLimit.ts';
 

@@ -1,8 +1,8 @@
 /** A network whose servers answer as a function says: on the given clock, and without a socket. */
 import { STATUS_CODES } from 'node:http';
-import { unlessAborted } from '../../host/limit.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import { addressOf } from '../services/dialError.ts';
 import { hostOf, portOf } from '../services/httpExchange.ts';

@@ -1,5 +1,5 @@
 /** The statuses on their way to sinks: the latest of each pod, until all have taken it. */
-import { unlessAborted } from '../../host/limit.ts';
+
 import type { DueStatus, StatusSinkInput } from '../../machines/statusSink/chart.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { isStaticPod } from '../../pod/api/staticPod.ts';
@@ -10,6 +10,7 @@ import { isPressing } from '../../pod/status/pressing.ts';
 import { samePodStatus } from '../../pod/status/status.ts';
 import { isInitRepeated, isTransitionIllegal } from '../../pod/status/transitions.ts';
 import type { PodView } from '../../pod/status/view.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Service } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { withinLimit } from '../services/timeLimit.ts';

@@ -1,8 +1,9 @@
 /** Carries requests to an API server by HTTP/2, over as many connections as its watches need. */
+
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../transport.ts';
-import { untilAborted } from '../untilAborted.ts';
 import { Connection } from './connection.ts';
 import { dial } from './dial.ts';
 
@@ -31,7 +32,7 @@ export class Http2Transport implements KubeTransport {
   async send(request: KubeRequest, { signal }: { readonly signal: AbortSignal }): Promise<KubeResponse> {
     const { basePath, credentials, headers: ofAll = {} } = this.#endpoint;
     signal.throwIfAborted();
-    const token = await untilAborted(credentials.token(), signal);
+    const token = await unlessAborted(credentials.token(), signal);
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const headers = { ...ofAll, ...request.headers, ...authorization };
     const response = await this.#sendOverOne({ ...request, path: basePath + request.path, headers }, signal);
@@ -71,7 +72,7 @@ export class Http2Transport implements KubeTransport {
       if (found !== undefined) return found.send(request, signal);
       if (this.#isClosed) throw new Error('the connection was closed');
       this.#opening ??= this.#open();
-      const opened = await untilAborted(this.#opening.connection, signal);
+      const opened = await unlessAborted(this.#opening.connection, signal);
       // A server that allows very few streams serves each by itself.
       if (opened.isIdle) return opened.send(request, signal);
     }
@@ -90,7 +91,7 @@ export class Http2Transport implements KubeTransport {
 
   async #connect(signal: AbortSignal): Promise<Connection> {
     const { origin, credentials } = this.#endpoint;
-    const context = await untilAborted(credentials.context(), signal);
+    const context = await unlessAborted(credentials.context(), signal);
     const socket = await dial(this.#endpoint, { context, clock: this.#clock, signal });
     if (signal.aborted) {
       socket.destroy();
@@ -101,7 +102,7 @@ export class Http2Transport implements KubeTransport {
       onLeave: () => this.#connections.delete(connection),
     });
     this.#connections.add(connection);
-    await untilAborted(connection.settled, signal);
+    await unlessAborted(connection.settled, signal);
     return connection;
   }
 }

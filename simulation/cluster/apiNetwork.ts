@@ -2,8 +2,8 @@
 import { networkError } from '../../actors/simulated/connection.ts';
 import type { Api } from '../../apiserver/api.ts';
 import type { Answer, ApiRequest } from '../../apiserver/request.ts';
-import { unlessAborted } from '../../host/limit.ts';
 import type { KubeResponse } from '../../kube/transport.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import { WatchStream } from './watchStream.ts';
 
 /** Nobody listens there, or nothing comes through. */

@@ -8,6 +8,7 @@ import type { Answer, User } from '../../apiserver/request.ts';
 import { KubeClient } from '../../kube/client.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../kube/transport.ts';
 import type { HostIdentity } from '../../pod/node/nodeObject.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import { connectionRefused } from './toldTransport.ts';
 
 const ADMIN: User = { name: 'admin', groups: ['system:masters'] };
@@ -92,13 +93,6 @@ export class MemoryTransport implements KubeTransport {
       stop();
     }
   }
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((done, fail) => {
-    signal.addEventListener('abort', () => fail(signal.reason), { once: true });
-    promise.then(done, fail);
-  });
 }
 
 export interface Cluster {

@@ -117,8 +117,8 @@ const sized = (cpu: string, more: Partial<Container> = {}): Pod => {
   return { ...pod, spec: { ...pod.spec, containers } };
 };
 
-/** What comes in while it is given other resources. */
-const resizes: ContainerEvent[] = [
+/** What may come in at any time. */
+const always: readonly ContainerEvent[] = [
   { type: 'slot.granted', key: 'key' },
   { type: 'container.start' },
   { type: 'container.launch' },
@@ -126,6 +126,11 @@ const resizes: ContainerEvent[] = [
   { type: 'sandbox.lost' },
   { type: 'container.reset' },
   { type: 'container.stop', deadline: 30_000 },
+];
+
+/** What comes in while it is given other resources. */
+const resizes: ContainerEvent[] = [
+  ...always,
   update(sized('1')),
   update(sized('2')),
   update(sized('2', { resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] })),
@@ -146,13 +151,7 @@ const withVolume = (image?: string): Pod => {
 
 /** What comes in while a volume that it mounts may not be there yet. */
 const lateVolumes: ContainerEvent[] = [
-  { type: 'slot.granted', key: 'key' },
-  { type: 'container.start' },
-  { type: 'container.launch' },
-  { type: 'sandbox.ready', sandbox },
-  { type: 'sandbox.lost' },
-  { type: 'container.reset' },
-  { type: 'container.stop', deadline: 30_000 },
+  ...always,
   { type: 'container.update', pod: withVolume(), volumes: there },
   { type: 'container.update', pod: withVolume('busybox:2'), volumes: {} },
   { type: 'runtime.containerObserved', id: runs.id, container: ended },
@@ -167,13 +166,7 @@ const withVariables = (image?: string): Pod => {
 
 /** What comes in while what its variables are taken from may not be there. */
 const changingObjects: ContainerEvent[] = [
-  { type: 'slot.granted', key: 'key' },
-  { type: 'container.start' },
-  { type: 'container.launch' },
-  { type: 'sandbox.ready', sandbox },
-  { type: 'sandbox.lost' },
-  { type: 'container.reset' },
-  { type: 'container.stop', deadline: 30_000 },
+  ...always,
   { type: 'container.objectsChanged' },
   update(withVariables('busybox:2')),
   { type: 'runtime.returned' },

@@ -1,5 +1,5 @@
-/** What a promise comes to, or the signal's reason once that aborts: whatever others may still wait for goes on. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/** What a promise comes to, unless the signal aborts before: then its reason. Whatever others wait for goes on. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((done, fail) => {
     const giveUp = () => fail(signal.reason);
     if (signal.aborted) giveUp();
