@@ -7,7 +7,7 @@ import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/shared/p
 import type { Boundary, Entry, FactTaker } from './boundary.ts';
 import { checkReplay } from './checkReplay.ts';
 import type { Clock } from './clock.ts';
-import { nextTurn as nextTurnOfHost } from './nextTurn.ts';
+import { nextTurn as nextTurnOfHost } from '../pod/nextTurn.ts';
 import { agentBehind, type Keyframe, type NodeAgent } from './nodeAgent.ts';
 import type { NodeParts } from './nodeParts.ts';
 

@@ -1,4 +1,5 @@
 /** The bodies of an API server's answers, none of which may fill the memory: whole, or line by line. */
+import { nextTurn } from '../pod/nextTurn.ts';
 import { jsonOf, OddAnswer } from './answer.ts';
 
 /** An answer that no API server gives: whoever waits for it is told instead of being drowned. */
@@ -32,7 +33,10 @@ export async function startOf(body: AsyncIterable<string>): Promise<string> {
   return text.slice(0, LONGEST_REFUSAL);
 }
 
-/** The objects of a body that is one of them on each line, as the lines become whole; `asked` is what it answers. */
+/**
+ * The objects of a body that is one of them on each line, as the lines become whole; `asked` is what it answers. Of many that
+ * come at once each has a turn of the event loop: what the first sets off goes on while the others are read.
+ */
 export async function* linesOf(body: AsyncIterable<string>, asked: string): AsyncGenerator<unknown> {
   let rest = '';
   for await (const piece of body) {
@@ -40,6 +44,10 @@ export async function* linesOf(body: AsyncIterable<string>, asked: string): Asyn
     const lines = [rest + first, ...others];
     rest = lines.pop() ?? '';
     if (rest.length > LONGEST_LINE) throw new TooLong(`a line of the watch is longer than ${LONGEST_LINE / MIB} MiB`);
-    for (const line of lines) if (line.trim() !== '') yield jsonOf(line, asked);
+    for (const [index, line] of lines.entries()) {
+      if (line.trim() === '') continue;
+      if (index > 0) await nextTurn();
+      yield jsonOf(line, asked);
+    }
   }
 }

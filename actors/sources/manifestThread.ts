@@ -3,7 +3,7 @@ import { errorCode } from '../../host/files/fileErrors.ts';
 import { ownScript } from '../../host/ownScript.ts';
 import { messageOf } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
-import { nextTurn } from '../nextTurn.ts';
+import { nextTurn } from '../../pod/nextTurn.ts';
 import { type ManifestText, type ReadManifest, refused } from './manifestText.ts';
 import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
 

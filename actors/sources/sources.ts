@@ -8,7 +8,7 @@ import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { API_SOURCE, apiPods } from '../cluster/apiPods.ts';
 import type { OwnNode } from '../cluster/ownNode.ts';
-import { nextTurn as nextTurnOfHost } from '../nextTurn.ts';
+import { nextTurn as nextTurnOfHost } from '../../pod/nextTurn.ts';
 import type { NodeParts } from '../nodeParts.ts';
 import type { LocalObjects } from '../objects/localObjects.ts';
 import type { Network } from '../services/network.ts';

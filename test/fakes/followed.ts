@@ -2,9 +2,12 @@
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../kube/client.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import { nextTurn } from '../../pod/nextTurn.ts';
 import { type Reply, ToldTransport, ToldWatch } from './toldTransport.ts';
 
 const PATH = '/api/v1/pods';
+/** No test tells more at once. */
+const MOST_TOLD = 10;
 export const FIRST_END = { 'k8s.io/initial-events-end': 'true' };
 
 export const object = (name: string, version: number, uid = `${name}-uid`) => ({
@@ -45,9 +48,15 @@ export async function follow(...replies: readonly Reply[]) {
     onStep: (step) => steps.push(step),
     onProblem: (problem) => problems.push(problem),
   }).run();
-  await clock.advance(0);
+  /** Until whatever was told has been read: of what comes at once each has a turn of the event loop. */
+  const heard = async () => {
+    await clock.advance(0);
+    for (let turn = 0; turn < MOST_TOLD; turn += 1) await nextTurn();
+    await clock.advance(0);
+  };
+  await heard();
   /** The queries of what was asked. */
   const queries = () =>
     transport.requests.map(({ path }) => Object.fromEntries(new URLSearchParams(path.split('?')[1])));
-  return { clock, transport, controller, running, sets, uids, steps, problems, queries };
+  return { heard, clock, transport, controller, running, sets, uids, steps, problems, queries };
 }

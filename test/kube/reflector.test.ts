@@ -26,12 +26,12 @@ describe('what there is at first', () => {
 
   test('is as it has become by the time that all is told', async () => {
     const watch = new ToldWatch();
-    const { clock, sets } = await follow(watch.opened);
+    const { heard, sets } = await follow(watch.opened);
     for (const name of ['web', 'db']) watch.tell('ADDED', object(name, 5));
     watch.tell('MODIFIED', object('web', 6));
     watch.tell('DELETED', object('db', 7));
     watch.tell('BOOKMARK', bookmark(7, FIRST_END));
-    await clock.advance(0);
+    await heard();
     expect(sets).toEqual([['web@6']]);
   });
 

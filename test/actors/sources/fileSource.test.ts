@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
-import { nextTurn } from '../../../actors/nextTurn.ts';
+import { nextTurn } from '../../../pod/nextTurn.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
-import { nextTurn } from '../../../actors/nextTurn.ts';
+import { nextTurn } from '../../../pod/nextTurn.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';

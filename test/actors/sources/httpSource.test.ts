@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
-import { nextTurn } from '../../../actors/nextTurn.ts';
+import { nextTurn } from '../../../pod/nextTurn.ts';
 import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { type ManifestUrl, watchManifestUrl } from '../../../actors/sources/httpSource.ts';
