@@ -2,7 +2,11 @@
 import type { KubeObject } from '../../kube/reflector.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
 import { readApiPod, withOtherStatus } from '../../pod/api/apiPod.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
 import { readMirror, type SeenMirror } from '../../pod/mirror.ts';
+import { sameValue } from '../../pod/sameValue.ts';
+import { conditionsOfOthers } from '../../pod/status/conditions.ts';
+import { isTerminalPhase } from '../../pod/status/phase.ts';
 import type { Clock } from '../clock.ts';
 import type { ManifestSet } from '../sources/manifestSet.ts';
 
@@ -13,8 +17,8 @@ type Read = ReturnType<typeof readApiPod> | { readonly mirror: SeenMirror };
 type Known = readonly [object: KubeObject, read: Read];
 
 /**
- * Reads objects, each once: what has not changed at the server stays the same pod. Of one that has only another status, as
- * with each word of the node's own, the rest is not read again.
+ * Reads objects, each once: what has not changed at the server stays the same pod, and so does one of which the node has
+ * nothing to hear, as each word of its own comes back to it. Of one that has only another status the rest is not read again.
  */
 export class PodReader {
   readonly #clock: Pick<Clock, 'now'>;
@@ -48,9 +52,17 @@ export class PodReader {
     if (mirror !== undefined) return { mirror };
     const seenAt = this.#seen.get(uid) ?? this.#clock.now();
     this.#seen.set(uid, seenAt);
-    const pod = read && 'pod' in read ? withOtherStatus({ object: before, pod: read.pod }, object) : undefined;
-    return pod === undefined ? readApiPod(object, seenAt) : { pod };
+    const known = read && 'pod' in read ? read.pod : undefined;
+    const pod = known && withOtherStatus({ object: before, pod: known }, object);
+    if (known === undefined || pod === undefined) return readApiPod(object, seenAt);
+    return { pod: isEcho(known, pod) ? known : pod };
   }
+}
+
+/** Whether the status of a later version says nothing that counts for the node. Of an end all of it does. */
+function isEcho(before: Pod, pod: Pod): boolean {
+  if ([before, pod].some(({ status }) => isTerminalPhase(status?.phase))) return false;
+  return sameValue(conditionsOfOthers(before) ?? [], conditionsOfOthers(pod) ?? []);
 }
 
 function problemsOf(object: KubeObject, problems: readonly { readonly path: string; readonly message: string }[]) {

@@ -25,10 +25,27 @@ test('an object that is the same is the same pod, one with another status has th
   const read = reading();
   const [first, other] = [object(1), object(1, {}, 'uid-2')];
   const before = read(first, other).set.pods;
-  const after = read(object(2, { status: { phase: 'Running' } }), other).set.pods;
-  expect(after[0]).toMatchObject({ metadata: { resourceVersion: '2' }, status: { phase: 'Running' } });
+  const after = read(object(2, { status: { phase: 'Failed' } }), other).set.pods;
+  expect(after[0]).toMatchObject({ metadata: { resourceVersion: '2' }, status: { phase: 'Failed' } });
   expect(after[0]?.spec).toBe(before[0]?.spec);
   expect(after[1]).toBe(before[1]);
+});
+
+test('a status that tells the node nothing leaves the pod as it is: what others say of it, and an end, is told', () => {
+  const read = reading();
+  const condition = (type: string, status: string) => ({ type, status });
+  const own = { phase: 'Running', podIP: '10.0.0.1', conditions: [condition('Ready', 'True')] };
+  const read1 = (version: number, status: object) => read(object(version, { status })).set.pods[0];
+  const [first] = read(object(1)).set.pods;
+  expect(read1(2, own)).toBe(first);
+  const others = { ...own, conditions: [condition('Ready', 'True'), condition('example.com/gate', 'True')] };
+  const gated = read1(3, others);
+  expect(gated?.status?.conditions).toHaveLength(2);
+  expect(read1(4, { ...others, podIP: '10.0.0.2' })).toBe(gated);
+  expect(read1(5, own)).not.toBe(gated);
+  const ended = read1(6, { ...own, phase: 'Failed' });
+  expect(ended?.status?.phase).toBe('Failed');
+  expect(read1(7, { ...own, phase: 'Failed', reason: 'Evicted' })?.status?.reason).toBe('Evicted');
 });
 
 test('an object with another spec is read, and was seen first when its pod was', () => {
