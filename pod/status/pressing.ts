@@ -3,13 +3,16 @@ import type { PodStatus } from '../api/schema/status.ts';
 import { isTerminalPhase } from './phase.ts';
 
 /**
- * A pod's first status, its phase, and whether it is ready. Of a pod that is being deleted everybody knows that it is
- * not ready for long: there only its end counts.
+ * Its phase, and whether it is ready: a pod of which nothing was told yet is Pending, and is not. Of a pod that is being
+ * deleted everybody knows that it is not ready for long: there only its end counts.
  */
 export function isPressing(before: PodStatus | undefined, after: PodStatus, isBeingDeleted: boolean): boolean {
-  if (isBeingDeleted) return isTerminalPhase(after.phase) && before?.phase !== after.phase;
-  return before === undefined || before.phase !== after.phase || readiness(before) !== readiness(after);
+  const isOtherPhase = phaseOf(before) !== phaseOf(after);
+  if (isBeingDeleted) return isTerminalPhase(after.phase) && isOtherPhase;
+  return isOtherPhase || isReady(before) !== isReady(after);
 }
 
-const readiness = ({ conditions = [] }: PodStatus): string | undefined =>
-  conditions.find(({ type }) => type === 'Ready')?.status;
+const phaseOf = (status: PodStatus | undefined) => status?.phase ?? 'Pending';
+
+const isReady = (status: PodStatus | undefined): boolean =>
+  status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;

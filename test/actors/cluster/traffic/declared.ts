@@ -32,6 +32,23 @@ export const POD_REASONS: readonly Reason[] = [
     ],
   },
   {
+    kubelet: 'tells the first status of a pod, which says that it waits, before its containers run',
+    here: 'that waits up to a second for what follows: a pod that runs by then has one status',
+    why: 'nobody acts on it, and a start is one request less',
+    seen: [
+      {
+        scenarios: ['13-refused'],
+        about: 'pod port-a',
+        what: /^a status that a kubelet does not tell: - order \[[^\]]*\]$/,
+      },
+      {
+        scenarios: ['21-restart'],
+        about: 'pod new',
+        what: /^a status that a kubelet does not tell: - order \[[^\]]*\]$/,
+      },
+    ],
+  },
+  {
     kubelet: 'may take back, as a pod goes, what `status.resources` said of it: its cgroup is gone by then',
     here: 'it stays as it was',
     why: 'it says what the pod had, and the kubelet does so only when it happens to look in between',
@@ -77,7 +94,6 @@ export const POD_REASONS: readonly Reason[] = [
         about: 'pod web-node1',
         what: /^(a status that a kubelet does not tell|its last status): - PodReady[^+]*\+ PodReadyToStartContainers \{"status":"True",/,
       },
-      { scenarios: ['02-static'], about: 'pod web-node1', what: /^7 patches of its status, a kubelet sends 6$/ },
       {
         scenarios: ['22-outage'],
         about: 'pod late-node1',

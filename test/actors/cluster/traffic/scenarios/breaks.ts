@@ -20,7 +20,7 @@ const removes =
 export const restart: Scenario = {
   name: '21-restart',
   title: 'the node agent dies and comes back, twice; pods end, come and go meanwhile',
-  sends: { gets: 11, patches: 22, deletes: 5, events: 30, repeats: 0 },
+  sends: { gets: 11, patches: 15, deletes: 5, events: 30, repeats: 0 },
   namespaces: ['restart'],
   untilMs: 1_147_657,
   acts: [
@@ -69,7 +69,7 @@ const LATE = {
 export const outage: Scenario = {
   name: '22-outage',
   title: 'the API server is away for a minute; pods end, fail and come meanwhile',
-  sends: { gets: 20, patches: 14, deletes: 3, events: 15, repeats: 7 },
+  sends: { gets: 20, patches: 11, deletes: 3, events: 15, repeats: 7 },
   namespaces: ['outage'],
   untilMs: 1_015_000,
   settledMs: 1_060_000,

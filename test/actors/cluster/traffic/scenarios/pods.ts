@@ -15,7 +15,7 @@ const of = (...containers: readonly object[]) => ({ containers });
 const ready: Scenario = {
   name: '03-ready',
   title: 'a pod with a readiness probe that succeeds after some seconds',
-  sends: { gets: 0, patches: 3, deletes: 0, events: 4, repeats: 2 },
+  sends: { gets: 0, patches: 2, deletes: 0, events: 4, repeats: 2 },
   namespaces: ['ready'],
   untilMs: 200_000,
   // Nobody listens for its first seconds.
@@ -39,7 +39,7 @@ const ready: Scenario = {
 const crash: Scenario = {
   name: '04-crash',
   title: 'one container of two fails again and again, then the pod is deleted',
-  sends: { gets: 2, patches: 10, deletes: 1, events: 8, repeats: 11 },
+  sends: { gets: 2, patches: 9, deletes: 1, events: 8, repeats: 11 },
   namespaces: ['crash'],
   untilMs: 220_000,
   acts: [
@@ -51,7 +51,7 @@ const crash: Scenario = {
 const init: Scenario = {
   name: '05-init',
   title: 'an init container, a sidecar and a container; deleted',
-  sends: { gets: 2, patches: 4, deletes: 1, events: 11, repeats: 0 },
+  sends: { gets: 2, patches: 3, deletes: 1, events: 11, repeats: 0 },
   namespaces: ['init'],
   untilMs: 160_000,
   acts: [
@@ -70,7 +70,7 @@ const init: Scenario = {
 const never: Scenario = {
   name: '06-never',
   title: 'pods that run once: one succeeds, one fails, one is of a Job',
-  sends: { gets: 3, patches: 12, deletes: 0, events: 9, repeats: 0 },
+  sends: { gets: 3, patches: 9, deletes: 0, events: 9, repeats: 0 },
   namespaces: ['never', 'batch'],
   untilMs: 180_000,
   acts: [
@@ -112,7 +112,7 @@ const withSecret = (name: string) => ({
 const image: Scenario = {
   name: '10-image',
   title: 'two pods whose image cannot be pulled; deleted',
-  sends: { gets: 4, patches: 16, deletes: 2, events: 11, repeats: 22 },
+  sends: { gets: 4, patches: 14, deletes: 2, events: 11, repeats: 22 },
   namespaces: ['image'],
   untilMs: 220_000,
   fails: /^pullImage: /,
@@ -142,7 +142,7 @@ const GATE = 'example.com/gate';
 const gate: Scenario = {
   name: '11-gate',
   title: 'a readiness gate, which somebody sets; deleted',
-  sends: { gets: 2, patches: 4, deletes: 1, events: 4, repeats: 0 },
+  sends: { gets: 2, patches: 3, deletes: 1, events: 4, repeats: 0 },
   namespaces: ['gate'],
   untilMs: 225_000,
   acts: [
@@ -161,7 +161,7 @@ const gate: Scenario = {
 const deleted: Scenario = {
   name: '12-delete',
   title: 'deleted: one that ignores SIGTERM, one by force, one with a finalizer',
-  sends: { gets: 5, patches: 9, deletes: 2, events: 12, repeats: 0 },
+  sends: { gets: 5, patches: 6, deletes: 2, events: 12, repeats: 0 },
   namespaces: ['del'],
   untilMs: 245_000,
   acts: [
@@ -185,7 +185,7 @@ const deleted: Scenario = {
 const evict: Scenario = {
   name: '16-evict',
   title: 'evicted through the API',
-  sends: { gets: 2, patches: 3, deletes: 1, events: 4, repeats: 0 },
+  sends: { gets: 2, patches: 2, deletes: 1, events: 4, repeats: 0 },
   namespaces: ['evict'],
   untilMs: 290_000,
   acts: [

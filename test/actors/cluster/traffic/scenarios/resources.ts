@@ -7,7 +7,7 @@ const onPort = (name: string) => container(name, undefined, { ports: [{ containe
 const refused: Scenario = {
   name: '13-refused',
   title: 'pods that the node refuses: by selector, for want of CPU, for a taken port',
-  sends: { gets: 8, patches: 6, deletes: 1, events: 7, repeats: 0 },
+  sends: { gets: 8, patches: 5, deletes: 1, events: 7, repeats: 0 },
   namespaces: ['refused'],
   untilMs: 255_000,
   acts: [
@@ -41,7 +41,7 @@ const refused: Scenario = {
 const ephemeral: Scenario = {
   name: '14-ephemeral',
   title: 'an ephemeral container is added; deleted',
-  sends: { gets: 2, patches: 5, deletes: 1, events: 7, repeats: 0 },
+  sends: { gets: 2, patches: 4, deletes: 1, events: 7, repeats: 0 },
   namespaces: ['ephem'],
   untilMs: 270_000,
   acts: [
@@ -70,7 +70,7 @@ const resized = (resources: object) => ({ spec: { containers: [{ name: 'main', r
 const resize: Scenario = {
   name: '15-resize',
   title: 'resized in place, and one that has to wait for room',
-  sends: { gets: 6, patches: 12, deletes: 3, events: 17, repeats: 0 },
+  sends: { gets: 6, patches: 9, deletes: 3, events: 17, repeats: 0 },
   namespaces: ['resize'],
   untilMs: 770_000,
   acts: [

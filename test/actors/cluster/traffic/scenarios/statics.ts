@@ -13,7 +13,7 @@ const web = (env?: object) => ({
 const statics: Scenario = {
   name: '02-static',
   title: 'a static pod: its mirror is deleted, its manifest changes and goes',
-  sends: { gets: 2, patches: 7, deletes: 3, events: 8, repeats: 0 },
+  sends: { gets: 2, patches: 5, deletes: 3, events: 8, repeats: 0 },
   namespaces: ['static'],
   untilMs: 115_000,
   settledMs: 170_000,
