@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Api } from '../api.ts';
 import type { Answer, ApiRequest, User } from '../request.ts';
 
@@ -110,10 +110,19 @@ async function read(request: Incoming, now: number): Promise<ApiRequest> {
   };
 }
 
+/** What each connection has shown, which takes longer to read than many a request to answer. */
+const certificates = new WeakMap<TLSSocket, PeerCertificate>();
+
+function certificateOf(socket: TLSSocket): PeerCertificate {
+  const shown = certificates.get(socket) ?? socket.getPeerCertificate();
+  certificates.set(socket, shown);
+  return shown;
+}
+
 /** Of a certificate that has been checked: each time, for it may expire while the connection goes on. */
 function whoShows(socket: Socket, now: number): { readonly user?: User; readonly isDoubtful: boolean } {
   if (!(socket instanceof TLSSocket)) return { isDoubtful: false };
-  const { subject, valid_to: until, fingerprint256 } = socket.getPeerCertificate();
+  const { subject, valid_to: until, fingerprint256 } = certificateOf(socket);
   if (subject === undefined) return { isDoubtful: false };
   const { CN: name, O: groups = [] } = subject;
   if (!socket.authorized || typeof name !== 'string' || Date.parse(until) < now) return { isDoubtful: true };

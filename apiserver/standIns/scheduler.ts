@@ -12,9 +12,10 @@ export const schedule: StandIn = {
     if (node === undefined) return;
     const target = { kind: 'Node', name: metadataOf(node).name ?? '' };
     for (const [, pod] of store.list('/pods')) {
+      if (!isWaiting(pod)) continue;
       const { namespace = '', name = '' } = metadataOf(pod);
       const path = `/api/v1/namespaces/${namespace}/pods/${name}/binding`;
-      if (isWaiting(pod)) await write('POST', path, { metadata: { name }, target });
+      await write('POST', path, { metadata: { name }, target });
     }
   },
 };

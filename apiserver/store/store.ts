@@ -45,7 +45,8 @@ export class Store {
   list(resource: ResourceName, revision = this.#revision): readonly (readonly [key: string, object: JsonObject])[] {
     const { objects, changes } = this.#table(resource);
     const then = new Map(objects);
-    for (const { revision: at, object, before } of changes.toReversed()) {
+    const isNow = revision >= this.#revision;
+    for (const { revision: at, object, before } of isNow ? [] : changes.toReversed()) {
       if (at <= revision) break;
       const key = keyOfObject(object);
       if (before === undefined) then.delete(key);
