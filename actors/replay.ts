@@ -4,10 +4,10 @@ import { fromCallback, fromPromise } from 'xstate';
 import type { NodeInput } from '../machines/node/context.ts';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/shared/ports.ts';
+import { nextTurn as nextTurnOfHost } from '../pod/nextTurn.ts';
 import type { Boundary, Entry, FactTaker } from './boundary.ts';
 import { checkReplay } from './checkReplay.ts';
 import type { Clock } from './clock.ts';
-import { nextTurn as nextTurnOfHost } from '../pod/nextTurn.ts';
 import { agentBehind, type Keyframe, type NodeAgent } from './nodeAgent.ts';
 import type { NodeParts } from './nodeParts.ts';
 

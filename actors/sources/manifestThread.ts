@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { ownScript } from '../../host/ownScript.ts';
 import { messageOf } from '../../pod/failure.ts';
-import type { Clock } from '../clock.ts';
 import { nextTurn } from '../../pod/nextTurn.ts';
+import type { Clock } from '../clock.ts';
 import { type ManifestText, type ReadManifest, refused } from './manifestText.ts';
 import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
 

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
-import { nextTurn } from '../../../pod/nextTurn.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
 import { LARGEST_FILE } from '../../../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { nextTurn } from '../../../pod/nextTurn.ts';
 
 const end = new AbortController();
 const readManifests = createManifestReader({ clock: systemClock, signal: end.signal });
