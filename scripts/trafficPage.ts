@@ -15,7 +15,8 @@ What a kubelet 1.36 sent to a kube-apiserver 1.36 was recorded in a number of sc
 the test API server, and compare for each pod: its statuses after each patch (every field, with the order of conditions),
 the order of what is made, told and deleted, the bodies of these requests, its events with their fields, and how often
 anything was asked. The node may leave out a status that is soon over, and need not read a pod before it patches it; it
-must send no more, of no other kind, and come to the same end. UIDs, times, versions, ids and addresses are not compared, nor are tokens and watches of single objects.
+must send no more, of no other kind, and come to the same end. UIDs, times, versions, ids and addresses are not compared. Of pods with ConfigMaps,
+Secrets and tokens (08, 09, 10) it must watch the same objects, no watch more often, and ask for the same tokens.
 
 Of the node itself they compare its Node and its CSINode as they are made, field by field, what each patch of its status says
 and when, how its lease is written and how often, its events, and again how often anything was asked.

@@ -11,13 +11,14 @@ export const accountOf = ({ metadata: { namespace }, spec }: Pod) => ({
   name: spec.serviceAccountName ?? '',
 });
 
-const audiencesOf = ({ audience }: TokenRequest): string[] => (audience === '' ? [] : [audience]);
-
-/** Bound to the pod: it is worth nothing any more once that is gone. */
+/**
+ * Bound to the pod: it is worth nothing any more once that is gone. For the API server itself it names no audience
+ * (`pkg/volume/projected/projected.go` of a kubelet).
+ */
 export const tokenRequestOf = ({ metadata: { name, uid } }: Pod, request: TokenRequest) => ({
   ...{ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' },
   spec: {
-    audiences: audiencesOf(request),
+    ...(request.audience === '' ? {} : { audiences: [request.audience] }),
     expirationSeconds: request.expirationSeconds,
     boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
   },

@@ -10,7 +10,7 @@ test('it is asked for with what a kubelet asks, bound to the pod', () => {
   expect(tokenRequestOf(pod, { audience: '', expirationSeconds: 3607 })).toEqual({
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',
-    spec: { audiences: [], expirationSeconds: 3607, boundObjectRef },
+    spec: { expirationSeconds: 3607, boundObjectRef },
   });
   expect(tokenRequestOf(pod, { audience: 'vault', expirationSeconds: 600 }).spec.audiences).toEqual(['vault']);
 });

@@ -1,6 +1,7 @@
 /** What a node's requests come to for each object: what is compared, without what differs from run to run. */
 import { lookUp } from '../../../../pod/lookUp.ts';
 import { fieldPaths, fieldsOf, type Json, mergedStatus, momentOf, plainText } from './plain.ts';
+import { type Reads, readsOf } from './reads.ts';
 import type { SentRequest } from './recording.ts';
 
 /** All about one pod, or all of its name one after the other. */
@@ -30,6 +31,7 @@ export interface Account {
   readonly sent: Sent;
   /** By namespace and name. */
   readonly pods: ReadonlyMap<string, PodAccount>;
+  readonly reads: Reads;
   /** Of all events the fields that they have, and those that are sent when one happens again. */
   readonly eventFields: ReadonlySet<string>;
   /** `PATCH /api/v1/namespaces/‹›/pods/‹›/status`: all kinds of requests. */
@@ -59,6 +61,7 @@ export function accountOf(requests: readonly SentRequest[]): Account {
       repeats: eventsOfPods.filter(({ verb }) => verb === 'PATCH').length,
     },
     pods: new Map(pods),
+    reads: readsOf(requests),
     eventFields: new Set(eventsOfPods.flatMap(({ verb, body }) => fieldPaths(body).map((path) => `${verb} ${path}`))),
     kinds: new Set(requests.map(kindOf)),
   };

@@ -5,8 +5,10 @@ import { differences } from './compare.ts';
 import { POD_REASONS, undeclared } from './declared.ts';
 import { recordedRequests, type SentRequest } from './recording.ts';
 
+const textOf = ({ body }: SentRequest): string => JSON.stringify(body ?? null);
+
 /** Without what only tells of a cgroup v1. */
-const ALL = recordedRequests('16-evict').filter(({ body }) => !JSON.stringify(body ?? null).includes('"limits":null'));
+const ALL = recordedRequests('16-evict').filter((each) => !textOf(each).includes('"limits":null'));
 const kubelet = accountOf(ALL);
 
 /** What differs where each request is as the function has it. */
@@ -16,8 +18,8 @@ const found = (change: (request: SentRequest) => readonly SentRequest[]): string
 const withText =
   (verb: string, from: string, to: string) =>
   (request: SentRequest): SentRequest[] => {
-    const text = JSON.stringify(request.body ?? null);
-    return [request.verb === verb ? { ...request, body: JSON.parse(text.replaceAll(from, to)) } : request];
+    const body = () => JSON.parse(textOf(request).replaceAll(from, to));
+    return [request.verb === verb ? { ...request, body: body() } : request];
   };
 
 test('nothing differs of itself, with other UIDs, times and addresses', () => {
@@ -71,6 +73,28 @@ test.each([
   ['another kind of request', (request: SentRequest) => [request, { ...request, verb: 'PUT' }], 'also PUT'],
 ] as const)('%s is seen', (_what, change, text) => {
   expect(found(change).join('\n')).toContain(text);
+});
+
+const WITH_OBJECTS = recordedRequests('08-volumes').filter((each) => !textOf(each).includes('9007199254740988Ki'));
+
+test.each([
+  ['an object that is not watched', 'configmaps', 'cm', 0, 'no watch configmaps/cm'],
+  ['a watch more', 'secrets', 'sec', 2, '4 watches secrets/sec, a kubelet sends 2'],
+] as const)('%s is seen', (_what, kind, object, often, text) => {
+  const node = WITH_OBJECTS.flatMap((each) =>
+    each.object === object && each.path.endsWith(kind) ? Array.from({ length: often }, () => each) : [each],
+  );
+  expect(differences(accountOf(WITH_OBJECTS), accountOf(WITH_OBJECTS))).toEqual([]);
+  expect(differences(accountOf(WITH_OBJECTS), accountOf(node))).toEqual([{ about: 'objects', what: text }]);
+});
+
+test('a token for others is seen, and one that is asked for twice', () => {
+  const isToken = ({ path }: SentRequest) => path.endsWith('/token');
+  const others = WITH_OBJECTS.map((each) => ({ ...each, body: JSON.parse(textOf(each).replace('vault', 'bank')) }));
+  const twice = WITH_OBJECTS.flatMap((each) => (isToken(each) ? [each, each] : [each]));
+  const found = [others, twice].map((node) => differences(accountOf(WITH_OBJECTS), accountOf(node)));
+  expect(found[0]?.map(({ what }) => what.slice(0, 40))).toContain('no token default {"audiences":["vault"],');
+  expect(found[1]?.map(({ what }) => what.slice(0, 40))).toContain('the token default {"audiences":["vault"]');
 });
 
 test('what is declared must be found, and what is found declared', () => {

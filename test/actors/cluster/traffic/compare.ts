@@ -1,5 +1,6 @@
 /** What differs between what a kubelet sent and what the node sends. */
 import type { Account, PodAccount } from './account.ts';
+import type { Reads } from './reads.ts';
 
 /** One difference: of what, and which. */
 export interface Difference {
@@ -17,6 +18,7 @@ export function differences(kubelet: Account, node: Account): readonly Differenc
   const repeats = more('PATCHes of events', kubelet.sent.repeats, node.sent.repeats);
   return [
     ...ofPods,
+    ...readDifferences(kubelet.reads, node.reads).map((what) => ({ about: 'objects', what })),
     ...repeats.map((what) => ({ about: 'events', what })),
     ...onlyIn(kubelet.eventFields, node.eventFields).map((field) => ({ about: 'events', what: `no ${field}` })),
     ...onlyIn(node.eventFields, kubelet.eventFields).map((field) => ({ about: 'events', what: `the field ${field}` })),
@@ -33,6 +35,15 @@ function podDifferences(kubelet: PodAccount, node: PodAccount): string[] {
     ...orderedDifferences('request', kubelet.writes, node.writes),
     ...more('GETs', kubelet.gets, node.gets),
     ...more('patches of its status', kubelet.moments.length, node.patches),
+  ];
+}
+
+/** Which objects are watched, how often a watch begins anew, and all tokens: they are asked for at once, in any order. */
+function readDifferences(kubelet: Reads, node: Reads): string[] {
+  return [
+    ...orderedDifferences('watch', [...kubelet.watches.keys()].sort(), [...node.watches.keys()].sort()),
+    ...[...node.watches].flatMap(([what, often]) => more(`watches ${what}`, kubelet.watches.get(what) ?? often, often)),
+    ...orderedDifferences('token', [...kubelet.tokens].sort(), [...node.tokens].sort()),
   ];
 }
 

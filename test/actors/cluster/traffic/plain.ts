@@ -95,6 +95,7 @@ const withoutIds = (text: string): string =>
   text
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '‹uid›')
     .replaceAll(/\b[0-9a-f]{32}\b/g, '‹uid›')
+    .replaceAll(/\bkube-api-access-[a-z0-9]{5}\b/g, 'kube-api-access-‹suffix›')
     .replaceAll(/\b10\.\d+\.\d+\.\d+\b/g, '‹ip›')
     .replaceAll(/192\.0\.2\.10?\b/g, '‹host ip›')
     .replaceAll('simulated://1.0.0', 'containerd://1.6.20')

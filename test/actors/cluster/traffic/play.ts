@@ -11,8 +11,9 @@ import { openGate } from '../../../../host/simulated/gate.ts';
 import { KubeClient } from '../../../../kube/client.ts';
 import type { KubeTransport } from '../../../../kube/transport.ts';
 import { type Cluster, cluster } from '../../../fakes/cluster.ts';
+import { notedMounts } from '../../../fakes/mounter.ts';
 import { type SimulatedNode, simulatedNode } from '../../../fakes/node.ts';
-import { type SentRequest, withoutQuery } from './recording.ts';
+import { placeOf, type SentRequest } from './recording.ts';
 import { type Hands, IMAGE, isOf, type Played } from './scenario.ts';
 
 /** As large as the kubelet's, of whose memory a little is kept back. */
@@ -79,7 +80,10 @@ async function begin(scenario: Played, firstMs: number) {
       made.cluster = { ...inMemory, client, leaseClient: client, host: HOST };
       return { ...made.cluster, onNodeUid };
     },
-    parts: { events: (event) => made.events?.(event), network: laterNetwork(() => made.network) },
+    parts: {
+      ...{ events: (event) => made.events?.(event), network: laterNetwork(() => made.network) },
+      mounter: notedMounts(),
+    },
   });
   if (made.cluster === undefined) throw new Error('the node has no cluster');
   const { ask } = made.cluster;
@@ -150,7 +154,7 @@ function noting(transport: KubeTransport, clock: SimulatedClock, sent: SentReque
     send: async (request, options) => {
       const { method, path, body, isWatch = false } = request;
       const read = body === undefined || body === '' ? undefined : JSON.parse(body);
-      const noted = { ms: clock.now(), verb: isWatch ? 'WATCH' : method, path: withoutQuery(path), body: read };
+      const noted = { ms: clock.now(), verb: isWatch ? 'WATCH' : method, ...placeOf(path), body: read };
       const index = sent.push(noted) - 1;
       const answer = await transport.send(request, options);
       sent[index] = { ...noted, code: answer.code };

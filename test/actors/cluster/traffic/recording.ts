@@ -10,6 +10,8 @@ export interface SentRequest {
   readonly verb: string;
   /** Without its query. */
   readonly path: string;
+  /** The name of the only object of that path that a watch or a list is about. */
+  readonly object?: string | undefined;
   readonly body: unknown;
   /** Absent where there was no answer. */
   readonly code?: number | undefined;
@@ -39,7 +41,7 @@ export function recordedRequests(scenario: string): readonly SentRequest[] {
           {
             ms,
             verb: verb === 'GET (watch)' ? 'WATCH' : verb,
-            path: withoutQuery(path),
+            ...placeOf(path),
             body: request,
             code: code ?? undefined,
           },
@@ -47,5 +49,9 @@ export function recordedRequests(scenario: string): readonly SentRequest[] {
   );
 }
 
-/** Which objects of a kind are asked for says more than how long a watch is to last. */
-export const withoutQuery = (path: string): string => path.split('?')[0] ?? '';
+/** Which object is asked for says more than how long a watch is to last. */
+export function placeOf(url: string): Pick<SentRequest, 'path' | 'object'> {
+  const { pathname, searchParams } = new URL(url, 'https://server');
+  const [, object] = /^metadata\.name=(.+)$/.exec(searchParams.get('fieldSelector') ?? '') ?? [];
+  return { path: decodeURIComponent(pathname), object };
+}
