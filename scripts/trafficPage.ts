@@ -19,7 +19,7 @@ must send no more, of no other kind, and come to the same end. UIDs, times, vers
 Secrets and tokens (08, 09, 10) it must watch the same objects, no watch more often, and ask for the same tokens.
 
 Of the node itself they compare its Node and its CSINode as they are made, field by field, what each patch of its status says
-and when, how its lease is written and how often, its events, and again how often anything was asked.
+and when, what certificates it asks for, how its lease is written and how often, its events, and again how often anything was asked.
 
 This page is written by \`npm run docs\`. A difference that is not below fails the tests, and so does one that is below and
 does not occur.`;
@@ -53,7 +53,7 @@ const counts = (): string[] => [
 
 const nodeAmounts = (sent: NodeSent): number[] => [
   ...[sent.nodeGets, sent.leaseGets, sent.csiNodeGets],
-  ...[sent.patches, sent.renewals, sent.events],
+  ...[sent.patches, sent.renewals, sent.certificates, sent.events],
 ];
 
 function nodeRow(scenario: NodeScenario): string {
@@ -69,8 +69,8 @@ const nodeCounts = (): string[] => [
   '',
   'While it was recorded, without the event that tells of cgroup v1.',
   '',
-  '| Scenario | GET of the Node | GET of the lease | GET of the CSINode | PATCH of the Node | PUT of the lease | events |',
-  '|---|---|---|---|---|---|---|',
+  '| Scenario | GET of the Node | GET of the lease | GET of the CSINode | PATCH of the Node | PUT of the lease | about certificates | events |',
+  '|---|---|---|---|---|---|---|---|',
   ...NODE_SCENARIOS.map(nodeRow),
 ];
 

@@ -40,8 +40,8 @@ export interface SimulatedNodeOptions {
   readonly death?: Death;
   /** Stands between the agent and the disk. */
   readonly store?: (real: NodeStore) => NodeStore;
-  /** Makes the cluster that the node belongs to, on its clock. */
-  readonly clusterOf?: (clock: SimulatedClock) => NonNullable<NodeParts['cluster']>;
+  /** Makes the cluster that the node belongs to, on its clock; what it keeps on disk is in the directory. */
+  readonly clusterOf?: (clock: SimulatedClock, directory: string) => NonNullable<NodeParts['cluster']>;
   /** What else is swapped, and who looks on besides the test. */
   readonly parts?: Omit<NodeParts, 'cri' | 'clock' | 'openStore' | 'onError' | 'onManifestProblem'>;
 }
@@ -93,7 +93,7 @@ export class SimulatedNode {
     this.manifestDir = join(directory, 'manifests');
     const images = { present: [IMAGE], ...options.runtime?.images };
     this.runtime = createSimulatedRuntime({ clock: this.clock, ...options.runtime, images });
-    this.#cluster = options.clusterOf?.(this.clock);
+    this.#cluster = options.clusterOf?.(this.clock, directory);
     for (const pod of options.pods ?? []) this.#wanted.set(pod.metadata.name, pod);
   }
 

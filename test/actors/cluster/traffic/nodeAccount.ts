@@ -15,6 +15,8 @@ export interface NodeAccount {
   readonly made: readonly string[];
   /** The patches of the Node that tell more than the time. */
   readonly told: readonly Told[];
+  /** What certificates were asked for, in order. */
+  readonly certificates: readonly string[];
   /** How the lease was written, without equal ones that follow one another. */
   readonly lease: readonly string[];
   /** The whole seconds between two renewals, without those that follow one that failed. */
@@ -38,12 +40,15 @@ export interface NodeSent {
   readonly csiNodeGets: number;
   readonly patches: number;
   readonly renewals: number;
+  /** All that are about requests for certificates. */
+  readonly certificates: number;
   /** New ones, and those that are counted once more. */
   readonly events: number;
 }
 
 const NODES = '/api/v1/nodes';
 const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
+const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const EVENTS = '/api/v1/namespaces/default/events';
 /** It tells of the machine that was recorded. */
@@ -68,19 +73,21 @@ export function nodeAccount(times: readonly (readonly SentRequest[])[]): NodeAcc
   return {
     made: requests.filter(of('POST', NODES, CSI_NODES)).flatMap(linesOf),
     told: patches.filter(isAnswered).flatMap(toldIn),
+    certificates: requests.filter(of('POST', REQUESTS)).map(wantedIn),
     lease: withoutRuns(requests.filter((each) => isAbout(LEASES)(each) && isAnswered(each)).flatMap(writeOf)),
     renewedAfter: times.flatMap((all) => gapsOf(all.filter(of('PUT', LEASES)))),
     order: orderOf(requests),
     events: [...new Set(events.filter(isAnswered).map(({ body }) => plainText(lookUp(fieldsOf(body), 'message'))))],
     newEvents: new Set(posted.filter(isAnswered).map(eventOf)),
     eventFields: new Set(posted.flatMap(({ body }) => Object.keys(fieldsOf(lookUp(fieldsOf(body), 'involvedObject'))))),
-    kinds: new Set(requests.filter(isAbout(NODES, CSI_NODES, LEASES, EVENTS)).map(kindOf)),
+    kinds: new Set(requests.filter(isAbout(NODES, CSI_NODES, LEASES, EVENTS, REQUESTS)).map(kindOf)),
     sent: {
       nodeGets: amount('GET', NODES),
       leaseGets: amount('GET', LEASES),
       csiNodeGets: amount('GET', CSI_NODES),
       patches: patches.length,
       renewals: amount('PUT', LEASES),
+      certificates: requests.filter(isAbout(REQUESTS)).length,
       events: events.length,
     },
   };
@@ -108,6 +115,11 @@ function fieldLines(fields: Json, place: string): string[] {
     const inner = fieldsOf(value);
     return Object.keys(inner).length > 0 ? fieldLines(inner, path) : [`${path}: ${plainText(value, name)}`];
   });
+}
+
+function wantedIn({ body }: SentRequest): string {
+  const { metadata, spec } = fieldsOf(body);
+  return plainText({ metadata, spec });
 }
 
 function toldIn({ ms, body }: SentRequest): Told[] {

@@ -26,7 +26,15 @@ const isCsiNode = ({ verb, path }: SentRequest) => verb === 'POST' && path.endsW
 const isNode = ({ verb, path }: SentRequest) => verb === 'POST' && path.endsWith('/nodes');
 
 test('nothing differs of itself, with other times and UIDs', () => {
-  for (const scenario of ['01-register', '17-node', '19-idle', '20-runtime', '22-outage', '23-nodedelete'])
+  for (const scenario of [
+    '01-register',
+    '17-node',
+    '19-idle',
+    '20-runtime',
+    '22-outage',
+    '23-nodedelete',
+    '24-bootstrap',
+  ])
     expect(found(scenario, (request) => [request])).toEqual([]);
   expect(found('01-register', withText('POST', '2026-11-22', '2026-01-01'))).toEqual([]);
   expect(found('01-register', withText('POST', '8c21e1e2-c88c', '8c21e1e2-0000'))).toEqual([]);
@@ -82,4 +90,18 @@ const REGISTER: readonly (readonly [what: string, change: Change, text: string])
 
 test.each(REGISTER)('at the start %s is seen', (_what, change, text) => {
   expect(found('01-register', change).join('\n')).toContain(text);
+});
+
+const BOOTSTRAP: readonly (readonly [what: string, change: Change, text: string])[] = [
+  ['another name', withText('POST', '"generateName":"csr-"', '"name":"mine"'), 'certificates: no request'],
+  ['another usage', withText('POST', '"server auth"', '"client auth"'), 'certificates: the request'],
+  [
+    'a look more',
+    (each) => (each.path.endsWith('certificatesigningrequests') && each.verb === 'GET' ? [each, each] : [each]),
+    '8 requests about certificates, a kubelet sends 6',
+  ],
+];
+
+test.each(BOOTSTRAP)('of certificates %s is seen', (_what, change, text) => {
+  expect(found('24-bootstrap', change).join('\n')).toContain(text);
 });

@@ -14,6 +14,7 @@ export function nodeDifferences(kubelet: NodeAccount, node: NodeAccount, start: 
     ['what is made', orderedDifferences('field', kubelet.made, node.made)],
     ['the status', orderedDifferences('patch', texts(kubelet.told), texts(node.told))],
     ['the status', late(kubelet.told, node.told)],
+    ['certificates', orderedDifferences('request', kubelet.certificates, node.certificates)],
     ['the lease', orderedDifferences('write', kubelet.lease, node.lease)],
     ['the lease', also(({ renewedAfter }) => renewedAfter).map((gap) => `renewed after ${gap} s`)],
     ['the start', orderedDifferences('request', kubelet.order, node.order)],
@@ -33,6 +34,7 @@ const AMOUNTS: readonly (readonly [keyof NodeSent, string])[] = [
   ['csiNodeGets', 'GETs of the CSINode'],
   ['patches', 'PATCHes of the Node'],
   ['renewals', 'PUTs of the lease'],
+  ['certificates', 'requests about certificates'],
   ['events', 'POSTs and PATCHes of events'],
 ];
 

@@ -1,8 +1,8 @@
 /** How what the node tells of itself differs from what a kubelet tells, and why. */
 import type { Reason } from './reason.ts';
 
-const NEW = ['01-register', '23-nodedelete'];
-const STARTS = [...NEW, '21-restart'];
+const KNOWN = ['01-register', '23-nodedelete', '21-restart'];
+const STARTS = [...KNOWN, '24-bootstrap'];
 const MADE = 'what is made';
 
 export const NODE_REASONS: readonly Reason[] = [
@@ -21,12 +21,12 @@ export const NODE_REASONS: readonly Reason[] = [
     why: 'times are told in whole seconds',
     seen: [
       {
-        scenarios: ['01-register'],
+        scenarios: ['01-register', '24-bootstrap'],
         about: 'the status',
         what: /^no patch \{"conditions":\[\{[^}]*"lastHeartbeatTime"[^}]*"KubeletReady"[^}]*\}\]\}$/,
       },
       {
-        scenarios: ['01-register'],
+        scenarios: ['01-register', '24-bootstrap'],
         about: 'the status',
         what: /^the patch \{"conditions":\[\{"message":"kubelet is posting ready status","reason":"KubeletReady"[^}]*\}\]\}$/,
       },
@@ -93,7 +93,7 @@ export const NODE_REASONS: readonly Reason[] = [
     why: 'pods that are there already start without a wait',
     seen: [
       {
-        scenarios: STARTS,
+        scenarios: KNOWN,
         about: 'the start',
         what: /^the order of its requests: WATCH \/api\/v1\/pods, POST \/api\/v1\/nodes/,
       },
@@ -119,6 +119,12 @@ export const NODE_REASONS: readonly Reason[] = [
         what: /^the field involvedObject\.uid$/,
       },
     ],
+  },
+  {
+    kubelet: 'loses what it tells before it has a certificate: it is refused as that of nobody',
+    here: 'it is told by the name of the node, once that has a certificate',
+    why: 'that the node has started is not lost',
+    seen: [{ scenarios: ['24-bootstrap'], about: 'events', what: /^the event Starting kubelet\.$/ }],
   },
   {
     kubelet: 'tells that the limit of all pods is enforced',

@@ -63,7 +63,7 @@ function partsOf(name: string, value: unknown): string[] {
 const VARYING: ReadonlySet<string> = new Set([
   ...['uid', 'resourceVersion', 'creationTimestamp', 'startTime', 'podIP', 'podIPs', 'imageID', 'containerID'],
   ...['startedAt', 'finishedAt', 'lastTransitionTime', 'lastProbeTime', 'deletionTimestamp', 'renewTime'],
-  ...['lastHeartbeatTime', 'sizeBytes'],
+  ...['lastHeartbeatTime', 'sizeBytes', 'request'],
   ...['kubernetes.io/config.seen', 'kubernetes.io/config.hash', 'kubernetes.io/config.mirror'],
 ]);
 /** They say nothing, or tell of how it was recorded. */

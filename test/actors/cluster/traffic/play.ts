@@ -7,12 +7,16 @@ import type { EventSink } from '../../../../actors/events/eventSink.ts';
 import type { Network } from '../../../../actors/services/network.ts';
 import { SimulatedNetwork } from '../../../../actors/simulated/network.ts';
 import type { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { Authority } from '../../../../apiserver/serving/authority.ts';
+import { defaultPolicy } from '../../../../apiserver/standIns/signer.ts';
+import { standIns } from '../../../../apiserver/standIns/standIns.ts';
 import { openGate } from '../../../../host/simulated/gate.ts';
 import { KubeClient } from '../../../../kube/client.ts';
 import type { KubeTransport } from '../../../../kube/transport.ts';
 import { type Cluster, cluster } from '../../../fakes/cluster.ts';
 import { notedMounts } from '../../../fakes/mounter.ts';
 import { type SimulatedNode, simulatedNode } from '../../../fakes/node.ts';
+import { withoutCertificate } from './beginner.ts';
 import { placeOf, type SentRequest } from './recording.ts';
 import { type Hands, IMAGE, isOf, type Played } from './scenario.ts';
 
@@ -44,7 +48,7 @@ const SETTLED_MS = 5_000;
 /** Gives what the node sent. */
 export async function played(scenario: Played): Promise<readonly SentRequest[]> {
   const [first = [0]] = scenario.acts;
-  let now = scenario.fromStart ? 0 : first[0] - SETTLED_MS;
+  let now = scenario.startsMs ?? first[0] - SETTLED_MS;
   const { node, sent, hands } = await begin(scenario, now);
   const zero = node.clock.now() - now;
   for (const [ms, act] of scenario.acts) {
@@ -68,9 +72,12 @@ async function begin(scenario: Played, firstMs: number) {
     },
     runtime: { images: { present: [IMAGE, PAUSE] }, ...scenario.runtime },
     fromFiles: true,
-    clusterOf: (clock) => {
+    clusterOf: (clock, directory) => {
       const inMemory = cluster(clock);
-      const transport = noting(inMemory.transport, clock, sent);
+      const note = (each: KubeTransport) => noting(each, clock, sent);
+      const { transport, ...certificates } = scenario.bootstraps
+        ? withoutCertificate(inMemory, { clock, directory, note })
+        : { transport: note(inMemory.transport) };
       const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
       Object.assign(made, eventsTo(client, clock));
       const zero = clock.now() - firstMs;
@@ -78,7 +85,7 @@ async function begin(scenario: Played, firstMs: number) {
       made.network = new SimulatedNetwork({ clock, gate: openGate, serverAt });
       const onNodeUid = (uid: string) => made.sender?.learnNode(uid);
       made.cluster = { ...inMemory, client, leaseClient: client, host: HOST };
-      return { ...made.cluster, onNodeUid };
+      return { ...made.cluster, ...certificates, onNodeUid };
     },
     parts: {
       ...{ events: (event) => made.events?.(event), network: laterNetwork(() => made.network) },
@@ -86,7 +93,8 @@ async function begin(scenario: Played, firstMs: number) {
     },
   });
   if (made.cluster === undefined) throw new Error('the node has no cluster');
-  const { ask } = made.cluster;
+  const { ask, api } = made.cluster;
+  if (scenario.bootstraps) await standIns(api, new Authority(), defaultPolicy());
   for (const name of scenario.namespaces) {
     await ask('POST', '/api/v1/namespaces', { metadata: { name } });
     await ask('POST', `/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } });

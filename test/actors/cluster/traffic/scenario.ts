@@ -29,8 +29,10 @@ export interface Played {
   /** When it is over; what the node does until `settledMs` counts as well, as it looks for files less often. */
   readonly untilMs: number;
   readonly settledMs?: number;
-  /** Whether the start of the node is part of it. */
-  readonly fromStart?: boolean;
+  /** When the node starts, where that is part of it. */
+  readonly startsMs?: number;
+  /** Whether it has no certificate yet, and asks for one as a bootstrapper. */
+  readonly bootstraps?: boolean;
   /** Whether it has all that the node sends, not only what is about its namespaces. */
   readonly isWhole?: boolean;
 }

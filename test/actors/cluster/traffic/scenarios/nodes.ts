@@ -10,10 +10,10 @@ const MERGE = 'application/merge-patch+json';
 const register: NodeScenario = {
   name: '01-register',
   title: 'a node starts whose Node is not there, and is idle for a minute',
-  sendsOfNode: { nodeGets: 2, leaseGets: 2, csiNodeGets: 1, patches: 1, renewals: 6, events: 5 },
+  sendsOfNode: { nodeGets: 2, leaseGets: 2, csiNodeGets: 1, patches: 1, renewals: 6, certificates: 0, events: 5 },
   namespaces: [],
   untilMs: 62_000,
-  fromStart: true,
+  startsMs: 0,
   acts: [],
 };
 
@@ -27,7 +27,7 @@ const TAINTS = [{ key: 'example.com/taint', value: 'x', effect: 'NoSchedule' }];
 const changed: NodeScenario = {
   name: '17-node',
   title: 'the Node gets a label and a taint, is cordoned, and all is taken back',
-  sendsOfNode: { nodeGets: 0, leaseGets: 0, csiNodeGets: 0, patches: 0, renewals: 3, events: 2 },
+  sendsOfNode: { nodeGets: 0, leaseGets: 0, csiNodeGets: 0, patches: 0, renewals: 3, certificates: 0, events: 2 },
   namespaces: [],
   // What a cordon of six seconds comes to depends on when the node looks.
   windows: [
@@ -47,7 +47,7 @@ const changed: NodeScenario = {
 const idle: NodeScenario = {
   name: '19-idle',
   title: 'nothing is done for six minutes',
-  sendsOfNode: { nodeGets: 0, leaseGets: 0, csiNodeGets: 0, patches: 1, renewals: 36, events: 0 },
+  sendsOfNode: { nodeGets: 0, leaseGets: 0, csiNodeGets: 0, patches: 1, renewals: 36, certificates: 0, events: 0 },
   namespaces: [],
   windows: [[322_910, 692_935]],
   untilMs: 692_935,
@@ -57,7 +57,7 @@ const idle: NodeScenario = {
 const runtime: NodeScenario = {
   name: '20-runtime',
   title: 'the runtime is away for forty seconds',
-  sendsOfNode: { nodeGets: 0, leaseGets: 0, csiNodeGets: 0, patches: 3, renewals: 6, events: 2 },
+  sendsOfNode: { nodeGets: 0, leaseGets: 0, csiNodeGets: 0, patches: 3, renewals: 6, certificates: 0, events: 2 },
   namespaces: [],
   windows: [[766_047, 831_287]],
   untilMs: 831_287,
@@ -71,7 +71,7 @@ const runtime: NodeScenario = {
 const restarted: NodeScenario = {
   ...{ name: '21-restart', namespaces: restart.namespaces, acts: restart.acts },
   title: 'the node agent dies and comes back, twice',
-  sendsOfNode: { nodeGets: 2, leaseGets: 2, csiNodeGets: 2, patches: 2, renewals: 7, events: 8 },
+  sendsOfNode: { nodeGets: 2, leaseGets: 2, csiNodeGets: 2, patches: 2, renewals: 7, certificates: 0, events: 8 },
   windows: [
     [831_415, 893_000],
     [1_119_495, 1_147_657],
@@ -90,7 +90,7 @@ const doubts = ({ ask }: Hands) =>
 const away: NodeScenario = {
   ...{ name: '22-outage', namespaces: outage.namespaces, fails: /ECONNREFUSED|code 403/ },
   title: 'the API server is away for a minute',
-  sendsOfNode: { nodeGets: 9, leaseGets: 14, csiNodeGets: 0, patches: 1, renewals: 11, events: 4 },
+  sendsOfNode: { nodeGets: 9, leaseGets: 14, csiNodeGets: 0, patches: 1, renewals: 11, certificates: 0, events: 4 },
   windows: [[895_147, 1_014_000]],
   untilMs: 1_014_000,
   acts: outage.acts.flatMap((each) => (each[0] === 958_440 ? [[958_439, doubts], each] : [each])),
@@ -99,7 +99,7 @@ const away: NodeScenario = {
 const deleted: NodeScenario = {
   name: '23-nodedelete',
   title: 'the Node is deleted; its node begins anew 75 s later',
-  sendsOfNode: { nodeGets: 41, leaseGets: 9, csiNodeGets: 1, patches: 1, renewals: 3, events: 5 },
+  sendsOfNode: { nodeGets: 41, leaseGets: 9, csiNodeGets: 1, patches: 1, renewals: 3, certificates: 0, events: 5 },
   namespaces: [],
   windows: [[1_016_705, 1_118_411]],
   untilMs: 1_118_411,
@@ -114,4 +114,37 @@ const deleted: NodeScenario = {
   ],
 };
 
-export const NODE_SCENARIOS: readonly NodeScenario[] = [register, changed, idle, runtime, restarted, away, deleted];
+const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+const APPROVED = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'X', message: 'by hand' }] } };
+
+/** Somebody approves what servers ask for. */
+async function approves({ ask }: Hands): Promise<void> {
+  const { items } = await ask('GET', REQUESTS);
+  // A list has its items, and each has its name.
+  for (const { metadata, spec } of items as readonly { metadata: { name: string }; spec: { signerName: string } }[])
+    if (spec.signerName.endsWith('kubelet-serving'))
+      await ask('PATCH', `${REQUESTS}/${metadata.name}/approval`, APPROVED, MERGE);
+}
+
+const bootstrap: NodeScenario = {
+  name: '24-bootstrap',
+  title: 'a node starts without a certificate, by a bootstrap token, and asks for one to serve with',
+  sendsOfNode: { nodeGets: 3, leaseGets: 1, csiNodeGets: 1, patches: 1, renewals: 6, certificates: 4, events: 5 },
+  namespaces: [],
+  untilMs: 1_215_000,
+  startsMs: 1_153_584,
+  bootstraps: true,
+  fails: /no client certificate yet/,
+  acts: [[1_173_715, approves]],
+};
+
+export const NODE_SCENARIOS: readonly NodeScenario[] = [
+  register,
+  changed,
+  idle,
+  runtime,
+  restarted,
+  away,
+  deleted,
+  bootstrap,
+];

@@ -44,7 +44,8 @@ const USED = of(
 
 const volumes: Scenario = {
   name: '08-volumes',
-  title: 'a ConfigMap, a Secret and two tokens as volumes and environment; changed, a token renewed, the agent restarted',
+  title:
+    'a ConfigMap, a Secret and two tokens as volumes and environment; changed, a token renewed, the agent restarted',
   sends: { gets: 0, patches: 2, deletes: 0, events: 3, repeats: 0 },
   namespaces: ['vol'],
   untilMs: 890_000,
