@@ -198,7 +198,7 @@ function worldOf(
 
 /** What keeps the Node of a cluster; without one nobody asks. */
 function clusterPorts(
-  { cluster, clock, fullConfig, ownNode, cri, files, jitter = systemJitter }: Ground,
+  { cluster, clock, fullConfig, ownNode, cri, files, onError, jitter = systemJitter }: Ground,
   agent: Pick<NodeAgent, 'facts' | 'health'>,
 ) {
   if (cluster === undefined) return noCluster;
@@ -210,7 +210,7 @@ function clusterPorts(
     ...new ClusterNode({ ...cluster, nodeName, clock, jitter, ownNode, describe, images }).ports,
     ...mirrorPorts(cluster.client, nodeName),
     ...(cluster.certificates
-      ? new Certificates({ ...cluster, ...cluster.certificates, nodeName, files, clock, jitter }).ports
+      ? new Certificates({ ...cluster, ...cluster.certificates, nodeName, files, clock, jitter, onError }).ports
       : noCertificates),
   };
 }

@@ -23,6 +23,7 @@ const WARNED_OF = new Set([
   'ensureCsiNode',
   'putNodeStatus',
   'renewLease',
+  'certificate',
   'createMirror',
   'removeMirror',
   'watch',

@@ -20,8 +20,12 @@ export type CertificateInput = {
 /** As a kubelet: the wait before another try doubles from the first to the longest. */
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 32_000;
-/** So long a request may wait to be approved and signed; then there is a new one. */
+/**
+ * So long a request may wait to be approved and signed; then there is a new one (`util/certificate/certificate_manager.go` of
+ * client-go), or the same is looked at anew (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet).
+ */
 const APPROVAL_MS = 15 * 60_000;
+const RESUMED_APPROVAL_MS = 60 * 60_000;
 
 type CertificateContext = CertificateInput & {
   /** What it has to be good for. */
@@ -45,6 +49,10 @@ type Answer = Partial<PortTypes['readCertificate']['output'] & PortTypes['reques
 
 // Only the ports of this machine are done there.
 const answerIn = (event: object): Answer => ('output' in event ? (event.output as Answer) : {});
+
+/** As a kubelet: what it begins with has a name of its own, unless it is renewed; each other request is another. */
+const resumes = ({ rotates }: CertificateInput): boolean => !rotates;
+const approvalMs = (input: CertificateInput): number => (resumes(input) ? RESUMED_APPROVAL_MS : APPROVAL_MS);
 
 const isFitting = (
   { name, names }: Pick<CertificateContext, 'name' | 'names'>,
@@ -85,9 +93,10 @@ const certificateSetup = setup({
       return { certificate, dueAt, failure: undefined };
     }),
     endTries: assign({ request: NO_REQUEST, waitMs: FIRST_WAIT_MS }),
-    recordRequest: assign(({ context: { names }, event }) => {
+    recordRequest: assign(({ context, event }) => {
+      const { names } = context;
       const { request: name = '', uid = '', at = 0 } = answerIn(event);
-      return { request: { name, uid, names }, deadline: at + APPROVAL_MS };
+      return { request: { name, uid, names }, deadline: at + approvalMs(context) };
     }),
     recordFailure: assign(({ context: { waitMs }, event }) => {
       const failure = failureOf(event);
@@ -174,7 +183,7 @@ export const certificateMachine = certificateSetup.createMachine({
       meta: { waitsFor: 'a certificate to be requested' },
       invoke: {
         src: 'requestCertificate',
-        input: ({ context: { name, names } }) => ({ name, names }),
+        input: ({ context }) => ({ name: context.name, names: context.names, resumes: resumes(context) }),
         onDone: { target: 'awaitingApproval', actions: 'recordRequest' },
         onError: trying,
       },
@@ -184,11 +193,11 @@ export const certificateMachine = certificateSetup.createMachine({
       meta: { waitsFor: 'somebody to approve its request for a certificate', until: 'deadline' },
       invoke: {
         src: 'awaitCertificate',
-        input: ({ context: { name, request } }) => ({
-          name,
-          request: request.name,
-          uid: request.uid,
-          limitMs: APPROVAL_MS,
+        input: ({ context }) => ({
+          name: context.name,
+          request: context.request.name,
+          uid: context.request.uid,
+          limitMs: approvalMs(context),
         }),
         onDone: { target: 'current', actions: 'recordCertificate' },
         onError: trying,

@@ -10,10 +10,11 @@ export interface CertificatePorts {
   };
   /**
    * Makes a key, and asks the API server for a certificate for it: the answer is the request's name and UID there, and
-   * when it was taken. Within a time limit.
+   * when it was taken. Within a time limit. Where it `resumes`, a request that has been made before, be it by a former agent,
+   * is gone on with while it is there, whatever has been decided of it.
    */
   requestCertificate: {
-    input: { name: CertificateName; names: AlternativeNames };
+    input: { name: CertificateName; names: AlternativeNames; resumes: boolean };
     output: { request: string; uid: string; at: number };
   };
   /**

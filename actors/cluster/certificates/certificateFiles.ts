@@ -4,16 +4,14 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
-import { errorCode } from '../../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { pemBlocks } from '../../../kube/pemBlocks.ts';
 import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
-import { messageOf, NodeFailure } from '../../../pod/failure.ts';
 import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
 import { orAbsent, readTextFile } from '../../sources/yaml/textFile.ts';
+import { syncDirectory, unusable, writePrivate } from './privateFiles.ts';
 
 const PREFIXES: Readonly<Record<CertificateName, string>> = { client: 'kubelet-client', serving: 'kubelet-server' };
-const OWN_MODE = 0o600;
 
 export class CertificateFiles {
   readonly #files: FileSystem;
@@ -37,7 +35,7 @@ export class CertificateFiles {
       await this.#recover();
       return await this.#readCurrent();
     } catch (cause) {
-      throw new NodeFailure('CertificateUnusable', withPlace(this.#directory, cause), { cause });
+      throw unusable(this.#directory, cause);
     }
   }
 
@@ -45,27 +43,13 @@ export class CertificateFiles {
   async write(certificates: string, key: string, now: number): Promise<KeptCertificate> {
     const kept = keptIn(certificates, key);
     try {
-      await this.#files.mkdir(this.#directory, { recursive: true, mode: 0o755 });
-      await this.#use(await this.#written(certificates + key, now));
+      const path = this.#path(timestamp(now));
+      await writePrivate(this.#files, path, certificates + key);
+      await this.#use(path);
       await this.#removeExpired(now);
       return kept;
     } catch (cause) {
-      throw new NodeFailure('CertificateUnusable', withPlace(this.#directory, cause), { cause });
-    }
-  }
-
-  async #written(text: string, now: number): Promise<string> {
-    const path = this.#path(timestamp(now));
-    const half = `${path}.tmp`;
-    try {
-      await this.#files.writeFile(half, text, { mode: OWN_MODE, flush: true });
-      // One that is left of a former try keeps its mode.
-      await this.#files.chmod(half, OWN_MODE);
-      await this.#files.rename(half, path);
-      return path;
-    } catch (error) {
-      await this.#files.rm(half, { force: true }).catch(() => {});
-      throw error;
+      throw unusable(this.#directory, cause);
     }
   }
 
@@ -79,12 +63,7 @@ export class CertificateFiles {
     await this.#files.rm(updated, { force: true });
     await this.#files.symlink(path, updated);
     await this.#files.rename(updated, current);
-    const directory = await this.#files.open(this.#directory, 'r');
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
+    await syncDirectory(this.#files, this.#directory);
   }
 
   /** A kubelet that was stopped in between has made one link and not yet the other. */
@@ -172,9 +151,3 @@ function namesIn(text: string): AlternativeNames {
     text.split(', ').flatMap((each) => (each.startsWith(kind) ? [each.slice(kind.length)] : []));
   return { dnsNames: of('DNS:'), ips: of('IP Address:') };
 }
-
-const withPlace = (directory: string, cause: unknown): string => {
-  const message = messageOf(cause);
-  const told = message.startsWith(directory) ? message : `${directory}: ${message}`;
-  return errorCode(cause) === 'EACCES' ? `${told} (it has to belong to the user of the agent)` : told;
-};

@@ -1,14 +1,15 @@
-/** What the machines of a node's certificates ask for. Keys stay here until they are on disk. */
+/** What the machines of a node's certificates ask for. Keys stay here, and on disk. */
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
-import type { CallOptions, KubeClient } from '../../../kube/client.ts';
+import type { KubeClient } from '../../../kube/client.ts';
 import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
 import type { Services } from '../../boundary.ts';
 import type { Clock } from '../../clock.ts';
-import { type NamedObject, readNamed } from '../nodeObjects.ts';
-import { awaitSigned, SIGNING_REQUESTS } from './awaitSigned.ts';
+import { askByName, askOnce } from './askCertificate.ts';
+import { awaitSigned } from './awaitSigned.ts';
 import { CertificateFiles } from './certificateFiles.ts';
+import { RequestKey } from './requestKey.ts';
 
 /** How a node has its certificates. */
 export interface CertificateParts {
@@ -25,6 +26,7 @@ interface Parts extends CertificateParts {
   readonly files: FileSystem;
   readonly clock: Clock;
   readonly jitter: () => number;
+  readonly onError: (source: string, error: unknown) => void;
 }
 
 const SIGNERS: Readonly<Record<CertificateName, { readonly signerName: string; readonly usages: readonly string[] }>> =
@@ -38,17 +40,21 @@ interface Pending {
   readonly uid: string;
   readonly key: string;
   readonly client: KubeClient;
+  /** Whether the key is on disk as well. */
+  readonly resumes: boolean;
 }
 
 export class Certificates {
   readonly #parts: Parts;
   readonly #files: Readonly<Record<CertificateName, CertificateFiles>>;
+  readonly #requestKey: RequestKey;
   readonly #pending = new Map<CertificateName, Pending>();
   readonly #known = new Map<CertificateName, KeptCertificate>();
 
   constructor(parts: Parts) {
     const { files, directory } = parts;
     this.#parts = parts;
+    this.#requestKey = new RequestKey(files, directory);
     this.#files = {
       client: new CertificateFiles(files, directory, 'client'),
       serving: new CertificateFiles(files, directory, 'serving'),
@@ -61,16 +67,20 @@ export class Certificates {
       if (certificate !== undefined) this.#known.set(name, certificate);
       return { certificate: certificate ?? null, chance: this.#parts.jitter() };
     },
-    requestCertificate: async ({ name, names }, options) => {
-      const { nodeName, clock } = this.#parts;
-      const { newSigningRequest } = await import('./signingRequest.ts');
-      const wanted = { commonName: `system:node:${nodeName}`, organization: 'system:nodes', names };
-      const { request, key } = newSigningRequest(wanted);
+    requestCertificate: async ({ name, names, resumes }, options) => {
+      const { nodeName, clock, onError } = this.#parts;
       const client = this.#clientFor(name);
-      const spec = { ...SIGNERS[name], request: Buffer.from(request).toString('base64') };
-      const { metadata } = await create(client, spec, options);
-      this.#pending.set(name, { uid: metadata.uid, key, client });
-      return { request: metadata.name, uid: metadata.uid, at: clock.now() };
+      const wanted = { commonName: `system:node:${nodeName}`, organization: 'system:nodes', names };
+      const asked = { client, wanted, ...SIGNERS[name], now: () => clock.now() };
+      const { found, key } = resumes
+        ? await askByName(asked, this.#requestKey, {
+            ...options,
+            onOther: (failure) => onError('certificate', failure),
+          })
+        : await askOnce(asked, options);
+      const { uid } = found.metadata;
+      this.#pending.set(name, { uid, key, client, resumes });
+      return { request: found.metadata.name, uid, at: clock.now() };
     },
     awaitCertificate: async ({ name, request, uid, limitMs }, { signal }) => {
       const { clock, jitter, onRenewed } = this.#parts;
@@ -82,6 +92,7 @@ export class Certificates {
       );
       const certificate = await this.#files[name].write(signed, asked.key, clock.now());
       this.#pending.delete(name);
+      if (asked.resumes) await this.#requestKey.forget();
       this.#known.set(name, certificate);
       onRenewed(name);
       return { certificate, chance: jitter() };
@@ -94,12 +105,4 @@ export class Certificates {
     const own = this.#known.get('client');
     return name === 'serving' || (own !== undefined && clock.now() < own.notAfter) ? client : bootstrapClient;
   }
-}
-
-async function create(client: KubeClient, spec: object, options: CallOptions): Promise<NamedObject> {
-  const object = {
-    ...{ kind: 'CertificateSigningRequest', apiVersion: 'certificates.k8s.io/v1' },
-    ...{ metadata: { generateName: 'csr-' }, spec },
-  };
-  return readNamed(await client.create(SIGNING_REQUESTS, object, options), `POST ${SIGNING_REQUESTS}`);
 }

@@ -1,5 +1,5 @@
 /** Makes a key and the request for a certificate for it (PKCS#10, RFC 2986). Loaded late: few nodes need it, and seldom. */
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 import { Attributes, CertificationRequest, CertificationRequestInfo } from '@peculiar/asn1-csr';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
@@ -18,6 +18,7 @@ import {
   SubjectPublicKeyInfo,
 } from '@peculiar/asn1-x509';
 import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
+import { keyText, newKey } from './requestKey.ts';
 
 export interface Wanted {
   readonly commonName: string;
@@ -35,11 +36,11 @@ const COMMON_NAME = '2.5.4.3';
 const ORGANIZATION = '2.5.4.10';
 const REQUESTED_EXTENSIONS = '1.2.840.113549.1.9.14';
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
+const RSA_WITH_SHA256 = '1.2.840.113549.1.1.11';
 
-/** As a kubelet: a new key each time, ECDSA on P-256, which is made in less than a millisecond. */
-export function newSigningRequest(wanted: Wanted): NewRequest {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const spki = publicKey.export({ type: 'spki', format: 'der' });
+/** As a kubelet: a new key each time, unless there is one already. */
+export function newSigningRequest(wanted: Wanted, privateKey: KeyObject = newKey()): NewRequest {
+  const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const info = new CertificationRequestInfo({
     subject: subjectOf(wanted),
     subjectPKInfo: AsnConvert.parse(spki, SubjectPublicKeyInfo),
@@ -48,17 +49,23 @@ export function newSigningRequest(wanted: Wanted): NewRequest {
   const signature = sign('sha256', Buffer.from(AsnConvert.serialize(info)), privateKey);
   const request = new CertificationRequest({
     certificationRequestInfo: info,
-    signatureAlgorithm: new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 }),
+    signatureAlgorithm: algorithmOf(privateKey),
     signature: new Uint8Array(signature).buffer,
   });
   return {
     request: pem('CERTIFICATE REQUEST', Buffer.from(AsnConvert.serialize(request))),
-    // As Go marshals it.
-    key: String(privateKey.export({ type: 'sec1', format: 'pem' })),
+    key: keyText(privateKey),
   };
 }
 
-function subjectOf({ commonName, organization }: Wanted): Name {
+/** That of RSA has parameters, which are none (RFC 4055). */
+const algorithmOf = ({ asymmetricKeyType }: KeyObject): AlgorithmIdentifier =>
+  asymmetricKeyType === 'rsa'
+    ? new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256, parameters: null })
+    : new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
+
+/** Whose certificate it is, in the order of a kubelet. */
+export function subjectOf({ commonName, organization }: Omit<Wanted, 'names'>): Name {
   const part = (type: string, utf8String: string) =>
     new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value: new AttributeValue({ utf8String }) })]);
   return new Name([part(ORGANIZATION, organization), part(COMMON_NAME, commonName)]);

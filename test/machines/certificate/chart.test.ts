@@ -90,6 +90,20 @@ test('without rotation another is asked for only once it has expired', () => {
   expect(state()).toBe('requesting');
 });
 
+test('what a node begins with may wait for an hour, and is gone on with; what is renewed is asked for anew', () => {
+  for (const [rotates, resumes, minutes] of [
+    [false, true, 60],
+    [true, false, 15],
+  ] as const) {
+    const { ports, found, requested, view } = certificateStory('client', rotates);
+    found(null);
+    expect(ports.asked('requestCertificate').at(-1)).toMatchObject({ resumes });
+    requested();
+    expect(view().until).toBe(START + minutes * MINUTE);
+    expect(ports.asked('awaitCertificate').at(-1)).toMatchObject({ limitMs: minutes * MINUTE });
+  }
+});
+
 test('what fails is tried again, with a new request each time, after 2 s, twice as long, and then every 32 s', () => {
   const { ports, found, requested, failed, state, view } = certificateStory();
   found(null);
@@ -148,7 +162,7 @@ test('one for a server waits for an address of the Node, and is for all of them'
   named({ dnsNames: ['node-1'], ips: [] });
   expect(state()).toBe('awaitingNames');
   named();
-  expect(ports.asked('requestCertificate')).toEqual([{ name: 'serving', names: NAMES }]);
+  expect(ports.asked('requestCertificate')).toEqual([{ name: 'serving', names: NAMES, resumes: false }]);
 });
 
 test('another address is asked for at once, one that has gone is not', () => {

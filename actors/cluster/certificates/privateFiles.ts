@@ -1,0 +1,40 @@
+/** Files with keys: of the agent's user alone, and whole or not there. */
+import { dirname } from 'node:path';
+import { errorCode } from '../../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../../host/files/fileSystem.ts';
+import { messageOf, NodeFailure } from '../../../pod/failure.ts';
+
+const OWN_MODE = 0o600;
+
+/** Writes one with all that it has; whatever it takes the place of is there until it is whole. */
+export async function writePrivate(files: FileSystem, path: string, text: string): Promise<void> {
+  const half = `${path}.tmp`;
+  await files.mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  try {
+    await files.writeFile(half, text, { mode: OWN_MODE, flush: true });
+    // One that is left of a former try keeps its mode.
+    await files.chmod(half, OWN_MODE);
+    await files.rename(half, path);
+  } catch (error) {
+    await files.rm(half, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** What was renamed in it stays so, whatever becomes of the host. */
+export async function syncDirectory(files: FileSystem, path: string): Promise<void> {
+  const directory = await files.open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Of files that cannot be read or written: the message has the place. */
+export function unusable(directory: string, cause: unknown): NodeFailure {
+  const message = messageOf(cause);
+  const told = message.startsWith(directory) ? message : `${directory}: ${message}`;
+  const hint = errorCode(cause) === 'EACCES' ? ' (it has to belong to the user of the agent)' : '';
+  return new NodeFailure('CertificateUnusable', told + hint, { cause });
+}

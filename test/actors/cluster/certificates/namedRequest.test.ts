@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { createPublicKey } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { digestedName, type NamedRequest, whyOther } from '../../../../actors/cluster/certificates/namedRequest.ts';
+import { newKey } from '../../../../actors/cluster/certificates/requestKey.ts';
+import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
+import { readSigningRequest } from '../../../../apiserver/certificates/signingRequest.ts';
+import { Authority } from '../../../../apiserver/serving/authority.ts';
+import { NO_NAMES } from '../../../../pod/node/alternativeNames.ts';
+
+const KEY = newKey();
+const NODE = { commonName: 'system:node:node-1', organization: 'system:nodes' };
+const USAGES = ['digital signature', 'client auth'];
+const SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
+const named: NamedRequest = { wanted: NODE, publicKey: createPublicKey(KEY), signerName: SIGNER, usages: USAGES };
+
+test('its name is the digest of key, subject and usages that a kubelet makes', () => {
+  const spki = execFileSync('openssl', ['pkey', '-pubout', '-outform', 'DER'], {
+    input: KEY.export({ type: 'sec1', format: 'pem' }),
+  });
+  const parts = [spki, ...[NODE.commonName, NODE.organization, ...USAGES].map((each) => Buffer.from(each))];
+  const text = parts.map((each) => `${each.toString('base64url')}|`).join('');
+  const digest = execFileSync('openssl', ['dgst', '-sha512-256', '-binary'], { input: text });
+  expect(digestedName(named)).toBe(`node-csr-${digest.toString('base64url')}`);
+  expect(digestedName(named)).toMatch(/^node-csr-[\w-]{43}$/);
+});
+
+test('another key, subject or usage is another name', () => {
+  const all = [
+    named,
+    { ...named, publicKey: createPublicKey(newKey()) },
+    { ...named, wanted: { ...NODE, commonName: 'system:node:node-2' } },
+    { ...named, wanted: { commonName: 'system:node:node-1system', organization: ':nodes' } },
+    { ...named, usages: [...USAGES, 'key encipherment'] },
+    { ...named, usages: [USAGES.join('')] },
+  ];
+  expect(new Set(all.map(digestedName)).size).toBe(all.length);
+});
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const requestOf = (wanted = NODE, key = KEY) => newSigningRequest({ ...wanted, names: NO_NAMES }, key).request;
+const found = (request: string, signerName = SIGNER, status = {}) => ({
+  metadata: { name: 'n', uid: 'u' },
+  spec: { request: base64(request), signerName },
+  status,
+});
+
+const NOW = Date.UTC(2026, 0, 2);
+const authority = new Authority();
+const signed = (to: number) => {
+  const read = readSigningRequest(base64(requestOf()));
+  return { certificate: base64(authority.sign(read, { usage: 'client auth', from: NOW - 3_600_000, to })) };
+};
+
+test('what has been asked for by the same key is taken up, whatever has become of it', () => {
+  expect(whyOther(named, found(requestOf()), NOW)).toBeUndefined();
+  expect(whyOther(named, found(requestOf(), SIGNER, signed(NOW + 1_000)), NOW)).toBeUndefined();
+  expect(whyOther(named, found(requestOf(), SIGNER, { conditions: [{ type: 'Denied' }] }), NOW)).toBeUndefined();
+});
+
+test.each([
+  ['it is for another signer', found(requestOf(), 'kubernetes.io/kubelet-serving')],
+  ['it is for another key', found(requestOf(NODE, newKey()))],
+  ['it is for somebody else', found(requestOf({ ...NODE, commonName: 'system:node:node-2' }))],
+  ['it is for somebody else', found(requestOf({ ...NODE, organization: 'system:masters' }))],
+  ['its certificate has expired', found(requestOf(), SIGNER, signed(NOW - 1_000))],
+  ['it cannot be read', found('hunter2')],
+  ['it cannot be read', found('-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n')],
+  [
+    'it cannot be read',
+    found(requestOf(), SIGNER, {
+      certificate: base64('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'),
+    }),
+  ],
+  ['it cannot be read', { spec: {} }],
+])('%s: then it is another', (why, object) => {
+  expect(whyOther(named, object, NOW)).toBe(why);
+});

@@ -1,0 +1,112 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { keyText, newKey, RequestKey } from '../../../../actors/cluster/certificates/requestKey.ts';
+import type { FileFaults } from '../../../../host/simulated/faultyCalls.ts';
+import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
+import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
+
+const DIRECTORY = '/pki';
+/** Where a kubelet keeps it. */
+const FILE = '/pki/kubelet-client.key.tmp';
+
+function stand(faults: FileFaults = () => undefined) {
+  const disk = new MemoryDisk(() => 0);
+  const files = new MemoryFiles(disk);
+  const told: string[] = [];
+  const take = () => new RequestKey(new MemoryFiles(disk, faults), DIRECTORY).take(({ message }) => told.push(message));
+  const lay = async (text: string, mode = 0o600) => {
+    await files.mkdir(DIRECTORY, { recursive: true });
+    await files.writeFile(FILE, text, { mode });
+  };
+  return { files, told, take, lay, forget: () => new RequestKey(files, DIRECTORY).forget() };
+}
+
+const publicOf = (key: KeyObject | string) =>
+  createPublicKey(typeof key === 'string' ? createPrivateKey(key) : key).export({ type: 'spki', format: 'pem' });
+
+const pemOf = (type: 'rsa' | 'ed25519' | 'P-384', how: 'pkcs8' | 'pkcs1' = 'pkcs8'): string => {
+  const { privateKey } =
+    type === 'rsa'
+      ? generateKeyPairSync('rsa', { modulusLength: 2_048 })
+      : type === 'ed25519'
+        ? generateKeyPairSync('ed25519')
+        : generateKeyPairSync('ec', { namedCurve: type });
+  return String(privateKey.export({ type: how, format: 'pem' }));
+};
+
+test('a new one is on disk before anything is asked for, for the agent alone, and is taken until it is forgotten', async () => {
+  const { files, told, take, forget } = stand();
+  const key = await take();
+  const text = String(await files.readFile(FILE));
+  expect(text).toMatch(/^-----BEGIN EC PRIVATE KEY-----\n/);
+  expect([publicOf(text), (await files.stat(FILE)).mode & 0o777]).toEqual([publicOf(key), 0o600]);
+  expect(await files.readdir(DIRECTORY)).toEqual(['kubelet-client.key.tmp']);
+  expect(publicOf(await take())).toBe(publicOf(key));
+  await forget();
+  expect(await files.readdir(DIRECTORY)).toEqual([]);
+  await forget();
+  expect(publicOf(await take())).not.toBe(publicOf(key));
+  expect(told).toEqual([]);
+});
+
+test.each([
+  ['ECDSA as Go writes it', keyText(newKey())],
+  [
+    'ECDSA with its parameters before',
+    `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${keyText(newKey())}`,
+  ],
+  ['ECDSA on another curve', pemOf('P-384')],
+  ['RSA', pemOf('rsa', 'pkcs1')],
+  ['RSA in PKCS#8', pemOf('rsa')],
+])('one that a kubelet, or somebody else, has laid there is used: %s', async (_what, text) => {
+  const { files, told, take, lay } = stand();
+  await lay(text);
+  const own = text.slice(text.lastIndexOf('-----BEGIN'));
+  expect(publicOf(await take())).toBe(publicOf(own));
+  expect([await files.readFile(FILE), told]).toEqual([text, []]);
+});
+
+const CUT_OFF = keyText(newKey()).slice(0, 100);
+
+test.each([
+  ['nothing', '', 'nothing'],
+  ['a text', 'hunter2', 'text without a PEM block'],
+  ['a key that is cut off', CUT_OFF, 'a PEM block that is cut off'],
+  ['a key that is broken', keyText(newKey()).replace(/\n.{20}/, '\nAAAAAAAAAAAAAAAAAAAA'), 'PEM of EC PRIVATE KEY'],
+  ['a certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', 'PEM of CERTIFICATE'],
+  ['a key of another kind', pemOf('ed25519'), 'PEM of PRIVATE KEY'],
+])('%s in its place is told of once, and replaced', async (_what, text, found) => {
+  const { files, told, take, lay } = stand();
+  await lay(text, 0o644);
+  const key = await take();
+  expect(told).toEqual([
+    `${FILE}: expected a private key in PEM, RSA or ECDSA, and found ${found}; a new key takes its place, and another certificate is requested`,
+  ]);
+  expect(publicOf(String(await files.readFile(FILE)))).toBe(publicOf(key));
+  expect((await files.stat(FILE)).mode & 0o777).toBe(0o600);
+  expect([publicOf(await take()), told.length]).toEqual([publicOf(key), 1]);
+});
+
+test('what cannot be read is not replaced, and where nothing can be written nothing is asked for', async () => {
+  const trouble = { call: '', code: 'EACCES' as 'EACCES' | 'ENOSPC' };
+  const { files, told, take, lay } = stand(({ call }) => (call === trouble.call ? { code: trouble.code } : undefined));
+  const text = keyText(newKey());
+  await lay(text);
+  trouble.call = 'open';
+  await expect(take()).rejects.toMatchObject({
+    reason: 'CertificateUnusable',
+    message: expect.stringMatching(/^\/pki.*EACCES.*\(it has to belong to the user of the agent\)$/),
+  });
+  expect(await files.readFile(FILE)).toBe(text);
+  await files.rm(FILE);
+  Object.assign(trouble, { call: 'rename', code: 'ENOSPC' });
+  await expect(take()).rejects.toMatchObject({ reason: 'CertificateUnusable' });
+  expect([await files.readdir(DIRECTORY), told]).toEqual([[], []]);
+});
+
+test('a directory in its place is told of, and stays', async () => {
+  const { files, told, take } = stand();
+  await files.mkdir(FILE, { recursive: true });
+  await expect(take()).rejects.toMatchObject({ reason: 'CertificateUnusable' });
+  expect(told).toEqual([expect.stringContaining('found a directory, not a file')]);
+});
