@@ -150,6 +150,26 @@ test('another agent goes on with what the first has left, and does not begin ane
   expect(await requests()).toHaveLength(1);
 }, 60_000);
 
+test('an agent that stops while its first request waits leaves it to the next', async () => {
+  server.signing.decide = () => 'wait';
+  const first = await joined({ rotates: false });
+  await until(() => first.part('client')?.state === 'awaitingApproval');
+  await first.stop();
+  cleanUps.length = 0;
+  const second = await joined({ rotates: false });
+  await until(() => second.part('client')?.state === 'awaitingApproval');
+  const [asked, ...others] = await requests();
+  expect([asked?.metadata.name, others]).toEqual([expect.stringMatching(/^node-csr-[\w-]{43}$/), []]);
+  server.signing.decide = () => 'approve';
+  const path = `${REQUESTS}/${asked?.metadata.name}`;
+  await server.ask('PATCH', path, { metadata: { labels: { seen: 'yes' } } }, 'application/merge-patch+json');
+  await until(isReady);
+  expect((await readdir(join(folder, 'pki'))).sort()).toEqual([
+    expect.stringMatching(/^kubelet-client-[\d-]+\.pem$/),
+    'kubelet-client-current.pem',
+  ]);
+}, 60_000);
+
 test('a serving certificate is asked for once the Node has addresses, and waits for somebody', async () => {
   const { part } = await joined({ rotates: false, serves: true });
   await until(() => part('serving')?.state === 'awaitingApproval');

@@ -277,6 +277,22 @@ test('a broken key is told of, and the node asks by another', async () => {
   expect(problems).toEqual([expect.stringContaining(`${KEY}: expected a private key in PEM, RSA or ECDSA`)]);
 });
 
+test('once its certificate has expired it asks by another key', async () => {
+  const { clock, server, files, agent, requests } = await stand();
+  server.signing.decide = () => 'approve';
+  server.signing.lifeMs = 2 * MINUTE;
+  const { state } = await agent();
+  expect(state()).toBe('current');
+  server.signing.decide = () => 'wait';
+  await clock.advance(2 * MINUTE);
+  const name = nameOf(String(await files.readFile(KEY)));
+  expect([
+    state(),
+    (await requests()).length,
+    (await requests()).some(({ metadata }) => metadata.name === name),
+  ]).toEqual(['awaitingApproval', 2, true]);
+});
+
 test('a node that renews its certificate asks by a name of the server each time, and leaves no key', async () => {
   const { agent, requests, files } = await stand();
   await (await agent({ rotates: true })).stop();
