@@ -27,6 +27,12 @@ const LONGEST_WAIT_MS = 32_000;
 const APPROVAL_MS = 15 * 60_000;
 const RESUMED_APPROVAL_MS = 60 * 60_000;
 
+/**
+ * So long one is in use at least, also where the clocks are so far apart that it is due at once (the round of
+ * `util/certificate/certificate_manager.go` of client-go).
+ */
+const LEAST_USE_MS = 1_000;
+
 type CertificateContext = CertificateInput & {
   /** What it has to be good for. */
   readonly names: AlternativeNames;
@@ -87,10 +93,10 @@ const certificateSetup = setup({
   actions: {
     recordNames: assign(({ event }) => (event.type === 'certificate.namesChanged' ? { names: event.names } : {})),
     recordCertificate: assign(({ context: { rotates }, event }) => {
-      const { certificate, chance = 0 } = answerIn(event);
+      const { certificate, chance = 0, at = 0 } = answerIn(event);
       if (!certificate) return { failure: undefined };
       const dueAt = rotates ? renewalOf(certificate, chance) : certificate.notAfter;
-      return { certificate, dueAt, failure: undefined };
+      return { certificate, dueAt: Math.max(dueAt, at + LEAST_USE_MS), failure: undefined };
     }),
     endTries: assign({ request: NO_REQUEST, waitMs: FIRST_WAIT_MS }),
     recordRequest: assign(({ context, event }) => {

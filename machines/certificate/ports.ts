@@ -19,10 +19,10 @@ export interface CertificatePorts {
   };
   /**
    * Waits until a request has been approved and signed, as long as the limit, and puts the certificate in use: on disk,
-   * and for the connections. Rejects where it is denied, has failed, or is gone.
+   * and for the connections, at the moment `at`. Rejects where it is denied, has failed, or is gone.
    */
   awaitCertificate: {
     input: { name: CertificateName; request: string; uid: string; limitMs: number };
-    output: { certificate: KeptCertificate; chance: number };
+    output: { certificate: KeptCertificate; chance: number; at: number };
   };
 }

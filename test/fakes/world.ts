@@ -30,7 +30,7 @@ export class FakeWorld {
     requestCertificate: ({ name }) => ({ request: `csr-${name}`, uid: 'csr-uid', at: this.#now() }),
     awaitCertificate: () => ({
       certificate: { notBefore: this.#now(), notAfter: this.#now() + 3_600_000, names: { dnsNames: [], ips: [] } },
-      chance: 0,
+      ...{ chance: 0, at: this.#now() },
     }),
     ...{ createMirror: () => null, removeMirror: () => null },
     putStatus: () => ({ version: 1 }),

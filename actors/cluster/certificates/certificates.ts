@@ -95,7 +95,7 @@ export class Certificates {
       if (asked.resumes) await this.#requestKey.forget();
       this.#known.set(name, certificate);
       onRenewed(name);
-      return { certificate, chance: jitter() };
+      return { certificate, chance: jitter(), at: clock.now() };
     },
   };
 

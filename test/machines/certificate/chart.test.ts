@@ -34,7 +34,8 @@ function certificateStory(name: CertificateName = 'client', rotates = true) {
     found: (certificate: KeptCertificate | null, chance = 0) =>
       ports.answer('readCertificate', { certificate, chance }),
     requested: (request = 'csr-1') => ports.answer('requestCertificate', { request, uid: 'uid', at: ports.now }),
-    issued: (chance = 0, certificate = made()) => ports.answer('awaitCertificate', { certificate, chance }),
+    issued: (chance = 0, certificate = made()) =>
+      ports.answer('awaitCertificate', { certificate, chance, at: ports.now }),
     failed: (port: 'readCertificate' | 'requestCertificate' | 'awaitCertificate', reason: FailureReason) =>
       ports.fail(port, reason, `${port} failed`),
     named: (names = NAMES) => actor.send({ type: 'certificate.namesChanged', names }),
@@ -79,6 +80,19 @@ test('one that has expired at the start is asked for anew', () => {
   found(made({ notBefore: START - LIFE, notAfter: START - 1 }));
   ports.advance(0);
   expect(state()).toBe('requesting');
+});
+
+test('one that is due as it comes is used for a second all the same, as with a kubelet', () => {
+  for (const rotates of [true, false]) {
+    const { ports, found, requested, issued, made, state } = certificateStory('client', rotates);
+    found(null);
+    requested();
+    issued(0, made({ notBefore: START - LIFE, notAfter: START - 1 }));
+    ports.advance(999);
+    expect(state()).toBe('current');
+    ports.advance(1);
+    expect(state()).toBe('requesting');
+  }
 });
 
 test('without rotation another is asked for only once it has expired', () => {
