@@ -18,13 +18,15 @@ export interface NamedRequest {
   readonly usages: readonly string[];
 }
 
+const SPKI = { format: 'der', type: 'spki' } as const;
+
 /** No part of what is digested has it: no two requests come to the same text. */
 const DELIMITER = '|';
 
 /** As a kubelet calls it (`digestedName` in `pkg/kubelet/certificate/bootstrap/bootstrap.go`). */
 export function digestedName({ wanted, publicKey, usages }: Omit<NamedRequest, 'signerName'>): string {
   const hash = createHash('sha512-256');
-  const parts = [publicKey.export({ type: 'spki', format: 'der' }), wanted.commonName, wanted.organization, ...usages];
+  const parts = [publicKey.export(SPKI), wanted.commonName, wanted.organization, ...usages];
   for (const part of parts) hash.update(Buffer.from(part).toString('base64url') + DELIMITER);
   return `node-csr-${hash.digest('base64url')}`;
 }
@@ -46,11 +48,11 @@ export function whyOther(named: NamedRequest, found: unknown, now: number): stri
   try {
     const { subject, subjectPKInfo } = requestIn(spec.request);
     if (subjectText(subject) !== subjectText(subjectOf(named.wanted))) return 'it is for somebody else';
-    const spki = Buffer.from(AsnConvert.serialize(subjectPKInfo));
-    if (!createPublicKey({ key: spki, format: 'der', type: 'spki' }).equals(named.publicKey))
-      return 'it is for another key';
+    const asked = createPublicKey({ key: Buffer.from(AsnConvert.serialize(subjectPKInfo)), ...SPKI });
+    // `equals` of keys of two kinds leaves an error behind, which the next call that reads a key would throw.
+    if (!asked.export(SPKI).equals(named.publicKey.export(SPKI))) return 'it is for another key';
     const ends = pemBlocks(decoded(status?.certificate ?? '')).map(({ text }) => new X509Certificate(text).validToDate);
-    return ends.some((end) => end.getTime() < now) ? 'its certificate has expired' : undefined;
+    return ends.some((end) => end.getTime() <= now) ? 'its certificate has expired' : undefined;
   } catch {
     return 'it cannot be read';
   }

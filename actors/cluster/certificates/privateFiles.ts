@@ -11,9 +11,9 @@ export async function writePrivate(files: FileSystem, path: string, text: string
   const half = `${path}.tmp`;
   await files.mkdir(dirname(path), { recursive: true, mode: 0o755 });
   try {
+    // What is left of a former try would keep its mode, and a link would lead elsewhere.
+    await files.rm(half, { force: true });
     await files.writeFile(half, text, { mode: OWN_MODE, flush: true });
-    // One that is left of a former try keeps its mode.
-    await files.chmod(half, OWN_MODE);
     await files.rename(half, path);
   } catch (error) {
     await files.rm(half, { force: true }).catch(() => {});

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { digestedName, type NamedRequest, whyOther } from '../../../../actors/cluster/certificates/namedRequest.ts';
-import { newKey } from '../../../../actors/cluster/certificates/requestKey.ts';
+import { keyText, newKey } from '../../../../actors/cluster/certificates/requestKey.ts';
 import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
 import { readSigningRequest } from '../../../../apiserver/certificates/signingRequest.ts';
 import { Authority } from '../../../../apiserver/serving/authority.ts';
@@ -56,6 +56,12 @@ test('what has been asked for by the same key is taken up, whatever has become o
   expect(whyOther(named, found(requestOf()), NOW)).toBeUndefined();
   expect(whyOther(named, found(requestOf(), SIGNER, signed(NOW + 1_000)), NOW)).toBeUndefined();
   expect(whyOther(named, found(requestOf(), SIGNER, { conditions: [{ type: 'Denied' }] }), NOW)).toBeUndefined();
+});
+
+test('a key of another kind is another, and keys can be read after that', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  expect(whyOther(named, found(requestOf(NODE, privateKey)), NOW)).toBe('it is for another key');
+  expect(() => createPrivateKey(keyText(KEY))).not.toThrow();
 });
 
 test.each([

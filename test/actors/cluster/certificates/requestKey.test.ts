@@ -9,11 +9,16 @@ const DIRECTORY = '/pki';
 /** Where a kubelet keeps it. */
 const FILE = '/pki/kubelet-client.key.tmp';
 
-function stand(faults: FileFaults = () => undefined) {
+type Faults = (call: Parameters<FileFaults>[0], disk: MemoryDisk) => ReturnType<FileFaults>;
+
+function stand(faults: Faults = () => undefined) {
   const disk = new MemoryDisk(() => 0);
   const files = new MemoryFiles(disk);
   const told: string[] = [];
-  const take = () => new RequestKey(new MemoryFiles(disk, faults), DIRECTORY).take(({ message }) => told.push(message));
+  const take = () =>
+    new RequestKey(new MemoryFiles(disk, (call) => faults(call, disk)), DIRECTORY).take(({ message }) =>
+      told.push(message),
+    );
   const lay = async (text: string, mode = 0o600) => {
     await files.mkdir(DIRECTORY, { recursive: true });
     await files.writeFile(FILE, text, { mode });
@@ -102,6 +107,19 @@ test('what cannot be read is not replaced, and where nothing can be written noth
   Object.assign(trouble, { call: 'rename', code: 'ENOSPC' });
   await expect(take()).rejects.toMatchObject({ reason: 'CertificateUnusable' });
   expect([await files.readdir(DIRECTORY), told]).toEqual([[], []]);
+});
+
+test('nobody else could read it at any moment, whatever a former try has left', async () => {
+  const seen: number[] = [];
+  const { files, take, forget } = stand(({ call }, disk) => {
+    if (call === 'rename') seen.push(disk.at(`${FILE}.tmp`, 'lstat').mode & 0o777);
+    return undefined;
+  });
+  await take();
+  await forget();
+  await files.writeFile(`${FILE}.tmp`, 'half', { mode: 0o644 });
+  await take();
+  expect([seen, (await files.stat(FILE)).mode & 0o777]).toEqual([[0o600, 0o600], 0o600]);
 });
 
 test('a directory in its place is told of, and stays', async () => {

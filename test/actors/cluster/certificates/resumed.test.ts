@@ -177,7 +177,7 @@ test('one that is deleted while it waits is asked for again by the same name', a
 });
 
 test('where another has its name it says so, and asks by another key', async () => {
-  const { clock, server, files, agent, requests, decide } = await stand();
+  const { clock, server, files, problems, agent, requests, decide } = await stand();
   await (await agent()).stop();
   const [own] = await requests();
   const name = own?.metadata.name ?? '';
@@ -212,7 +212,7 @@ test('where another has its name it says so, and asks by another key', async () 
     [name, nameOf(key)].sort(),
   ]);
   await decide(nameOf(key), 'Approved');
-  expect(state()).toBe('current');
+  expect([state(), problems]).toEqual(['current', []]);
 });
 
 /** As Go writes a subject: in the oldest kind of string that has its letters. */
