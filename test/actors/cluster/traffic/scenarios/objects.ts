@@ -46,7 +46,7 @@ const volumes: Scenario = {
   name: '08-volumes',
   title:
     'a ConfigMap, a Secret and two tokens as volumes and environment; changed, a token renewed, the agent restarted',
-  sends: { gets: 0, patches: 2, deletes: 0, events: 3, repeats: 0 },
+  sends: { gets: 0, patches: 1, deletes: 0, events: 3, repeats: 0 },
   namespaces: ['vol'],
   untilMs: 890_000,
   acts: [
@@ -62,7 +62,7 @@ const volumes: Scenario = {
 const missing: Scenario = {
   name: '09-missing',
   title: 'a ConfigMap is missing for half a minute, for the environment of one pod and the volume of another; deleted',
-  sends: { gets: 4, patches: 7, deletes: 2, events: 10, repeats: 7 },
+  sends: { gets: 4, patches: 6, deletes: 2, events: 10, repeats: 7 },
   namespaces: ['missing'],
   untilMs: 215_000,
   fails: /configmap "late" not found/,
