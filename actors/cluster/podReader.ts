@@ -1,7 +1,8 @@
 /** The pods among the objects of an API server. */
 import type { KubeObject } from '../../kube/reflector.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
-import { readApiPod, withOtherStatus } from '../../pod/api/apiPod.ts';
+import { asFarAsRead, readApiPod, withOtherStatus } from '../../pod/api/apiPod.ts';
+import type { Problem } from '../../pod/api/problem.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { readMirror, type SeenMirror } from '../../pod/mirror.ts';
 import { sameValue } from '../../pod/sameValue.ts';
@@ -10,8 +11,11 @@ import { isTerminalPhase } from '../../pod/status/phase.ts';
 import type { Clock } from '../clock.ts';
 import type { ManifestSet } from '../sources/manifestSet.ts';
 
-/** A pod to run, or a mirror, which shows what the node runs by itself and is never run, whoever has made it. */
-type Read = ReturnType<typeof readApiPod> | { readonly mirror: SeenMirror };
+/**
+ * A pod to run, or a mirror, which shows what the node runs by itself and is never run, whoever has made it. A pod with
+ * problems is the last version that could be read.
+ */
+type Read = { readonly pod?: Pod; readonly problems?: readonly Problem[] } | { readonly mirror: SeenMirror };
 
 /** A version of an object, and what it was read as. */
 type Known = readonly [object: KubeObject, read: Read];
@@ -37,8 +41,8 @@ export class PodReader {
     for (const uid of this.#seen.keys()) if (!known.has(uid)) this.#seen.delete(uid);
     const all = [...known.values()];
     const set = {
-      pods: all.flatMap(([, read]) => ('pod' in read ? [read.pod] : [])),
-      problems: all.flatMap(([object, read]) => ('problems' in read ? problemsOf(object, read.problems) : [])),
+      pods: all.flatMap(([, read]) => ('mirror' in read || read.pod === undefined ? [] : [read.pod])),
+      problems: all.flatMap(([object, read]) => ('mirror' in read ? [] : problemsOf(object, read.problems ?? []))),
       warnings: [],
     };
     return { set, mirrors: all.flatMap(([, read]) => ('mirror' in read ? [read.mirror] : [])) };
@@ -50,12 +54,19 @@ export class PodReader {
     if (before === object && read !== undefined) return read;
     const mirror = readMirror(object);
     if (mirror !== undefined) return { mirror };
+    const last = read && 'mirror' in read ? undefined : read;
+    const pod = last?.pod && !last.problems ? withOtherStatus({ object: before, pod: last.pod }, object) : undefined;
+    if (last?.pod === undefined || pod === undefined) return this.#readAll(object, last?.pod);
+    return { pod: isEcho(last.pod, pod) ? last.pod : pod };
+  }
+
+  /** A newer server may say what nobody here can read: that ends no pod that runs. */
+  #readAll(object: KubeObject, last: Pod | undefined): Read {
+    const { uid } = object.metadata;
     const seenAt = this.#seen.get(uid) ?? this.#clock.now();
     this.#seen.set(uid, seenAt);
-    const known = read && 'pod' in read ? read.pod : undefined;
-    const pod = known && withOtherStatus({ object: before, pod: known }, object);
-    if (known === undefined || pod === undefined) return readApiPod(object, seenAt);
-    return { pod: isEcho(known, pod) ? known : pod };
+    const read = readApiPod(object, seenAt);
+    return 'problems' in read && last !== undefined ? { ...read, pod: asFarAsRead(last, object) } : read;
   }
 }
 
@@ -65,8 +76,10 @@ function isEcho(before: Pod, pod: Pod): boolean {
   return sameValue(conditionsOfOthers(before) ?? [], conditionsOfOthers(pod) ?? []);
 }
 
-function problemsOf(object: KubeObject, problems: readonly { readonly path: string; readonly message: string }[]) {
-  const { namespace, name } = object.metadata;
+function problemsOf(object: KubeObject, problems: readonly Problem[]) {
+  const { namespace, name, uid, deletionTimestamp } = object.metadata;
   const pod = `${String(namespace)}/${String(name)}`;
-  return problems.map(({ path, message }): SourceProblem => ({ file: `pod ${pod}`, path, message, pod }));
+  // Nobody wants one any more that is being deleted: what runs of it ends, read or not.
+  const whose = deletionTimestamp === undefined ? { pod, uid } : { pod };
+  return problems.map(({ path, message }): SourceProblem => ({ file: `pod ${pod}`, path, message, ...whose }));
 }

@@ -82,14 +82,14 @@ export function sourcesFeed(parts: SourceParts): Feed {
 }
 
 /** The pods that an API server has for the node, where there is one; admission has to know the Node first. */
-function apiSource({ cluster, ownNode, nodeName, clock, jitter, onError }: SourceParts): Feed[] {
+function apiSource({ cluster, ownNode, nodeName, clock, jitter, onError, onManifestProblem }: SourceParts): Feed[] {
   if (cluster === undefined) return [];
   const pods = apiPods({ client: cluster.client, cache: cluster.pods, nodeName, clock, jitter, onError });
   const follow: Feed = async (send, options) => {
     // The server may run on this very node: what runs here without it waits for no word of it.
     send({ type: 'config.sourceUnread', source: API_SOURCE, problems: [] });
     await ownNode?.heard(options.signal);
-    if (!options.signal.aborted) await pods(send, options);
+    if (!options.signal.aborted) await pods(tellingProblems(onManifestProblem, send), options);
   };
   return [follow];
 }

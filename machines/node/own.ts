@@ -5,7 +5,7 @@ import { lookUp } from '../../pod/lookUp.ts';
 import type { PodInput } from '../pod/context.ts';
 import { type NodeContext, nothingOf, observedOf } from './context.ts';
 import { endingOfUnheard, terminationOf } from './endings.ts';
-import { admittedBefore, haveSourcesSpoken, isWanted, podInput, wantedPod } from './wanted.ts';
+import { admittedBefore, haveSourcesSpoken, isUnreadable, isWanted, podInput, wantedPod } from './wanted.ts';
 
 /**
  * The pods at the runtime that have no actor and that are ours: by the mark of a sandbox or, where nobody has marked
@@ -59,13 +59,13 @@ export function isOfOthersAlone(context: NodeContext, uid: string): boolean {
 
 /**
  * Those of these pods, or of all, that no source wants and that must end: at the runtime with our mark, or with nothing left
- * but files of ours.
+ * but files of ours. What of a wanted pod cannot be read is no reason to end it.
  */
 export function orphans(context: NodeContext, uids?: readonly string[]): PodInput[] {
   const isKnown = (uid: string) => Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid);
   const onDisk = context.left.filter(({ uid }) => !isKnown(uid) && uids?.includes(uid) !== false);
   const unwanted = [...markedPods(context, uids), ...onDisk.map(nothingOf)].filter(
-    ({ uid }) => !isWanted(context, uid),
+    ({ uid }) => !isWanted(context, uid) && !isUnreadable(context, uid),
   );
   return unwanted.map((observed) => {
     const { pod, termination } = endingOfUnheard(observed, { isOrphan: !context.endsAll, at: context.heardAt });

@@ -34,6 +34,7 @@ import {
 } from './context.ts';
 import { entryOfEnding } from './endings.ts';
 import { garbageMachine } from './garbage.ts';
+import { invalidPods } from './invalidPods.ts';
 import { logRotationMachine } from './logRotation.ts';
 import { readinessAfter } from './readiness.ts';
 import { brokenPod, haveSourcesSpoken, recordedSource } from './wanted.ts';
@@ -119,7 +120,10 @@ export const nodeSetup = setup({
       const messages = conditionEvents(context.nodeName, { type: 'Ready', status });
       for (const each of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(each);
     }),
-    recordSource: assign(({ context, event }) => recordedSource(context, event)),
+    recordSource: enqueueActions(({ context, event, enqueue }) => {
+      for (const each of invalidPods(context, event)) enqueue.emit(each);
+      enqueue.assign(recordedSource(context, event));
+    }),
     recordObserved: assign(({ context, event }) =>
       event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods), heardAt: event.at } : {},
     ),

@@ -85,6 +85,10 @@ export function wantedPod({ desired, pods }: NodeContext, uid: string): Pod | un
 export const isWanted = ({ desired }: Pick<NodeContext, 'desired'>, uid: string): boolean =>
   Object.values(desired).some((ofSource) => Object.hasOwn(ofSource, uid));
 
+/** Whether an API server has the pod, and says what cannot be read here. */
+export const isUnreadable = ({ problems }: Pick<NodeContext, 'problems'>, uid: string): boolean =>
+  Object.values(problems).some((ofSource) => ofSource.some((problem) => problem.uid === uid));
+
 const wantedUids = ({ desired }: NodeContext): string[] => [...new Set(Object.values(desired).flatMap(Object.keys))];
 
 /** Every source has told its set, or that it can not be read, or not all of it. */

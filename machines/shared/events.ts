@@ -207,6 +207,8 @@ export interface SourceProblem {
   readonly message: string;
   /** `NAMESPACE/NAME` of the pod that it is about, as the node calls it; absent where that cannot be told. */
   readonly pod?: string;
+  /** The UID of that pod at its API server, which wants it, whatever it says of it; absent of other sources. */
+  readonly uid?: string;
   /** What has to happen before the manifest is used; absent where it is in use. */
   readonly until?: string;
 }

@@ -42,10 +42,25 @@ export function withOtherStatus(
   object: unknown,
 ): Pod | undefined {
   if (!sameValue(lastingOf(before.object), lastingOf(object))) return undefined;
-  const { status: _, ...pod } = before.pod;
+  return withStatusOf(object, before.pod);
+}
+
+/** A pod as it was read last, where a later version of its object cannot be read: with the status and the deletion of that. */
+export function asFarAsRead(pod: Pod, object: unknown): Pod {
+  const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadataIn(object);
+  const later = withStatusOf(object, pod);
+  const deletion = {
+    ...(typeof deletionTimestamp === 'string' ? { deletionTimestamp } : {}),
+    ...(Number.isInteger(grace) ? { deletionGracePeriodSeconds: Number(grace) } : {}),
+  };
+  return { ...later, metadata: { ...later.metadata, ...deletion } };
+}
+
+function withStatusOf(object: unknown, { status: _, ...pod }: Pod): Pod {
   const said = readStatus(statusOf(object));
-  const metadata = { ...pod.metadata, ...versionIn(object) };
-  return { ...pod, metadata, ...(said === undefined ? {} : { status: said }) };
+  const { resourceVersion } = metadataIn(object);
+  const version = typeof resourceVersion === 'string' ? { resourceVersion } : {};
+  return { ...pod, metadata: { ...pod.metadata, ...version }, ...(said === undefined ? {} : { status: said }) };
 }
 
 /** What does not change with each word that somebody says of the pod. */
@@ -56,10 +71,8 @@ function lastingOf(object: unknown): unknown {
   return { ...lasting, metadata: own };
 }
 
-function versionIn(object: unknown): { readonly resourceVersion?: string } {
-  const version = isObject(object) && isObject(object.metadata) ? object.metadata.resourceVersion : undefined;
-  return typeof version === 'string' ? { resourceVersion: version } : {};
-}
+const metadataIn = (object: unknown): Readonly<Record<string, unknown>> =>
+  isObject(object) && isObject(object.metadata) ? object.metadata : {};
 
 /** As the server has it, with the nulls that a manifest is read without: a status without them would be told anew. */
 const statusOf = (object: unknown): unknown => (isObject(object) ? object.status : undefined);

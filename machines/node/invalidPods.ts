@@ -1,0 +1,36 @@
+/** What the authors of pods hear whose objects cannot be read (`pkg/kubelet/config/config.go`). */
+import { type RecordedEvent, recordedEvents, warning } from '../../pod/events/recordedEvent.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import { beginningOf } from '../../pod/show/shortText.ts';
+import type { NodeEvent, SourceProblem } from '../shared/events.ts';
+import type { NodeContext } from './context.ts';
+
+/** In characters: of more than that nobody reads the rest. */
+const LONGEST_REASONS = 1_024;
+
+/** One event for each pod of an API server of which a source now says that it cannot be read, or for other reasons than before. */
+export function invalidPods({ problems }: Pick<NodeContext, 'problems'>, event: NodeEvent): RecordedEvent[] {
+  if (event.type !== 'config.podsListed' && event.type !== 'config.problemsChanged') return [];
+  const before = reasonsByUid(lookUp(problems, event.source));
+  return [...reasonsByUid(event.problems)].flatMap(([uid, { pod, reasons }]) => {
+    if (before.get(uid)?.reasons === reasons) return [];
+    const [namespace = '', name = ''] = pod.split('/');
+    const message = `Error validating pod ${name}_${namespace}(${uid}) from ${event.source}, ignoring: ${beginningOf(reasons, LONGEST_REASONS)}`;
+    return recordedEvents(
+      { kind: 'Pod', apiVersion: 'v1', namespace, name, uid },
+      warning('FailedValidation', message),
+    );
+  });
+}
+
+function reasonsByUid(problems: readonly SourceProblem[] = []) {
+  const ofPods = problems.flatMap(({ uid, pod = '', path, message }) =>
+    uid === undefined ? [] : [{ uid, pod, reason: path === '' ? message : `${path}: ${message}` }],
+  );
+  return new Map(
+    Array.from(
+      Map.groupBy(ofPods, ({ uid }) => uid),
+      ([uid, all]) => [uid, { pod: all[0]?.pod ?? '', reasons: all.map(({ reason }) => reason).join('; ') }],
+    ),
+  );
+}
