@@ -5,7 +5,7 @@ import { lookUp } from '../pod/lookUp.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { byFamily } from './config/nodeIp.ts';
 
-type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
 const isUsable = ({ internal, address }: NetworkInterfaceInfo): boolean => !internal && !address.startsWith('fe80:');
 
@@ -50,18 +50,26 @@ export function followedAddresses(
   };
 }
 
+interface Following {
+  readonly follow?: typeof followedAddresses;
+  /** The address that the name of the node stands for, if any. */
+  readonly named?: () => string | undefined;
+}
+
 /**
  * The addresses by which the node is known: those that it was told, or else the host's as they are. A cluster knows a node by
- * one of these alone, IPv4 where there is one, as from a kubelet that was not told two (`pkg/kubelet/nodestatus/setters.go`).
+ * one alone, as from a kubelet that was not told two: that of its name or, where that has none, one of these, IPv4 where
+ * there is one (`pkg/kubelet/nodestatus/setters.go`).
  */
 export function nodeAddresses(
   { nodeIps, followsHostAddresses, prefersIpv6, cluster }: AddressConfig,
-  follow: typeof followedAddresses = followedAddresses,
+  { follow = followedAddresses, named = () => undefined }: Following = {},
 ): readonly string[] | (() => readonly string[]) {
   if (!followsHostAddresses) return nodeIps;
   const addresses = follow(nodeIps);
-  const most = cluster === undefined ? undefined : 1;
-  return () => byFamily(addresses(), prefersIpv6).slice(0, most);
+  const ofHost = () => byFamily(addresses(), prefersIpv6);
+  if (cluster === undefined) return ofHost;
+  return () => [named() ?? ofHost()].flat().slice(0, 1);
 }
 
 type AddressConfig = Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses' | 'prefersIpv6' | 'cluster'>;
@@ -79,7 +87,8 @@ export function nodeIpWarnings(
   });
 }
 
-function oddity(address: string, own: readonly string[]): string | undefined {
+/** Why a kubelet would not have a node known by an address, in its words; `own` are those of the host. */
+export function oddity(address: string, own: readonly string[]): string | undefined {
   if (/^(127\.|::1$)/.test(address)) return "nodeIP can't be loopback address";
   if (/^(22[4-9]|23\d)\.|^ff/i.test(address)) return "nodeIP can't be a multicast address";
   if (/^169\.254\.|^fe[89ab]/i.test(address)) return "nodeIP can't be a link-local unicast address";

@@ -14,6 +14,7 @@ import { admissionFacts, extraCapacity, throttlePaths } from './admission.ts';
 import { capacityOf, cgroupFacts, mayPodsSwap } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { nodeAddresses } from './hostAddresses.ts';
+import { followedName } from './namedAddress.ts';
 
 /** The first wait of the crash-loop back-off (C7). */
 const CRASH_BASE_MS = 10_000;
@@ -70,11 +71,13 @@ async function hostFacts(
   { cri, hierarchies, simulated }: { cri: Cri; hierarchies: readonly Hierarchy[]; simulated: boolean },
 ) {
   const { nodeName, resolvConf, clusterDns, clusterDomain, seccompDefault } = config;
-  const [canLowerOomScoreAdj, cgroupDriver, cgroups, maskedPaths] = await Promise.all([
+  const [canLowerOomScoreAdj, cgroupDriver, cgroups, maskedPaths, named] = await Promise.all([
     mayLowerOomScore().catch(() => false),
     askCgroupDriver(cri, config.cgroupDriver),
     cgroupFacts(config.resources, hierarchies),
     throttlePaths(),
+    // Only a cluster knows the node by its name.
+    ...(config.cluster && config.followsHostAddresses ? [followedName(config)] : []),
   ]);
   return {
     ...{ nodeName, clusterDns, clusterDomain, seccompDefault },
@@ -83,7 +86,7 @@ async function hostFacts(
     podLogsDir: config.podLogsDirectory,
     runtimeEndpoint: simulated ? SIMULATED : config.containerRuntimeEndpoint,
     cgroupRoot: config.cgroupRoot ?? '',
-    hostIps: nodeAddresses(config),
+    hostIps: nodeAddresses(config, named && { named }),
     resolvConf: localResolver,
     ...(resolvConf === '' ? {} : { readResolvConf: resolvConfReader(resolvConf) }),
     userNamespaces: { pods: config.maxPods, idsPerPod: config.idsPerPod },

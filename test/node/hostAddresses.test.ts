@@ -54,7 +54,7 @@ test('C27: a cluster knows a node by one address, unless it was told two', () =>
   // It is asked for nothing of that.
   const cluster = {} as NonNullable<NodeConfig['cluster']>;
   const addressesOf = (config: Omit<Parameters<typeof nodeAddresses>[0], 'prefersIpv6'>, prefersIpv6 = false) => {
-    const addresses = nodeAddresses({ ...config, prefersIpv6 }, follow);
+    const addresses = nodeAddresses({ ...config, prefersIpv6 }, { follow });
     return typeof addresses === 'function' ? addresses() : addresses;
   };
   expect(addressesOf({ nodeIps: both, followsHostAddresses: true, cluster })).toEqual(['192.168.0.7']);
@@ -62,6 +62,20 @@ test('C27: a cluster knows a node by one address, unless it was told two', () =>
   expect(addressesOf({ nodeIps: both, followsHostAddresses: true })).toEqual(both);
   expect(addressesOf({ nodeIps: both, followsHostAddresses: true, cluster }, true)).toEqual(['fd00::1']);
   expect(addressesOf({ nodeIps: both, followsHostAddresses: true }, true)).toEqual(both.toReversed());
+});
+
+test('C33: a cluster knows a node by the address of its name, as long as that has one', () => {
+  let named: string | undefined = '10.0.0.9';
+  const cluster = {} as NonNullable<NodeConfig['cluster']>;
+  const config = { nodeIps: ['192.168.0.7'], followsHostAddresses: true, prefersIpv6: false };
+  const how = { follow: () => () => ['192.168.0.7'], named: () => named };
+  const now = (more: object) =>
+    [nodeAddresses({ ...config, ...more }, how)].map((each) => each instanceof Function && each());
+  expect(now({ cluster })).toEqual([['10.0.0.9']]);
+  expect(now({})).toEqual([['192.168.0.7']]);
+  named = undefined;
+  expect(now({ cluster })).toEqual([['192.168.0.7']]);
+  expect(nodeAddresses({ ...config, followsHostAddresses: false, cluster }, how)).toEqual(['192.168.0.7']);
 });
 
 test('an address that a kubelet would not tell its cluster is warned of in its words', () => {
