@@ -39,6 +39,12 @@ export class KubeClient {
     this.#limit = options.rate && new RateLimit(options.rate, options.clock);
   }
 
+  /** Asks the same server without a limit: for what must not wait behind anything else, and is seldom asked. */
+  unlimited(): KubeClient {
+    const { rate: _, ...options } = this.#options;
+    return new KubeClient(options);
+  }
+
   get(path: string, options: CallOptions): Promise<unknown> {
     return this.#json({ method: 'GET', path }, options);
   }

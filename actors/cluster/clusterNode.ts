@@ -74,7 +74,8 @@ export class ClusterNode {
     this.#tryMs = tryMs;
     this.#lease = new NodeLease({ ...parts, client: heartbeatClient(leaseClient, tryMs), seconds: leaseSeconds });
     this.#status = new NodeStatus({
-      ...{ ...parts, client: heartbeatClient(client, tryMs), reportMs: statusReportMs },
+      // As that of a kubelet it waits behind nothing else that the node asks.
+      ...{ ...parts, client: heartbeatClient(client.unlimited(), tryMs), reportMs: statusReportMs },
       describe: (options) => this.#describe(options),
     });
   }

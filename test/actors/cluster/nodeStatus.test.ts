@@ -38,6 +38,15 @@ describe('the status of a Node', () => {
     expect(asked()).toEqual([`GET ${NODE}`]);
   });
 
+  test('waits behind no other request of the node, however few that may make', async () => {
+    const { register, client, putStatus, asked } = joiningNode({}, { qps: 0.001, burst: 1 });
+    await register();
+    void client.get(NODE, { signal: new AbortController().signal });
+    asked();
+    expect(await putStatus()).toBe(false);
+    expect(asked()).toEqual([`GET ${NODE}`]);
+  });
+
   test('is written at once when it changes, and no more of it than that', async () => {
     const { putStatus, changes, asked, lastPatch, ask } = await told();
     changes.of = { addresses: ['192.0.2.2', '2001:db8::2'] };

@@ -4,6 +4,7 @@ import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/ownNode.ts';
 import { follow } from '../../../../actors/cluster/watch.ts';
 import type { Fault } from '../../../../apiserver/faults.ts';
 import { KubeClient } from '../../../../kube/client.ts';
+import type { Rate } from '../../../../kube/rateLimit.ts';
 import type { KubeRequest, KubeTransport } from '../../../../kube/transport.ts';
 import { type NodeImage, type NodeKnowledge, nodeObject } from '../../../../pod/node/nodeObject.ts';
 import { cluster } from '../../../fakes/cluster.ts';
@@ -17,7 +18,7 @@ export const LEASE = `${LEASES}/node-1`;
 export const LABELS = { 'kubernetes.io/hostname': 'node-1', 'kubernetes.io/os': 'linux' };
 
 /** Its calls are made one by one. */
-export function joiningNode(more: Partial<ClusterNodeParts> = {}) {
+export function joiningNode(more: Partial<ClusterNodeParts> = {}, rate?: Rate) {
   const clock = new SettableClock();
   const made = cluster(clock);
   const startedAt = clock.now();
@@ -40,7 +41,7 @@ export function joiningNode(more: Partial<ClusterNodeParts> = {}) {
     reset: () => made.transport.reset(),
     close: () => made.transport.close(),
   };
-  const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
+  const client = new KubeClient({ transport, clock, userAgent: 'statelet/test', ...(rate ? { rate } : {}) });
   const common = {
     ...made,
     client,
