@@ -106,7 +106,13 @@ export class KubeClient {
   /** Waits until the rate allows one more request. */
   async #turn(signal: AbortSignal): Promise<void> {
     const wait = this.#limit?.take() ?? 0;
-    if (wait > 0) await this.#pause(wait, signal);
+    if (wait === 0) return;
+    try {
+      await this.#pause(wait, signal);
+    } catch (error) {
+      this.#limit?.giveBack();
+      throw error;
+    }
   }
 
   #once(request: Asked, options: CallOptions): Promise<unknown> {

@@ -32,4 +32,9 @@ export class RateLimit {
     this.#at = now;
     return this.#tokens >= 0 ? 0 : Math.ceil((-this.#tokens * SECOND_MS) / qps);
   }
+
+  /** What was taken is not made: nobody has to wait for it. */
+  giveBack(): void {
+    this.#tokens += 1;
+  }
 }

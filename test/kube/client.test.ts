@@ -208,6 +208,18 @@ describe('a client with a rate', () => {
     expect(transport.requests).toHaveLength(6);
   });
 
+  test('keeps nobody waiting for calls that were given up while they waited', async () => {
+    const { kube, transport, clock, signal } = client(many(), { rate: { qps: 1, burst: 1 } });
+    await kube.get(POD, { signal });
+    const others = new AbortController();
+    const givenUp = Array.from({ length: 100 }, () => outcomeOf(kube.get(POD, others)));
+    others.abort(new Error('enough'));
+    await Promise.all(givenUp);
+    void kube.get(POD, { signal });
+    await clock.advance(1_000);
+    expect(transport.requests).toHaveLength(2);
+  });
+
   test('does not keep a call waiting that has been given up already', async () => {
     const { kube, clock, controller, signal } = client(many(), { rate: { qps: 1, burst: 1 } });
     await kube.get(POD, { signal });
