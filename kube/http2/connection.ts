@@ -21,6 +21,9 @@ type Sent = Omit<KubeRequest, 'headers'> & {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 };
 
+/** The server says that it has not dealt with a request, whatever that was: it can be sent once more. */
+export class Unread extends Error {}
+
 /** As client-go: so long nothing is heard before a ping asks, and so long its answer may take. */
 const QUIET_MS = 30_000;
 const PING_MS = 15_000;
@@ -135,6 +138,7 @@ export class Connection {
 
   #whyClosed(stream: ClientHttp2Stream, signal: AbortSignal, cause: unknown = stream.errored): unknown {
     if (signal.aborted) return signal.reason;
+    if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) return new Unread('the server refused the request unread');
     return this.#failure ?? withoutStream(cause) ?? new Error('the server closed the connection');
   }
 

@@ -4,12 +4,14 @@ import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../transport.ts';
-import { Connection } from './connection.ts';
+import { Connection, Unread } from './connection.ts';
 import { dial } from './dial.ts';
 
 /** Watches leave so many streams of a connection to what is urgent. */
 const KEPT_FROM_WATCHES = 10;
 const UNAUTHORIZED = 401;
+/** So often a request is sent that servers refuse unread. */
+const TRIES = 3;
 
 /** A connection that is being opened, for all who wait for one: it is used by whoever comes, or closed with the transport. */
 interface Opening {
@@ -35,7 +37,7 @@ export class Http2Transport implements KubeTransport {
     const token = await unlessAborted(credentials.token(), signal);
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const headers = { ...ofAll, ...request.headers, ...authorization };
-    const response = await this.#sendOverOne({ ...request, path: basePath + request.path, headers }, signal);
+    const response = await this.#sendUntilRead({ ...request, path: basePath + request.path, headers }, signal);
     if (response.code === UNAUTHORIZED) credentials.refused();
     return response;
   }
@@ -61,6 +63,17 @@ export class Http2Transport implements KubeTransport {
     this.#opening?.giveUp(why);
     this.#opening = undefined;
     for (const connection of [...this.#connections]) connection.close(why);
+  }
+
+  /** As the transport of Go: what a server has not dealt with, as one that ends or has no stream left, it is asked again. */
+  async #sendUntilRead(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#sendOverOne(request, signal);
+      } catch (error) {
+        if (!(error instanceof Unread) || tries === TRIES) throw error;
+      }
+    }
   }
 
   /** A connection is found and used in one go: of many who look at once each has to see what the others took. */

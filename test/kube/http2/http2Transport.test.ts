@@ -1,6 +1,6 @@
 /** Requests to the test API server over real connections; what a broken server does is a socket's of the test. */
 import { once } from 'node:events';
-import { createSecureServer } from 'node:http2';
+import { constants, createSecureServer, type ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
@@ -338,4 +338,47 @@ test('a server that sends its clients away, and then closes nothing, is asked an
   }
   expect(await kube.get('/version', { signal })).toEqual({});
   expect(sockets).toHaveLength(2);
+});
+
+/** A server that refuses so many requests before it answers one; gives its port, and how many it was asked. */
+async function refusing(times: number, refuse: (stream: ServerHttp2Stream) => void) {
+  const server = createSecureServer(pair);
+  const asked: string[] = [];
+  server.on('stream', (stream, { ':path': path = '' }) => {
+    stream.on('error', () => {});
+    const isRefused = path !== '/version' && asked.length < times;
+    if (path !== '/version') asked.push(path);
+    if (isRefused) return refuse(stream);
+    stream.respond({ ':status': 200 });
+    stream.end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  cleanUps.push(() => server.close());
+  // Of a server on a port it is never a path.
+  const { port } = server.address() as AddressInfo;
+  return { asked, kube: client(port, {}, new SimulatedClock()) };
+}
+
+/** It has dealt with the request before this one, and not with this one. */
+const goAway = (stream: ServerHttp2Stream) => stream.session?.goaway(0, Number(stream.id) - 2);
+const refuseStream = (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM);
+
+test.each([
+  ['goes away', goAway],
+  ['has no stream left', refuseStream],
+])(
+  'a request that a server says it has not dealt with, as it %s, is sent once more',
+  async (_why, refuse) => {
+    const { kube, asked } = await refusing(1, refuse);
+    await kube.get('/version', { signal });
+    expect(await kube.create(CONFIG_MAPS, { metadata: { name: 'web' } }, { signal })).toEqual({});
+    expect(asked).toHaveLength(2);
+  },
+  5_000,
+);
+
+test('a server that refuses every request is not asked for ever', async () => {
+  const { kube, asked } = await refusing(100, refuseStream);
+  await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toThrow('the server refused the request unread');
+  expect(asked).toHaveLength(3);
 });
