@@ -33,7 +33,8 @@ const RESTARTING = 'AllContainersRestarting';
 export const isOwnCondition = (type: string): boolean =>
   [...OURS, RESTARTING].includes(type) || RESIZE_CONDITIONS.includes(type);
 
-const isOfOthers = ({ type }: PodCondition): boolean => !isOwnCondition(type);
+/** Whether others than the node say it. */
+export const isOfOthers = ({ type }: PodCondition): boolean => !isOwnCondition(type);
 
 /** The conditions that others than the node tell of a pod, as its source has them (C14); undefined where it has none at all. */
 export const conditionsOfOthers = ({ status }: Pod): readonly PodCondition[] | undefined =>

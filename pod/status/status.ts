@@ -4,7 +4,7 @@ import { effectiveResources } from '../resources/effectiveResources.ts';
 import { qosClass } from '../resources/qos.ts';
 import { sameValue } from '../sameValue.ts';
 import type { PodView } from '../status/view.ts';
-import { podConditions } from './conditions.ts';
+import { isOfOthers, podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';
 import { comingPhase, isTerminalPhase, podPhase } from './phase.ts';
 
@@ -39,7 +39,7 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
     ...(startTime === undefined ? {} : { startTime }),
     ...ownClass(view, previous),
   };
-  if (view.refused && statuses.length === 0) return { ...always, ...ownConditions(view) };
+  if (view.refused && statuses.length === 0) return { ...always, ...conditionsLeft(view) };
   return {
     ...always,
     conditions: podConditions({
@@ -73,9 +73,10 @@ function ownResources({ pod, applied, ended }: PodView): Pick<PodStatus, 'alloca
   return { ...(admitted.requests ? { allocatedResources: admitted.requests } : {}), resources };
 }
 
-/** Of a pod that was never taken the node has no more to say than why: what others said of it stands. */
-function ownConditions({ conditions }: PodView): Pick<PodStatus, 'conditions'> {
-  return conditions ? { conditions: [...conditions] } : {};
+/** Of a pod that was never taken the node has no more to say than why, not even that it was scheduled: what others said stands. */
+function conditionsLeft({ conditions = [] }: PodView): Pick<PodStatus, 'conditions'> {
+  const others = conditions.filter(isOfOthers);
+  return others.length > 0 ? { conditions: others } : {};
 }
 
 /** Why the pod has this phase: kept as long as the phase is, else what ended the pod. */

@@ -130,6 +130,20 @@ test('C2: that the API says of a pod that it has ended, as it was told, does not
   expect(node.calls('stopPodSandbox')).toHaveLength(1);
 });
 
+test('C15, C32: of a pod that is refused it is not said any more that it was scheduled, as with a kubelet', async () => {
+  const { node, ask } = await joined();
+  await ask('POST', PODS, {
+    metadata: { name: 'big' },
+    spec: { containers: [{ name: 'main', image: IMAGE, resources: { requests: { cpu: '100' } } }] },
+  });
+  await ask('POST', `${PODS}/big/binding`, { metadata: { name: 'big' }, target: { kind: 'Node', name: 'node-1' } });
+  expect(await ask('GET', `${PODS}/big`)).toMatchObject({ status: { conditions: [{ type: 'PodScheduled' }] } });
+  await node.advance('5s');
+  const { status } = await ask('GET', `${PODS}/big`);
+  expect(status).toMatchObject({ phase: 'Failed', reason: 'OutOfcpu' });
+  expect(status).not.toHaveProperty('conditions');
+});
+
 test('C32: a status that makes no sense holds up neither its pod nor another', async () => {
   const { node, api, ask } = await joined();
   const status = { containerStatuses: [null, 5], podIPs: [true], startTime: 'x', conditions: [[]] };

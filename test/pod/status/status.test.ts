@@ -189,8 +189,13 @@ describe('the reason of a pod', () => {
       startTime: '2026-05-04T12:02:56Z',
       qosClass: 'BestEffort',
     });
-    const conditions: PodStatus['conditions'] = [{ type: 'PodScheduled', status: 'True' }];
-    expect(status({ ...view, conditions })).toMatchObject({ phase: 'Failed', conditions });
+    const [scheduled, approved] = ['PodScheduled', 'example.com/approved'].map((type) => ({
+      type,
+      status: 'True' as const,
+    }));
+    const conditions = [scheduled, approved].filter((each) => each !== undefined);
+    expect(status({ ...view, conditions }).conditions).toEqual([approved]);
+    expect(status({ ...view, conditions: conditions.slice(0, 1) })).not.toHaveProperty('conditions');
   });
 
   const evicted = ending({ reason: 'Evicted', message: 'The node was low on resource: memory.', phase: 'Failed' });
