@@ -59,13 +59,13 @@ const COMPARED = 8;
 
 function tellEvent(logger: Logger, told: Map<string, string[]>, event: CoreEvent): void {
   const { involvedObject, type, reason, message, count } = event;
-  const { kind, namespace = '', name, uid, fieldPath } = involvedObject;
+  const { kind, namespace, name, uid, fieldPath } = involvedObject;
   const container = /\{(.*)\}/.exec(fieldPath ?? '')?.[1];
-  const who = kind === 'Pod' ? `pod ${shownName({ namespace, name })}` : `node ${name}`;
+  const who = kind === 'Pod' ? `pod ${shownName({ namespace: namespace ?? '', name })}` : `node ${name}`;
   const sentence = `${who}${container ? `, container ${container}` : ''}: ${reason}: ${message}`;
   const isNews = type === 'Warning' && count === 1;
   const level = !isNews ? 'debug' : reason !== NO_NEWS ? 'warn' : kind === 'Pod' ? 'debug' : 'info';
-  logger[level]({ reason, object: `${namespace}/${name}` }, sentence);
+  logger[level]({ reason, object: namespace === undefined ? name : `${namespace}/${name}` }, sentence);
   if (type === 'Warning') told.set(uid, [...(told.get(uid) ?? []), message].slice(-COMPARED));
 }
 

@@ -115,9 +115,9 @@ const SOCKS = 5;
 const NO_USER = 0;
 const BY_PASSWORD = 2;
 const REPLIES = [
-  ...['succeeded', 'it has failed', 'its rules forbid the connection', 'the network is unreachable'],
-  ...['the host is unreachable', 'the connection was refused', 'the time was over', 'it cannot connect'],
-  'it does not know this kind of address',
+  ...['succeeded', 'it failed', 'its rules forbid the connection', 'the network is unreachable'],
+  ...['the host is unreachable', 'the connection was refused', 'the TTL expired', 'it does not support CONNECT'],
+  'it does not support this type of address',
 ];
 
 async function askSocks(socket: Socket, reader: Reader, proxy: URL, { host, port }: Target): Promise<void> {
@@ -126,11 +126,11 @@ async function askSocks(socket: Socket, reader: Reader, proxy: URL, { host, port
   const [version, method] = await reader.bytes(2);
   if (version !== SOCKS) throw new Error('it does not speak SOCKS5');
   if (method === BY_PASSWORD) await sayWho(socket, reader, proxy);
-  else if (method !== NO_USER) throw new Error('it wants to know by other means who asks');
+  else if (method !== NO_USER) throw new Error('it requires an authentication method that is not supported');
   const wanted = addressOf(host);
   socket.write(Buffer.concat([Buffer.from([SOCKS, 1, 0]), wanted, Buffer.from([port >> 8, port & 0xff])]));
   const [, reply = 1, , kind] = await reader.bytes(4);
-  if (reply !== 0) throw new Error(REPLIES[reply] ?? `it has failed (${reply})`);
+  if (reply !== 0) throw new Error(REPLIES[reply] ?? `it failed with code ${reply}`);
   // The address that it uses itself, and the port.
   const length = kind === 1 ? 4 : kind === 4 ? 16 : ((await reader.bytes(1))[0] ?? 0);
   await reader.bytes(length + 2);
@@ -141,7 +141,7 @@ async function sayWho(socket: Socket, reader: Reader, { username, password }: UR
   const said = [Buffer.from([1, name.length]), name, Buffer.from([word.length]), word];
   socket.write(Buffer.concat(said));
   const [, status] = await reader.bytes(2);
-  if (status !== 0) throw new Error('it does not know who asks');
+  if (status !== 0) throw new Error('it refused the user name and password');
 }
 
 /** Names are resolved by the proxy, as with client-go. */

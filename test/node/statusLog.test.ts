@@ -12,10 +12,12 @@ function logOf(...views: ShownPod[]): string[] {
   });
 }
 
-function logWhile(happens: (agent: FakeAgent) => void): string[] {
+const logWhile = (happens: (agent: FakeAgent) => void): string[] => linesWhile(happens).map(({ msg }) => String(msg));
+
+function linesWhile(happens: (agent: FakeAgent) => void): Record<string, unknown>[] {
   const agent = fakeAgent({ now: NOW });
-  const lines: string[] = [];
-  logStatuses(agent, pino({ base: {} }, { write: (line) => lines.push(String(JSON.parse(line).msg)) }));
+  const lines: Record<string, unknown>[] = [];
+  logStatuses(agent, pino({ base: {} }, { write: (line) => lines.push(JSON.parse(line)) }));
   happens(agent);
   return lines;
 }
@@ -54,6 +56,16 @@ test('what is known of a pod goes with it, and nothing of one whose uid begins w
 });
 
 describe('events', () => {
+  test('are logged with what they are about', () => {
+    const odd = { eventType: 'Warning', reason: 'Odd', message: 'odd' } as const;
+    const pod = involvedPod(podView({ main: {}, meta: { name: 'web', namespace: 'shop' } }).pod);
+    const lines = linesWhile((agent) => {
+      for (const about of [pod, { kind: 'Node', name: 'host', uid: 'host' } as const])
+        agent.record({ ...recordedEvent(about, odd), at: NOW });
+    });
+    expect(lines.map(({ object }) => object)).toEqual(['shop/web', 'host']);
+  });
+
   const involved = involvedPod(podView({ main: {} }).pod, { name: 'app', role: 'regular' });
   const failed = (message: string) =>
     ({ ...recordedEvent(involved, { eventType: 'Warning', reason: 'Failed', message }), at: NOW }) as const;

@@ -132,13 +132,13 @@ test.each([
 
 test.each([
   [[[4, 0]], 'it does not speak SOCKS5'],
-  [[[5, 255]], 'it wants to know by other means who asks'],
+  [[[5, 255]], 'it requires an authentication method that is not supported'],
   [
     [
       [5, 2],
       [1, 1],
     ],
-    'it does not know who asks',
+    'it refused the user name and password',
   ],
   [
     [
@@ -152,7 +152,7 @@ test.each([
       [5, 0],
       [5, 99, 0, 1],
     ],
-    'it has failed (99)',
+    'it failed with code 99',
   ],
 ])('what a SOCKS proxy refuses is told: %j', async (answers, said) => {
   await apiServer();
