@@ -125,7 +125,8 @@ export const mirrorMachine = mirrorSetup.createMachine({
       meta: { waitsFor: 'the watch of pods to show the mirror pod', afterMs: SIGHT_MS },
       invoke: { src: 'timer', input: { after: SIGHT_MS } },
       always: { guard: 'isSeen', target: 'deciding' },
-      on: { 'timer.elapsed': 'deciding' },
+      // Whatever else changes, what was made is there: to make it again would be refused, and without its UID none goes.
+      on: { 'timer.elapsed': 'deciding', 'mirror.changed': { actions: 'record' } },
     },
     current: { tags: 'steady' },
     removing: {

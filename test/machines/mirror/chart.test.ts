@@ -75,6 +75,15 @@ test('C31: one that the watch never shows is made again', () => {
   expect(ports.asked('createMirror').length).toBe(2);
 });
 
+test('C31: one that was made is not made twice for what else changes before the watch shows it', () => {
+  const { ports, state, tell } = mirrorStory({ pod });
+  ports.answer('createMirror', null);
+  tell({ pod: podWith('two') });
+  expect([state(), ports.asked('createMirror').length]).toEqual(['awaitingSight', 1]);
+  tell({ seen });
+  expect([state(), ports.asked('removeMirror').length]).toEqual(['removing', 1]);
+});
+
 test('C31: one that the watch shows before the answer is not made twice', () => {
   const { ports, state, tell } = mirrorStory({ pod });
   tell({ seen });
