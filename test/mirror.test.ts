@@ -34,7 +34,6 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'apiserver/decode': 'duplicates',
     'apiserver/handlers': 'binding call eviction handlers patch read remove subresource token watch write',
     'apiserver/openapi': 'definitions documents protobuf',
-    'apiserver/options': 'deleteOptions',
     'apiserver/registry': 'deletion finalizing ids registry strategy',
     'apiserver/registry/strategies':
       'clusterKinds configMaps events namespaces nodes parts services signingRequests strategies volumes',

@@ -10,6 +10,7 @@ import { badRequest, type Cause, invalid } from '../failures.ts';
 import { isList, isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { parsedBody, SyntaxFailure } from '../mediaTypes.ts';
 import type { Types } from '../schema/types.ts';
+import { integer } from './listOptions.ts';
 
 export interface DeleteOptions {
   readonly isDryRun: boolean;
@@ -53,12 +54,12 @@ export function preconditionsOf(given: JsonObject): DeleteOptions['preconditions
 }
 
 function ofQuery(query: URLSearchParams): JsonObject {
-  const grace = query.get('gracePeriodSeconds');
+  const grace = integer(query.get('gracePeriodSeconds'));
   const policy = query.get('propagationPolicy');
   const orphans = query.get('orphanDependents');
   return {
     ...(query.has('dryRun') ? { dryRun: query.getAll('dryRun') } : {}),
-    ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
     ...(policy === null ? {} : { propagationPolicy: policy }),
     ...(orphans === null ? {} : { orphanDependents: orphans === 'true' }),
   };

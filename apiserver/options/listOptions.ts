@@ -76,7 +76,8 @@ function watchCauses({ sendsInitialEvents, continue: from }: Asked, match: strin
 const unknownMatch = (match: string): Cause[] =>
   MATCHES.some((each) => each === match) ? [] : [notSupported('resourceVersionMatch', match, MATCHES)];
 
-function integer(text: string | null): number | undefined {
+/** A whole number of a query; undefined: none is given. Throws a `Failure` for what is no such number. */
+export function integer(text: string | null): number | undefined {
   if (text === null || text === '') return undefined;
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   const value = Number(text);
