@@ -7,7 +7,8 @@ import { productFiles, type Source, sources } from './support/tree.ts';
 const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // A whole node.
   'test/actors/podLife.test.ts': {
-    actors: 'createNode drained nodeAgent nodeAgentConfig nodeFeeds nodeServices nextTurn',
+    actors: 'createNode drained nodeAgent nodeAgentConfig nodeFeeds nodeServices',
+    pod: 'nextTurn',
     'actors/services': 'containerStatus containers mounts resizing sandboxes',
     'actors/status': 'actorsOfPods podTrees since toldPod',
   },
