@@ -6,6 +6,7 @@ import { ServiceAccountTokens } from './authentication/serviceAccountTokens.ts';
 import { authenticated, unauthorized, userOf } from './authentication/tokens.ts';
 import { type Attributes, attributesOf } from './authorization/attributes.ts';
 import { authorize } from './authorization/authorize.ts';
+import { bodyOf } from './body.ts';
 import { discovery, isKnownGroup } from './discovery.ts';
 import { badRequest, methodNotAllowed, nothingThere } from './failures.ts';
 import { Faults } from './faults.ts';
@@ -139,12 +140,12 @@ export class Api {
     return await handled(handler, this.#call(asked, target), form);
   }
 
-  #call({ request: { body, headers }, url, user, staleBy }: Asked, target: Target): Call {
+  #call({ request, url, user, staleBy }: Asked, target: Target): Call {
     return {
       ...{ registry: this.registry, types: this.#types, admission, strategy: strategyOf(target) },
       ...{ target, user, query: url.searchParams, staleBy },
       issueToken: (claims) => this.#tokens.issue(claims, this.registry.clock.now()),
-      body: { text: body, contentType: headers.get('content-type') },
+      body: bodyOf(request, target.resource, this.#types),
     };
   }
 }

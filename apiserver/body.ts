@@ -1,16 +1,33 @@
 /** The object in the body of a request, in the words of a kube-apiserver where it is none (`endpoints/handlers`). */
+import { messageOf } from '../pod/failure.ts';
 import { decode } from './decode/decode.ts';
 import { DecodeError } from './decode/decodeError.ts';
 import { duplicateFields } from './decode/duplicates.ts';
+import { readProtobuf } from './decode/protobuf.ts';
 import { badRequest, type Failure } from './failures.ts';
 import { isList, isObject, type Json, type JsonObject, objectOf, textAt } from './json.ts';
 import { parsedBody, SyntaxFailure } from './mediaTypes.ts';
+import type { ApiRequest } from './request.ts';
 import { groupVersion, type Resource } from './resources/resource.ts';
 import type { Types } from './schema/types.ts';
 
 export interface Body {
   readonly text: string;
   readonly contentType: string | undefined;
+}
+
+/** The body of a request for a kind; what is in protobuf becomes the same in JSON. Throws a `Failure` where it is broken. */
+export function bodyOf({ body, headers }: ApiRequest, { kind }: Pick<Resource, 'kind'>, types: Types): Body {
+  const contentType = headers.get('content-type');
+  if (typeof body === 'string') return { text: body, contentType };
+  if (body.length === 0) return { text: '', contentType: 'application/json' };
+  try {
+    return { text: JSON.stringify(readProtobuf(body, types)), contentType: 'application/json' };
+  } catch (error) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): ${messageOf(error)} (${summary(Buffer.from(body))})`,
+    );
+  }
 }
 
 /** What becomes of fields that nobody knows; a kube-apiserver warns unless it is told otherwise. */
@@ -86,7 +103,7 @@ function recognized({ text, contentType }: Body, { kind }: Expected): JsonObject
     throw new SyntaxFailure(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${KIND_STRUCT}`);
   } catch (error) {
     if (!(error instanceof SyntaxFailure)) throw error;
-    const why = `couldn't get version/kind; json parse error: ${error.message} (${summary(text)})`;
+    const why = `couldn't get version/kind; json parse error: ${error.message} (${summary(Buffer.from(text))})`;
     throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
   }
 }
@@ -99,10 +116,9 @@ function jsonKind(value: Json): string {
 const LONGEST_SUMMARY = 30;
 
 /** The beginning of a body for a message: as it is where it may be JSON, else in hexadecimal. */
-function summary(text: string): string {
-  if (text === '') return '<empty>';
-  const bytes = Buffer.from(text);
+function summary(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
   const beginning = bytes.subarray(0, LONGEST_SUMMARY);
-  const shown = text.startsWith('{') ? beginning.toString() : beginning.toString('hex');
+  const shown = beginning.toString().startsWith('{') ? beginning.toString() : beginning.toString('hex');
   return bytes.length > LONGEST_SUMMARY ? `${shown} ...` : shown;
 }

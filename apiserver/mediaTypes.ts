@@ -1,7 +1,14 @@
-/** Bodies by their media types: JSON, or YAML. */
+/** Bodies by their media types: JSON, YAML, or protobuf. */
 import { parse } from 'yaml';
 import { Failure } from './failures.ts';
 import type { Json } from './json.ts';
+
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+
+/** Whether a body is no text. */
+export const isProtobuf = (contentType = ''): boolean => mediaTypeOf(contentType) === PROTOBUF;
+
+const mediaTypeOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
 
 /** A body is larger than an object may be. */
 const MOST_BYTES = 3 * 1024 * 1024;
@@ -15,8 +22,7 @@ export class SyntaxFailure extends Error {
 export function parsedBody(text: string, contentType = 'application/json'): Json {
   if (Buffer.byteLength(text) > MOST_BYTES)
     throw new Failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MOST_BYTES}`);
-  const [mediaType = ''] = contentType.split(';');
-  switch (mediaType.trim().toLowerCase()) {
+  switch (mediaTypeOf(contentType)) {
     case 'application/json':
       return parsedAs(text, JSON.parse);
     case 'application/yaml':
@@ -26,7 +32,7 @@ export function parsedBody(text: string, contentType = 'application/json'): Json
         415,
         'UnsupportedMediaType',
         'the body of the request was in an unknown format - accepted media types include: application/json, ' +
-          'application/yaml, application/vnd.kubernetes.protobuf',
+          `application/yaml, ${PROTOBUF}`,
       );
   }
 }

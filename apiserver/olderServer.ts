@@ -31,8 +31,9 @@ const WATCH_LIST_REFUSED: Answer = {
   }),
 };
 
-function withoutUnknown(body: string): string {
-  if (!UNKNOWN.some((field) => body.includes(field))) return body;
+/** What is in protobuf stays as it is. */
+function withoutUnknown(body: string | Uint8Array): string | Uint8Array {
+  if (typeof body !== 'string' || !UNKNOWN.some((field) => body.includes(field))) return body;
   return JSON.stringify(stripped(JSON.parse(body)));
 }
 

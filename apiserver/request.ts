@@ -7,7 +7,8 @@ export interface ApiRequest {
   readonly url: string;
   /** By their names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
-  readonly body: string;
+  /** Bytes where its media type is of no text. */
+  readonly body: string | Uint8Array;
   /** Who asks, where the connection says so; else it is told by its token. */
   readonly user?: User;
   /** The connection shows a certificate that nobody vouches for, or that has expired: a token still tells who it is. */

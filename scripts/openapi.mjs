@@ -2,7 +2,8 @@
  * Makes apiserver/schema/kubernetes.json of what Kubernetes publishes: `node scripts/openapi.mjs SPEC STAGING`, the
  * `api/openapi-spec/v3` and the `staging/src/k8s.io` of a release. What is in it are the fields of the kinds that the test
  * API server serves, their types, and how patches merge their lists, out of the OpenAPI documents; and out of the Go types
- * how a field is called there, and whether it is written although it is empty. Descriptions are left out.
+ * how a field is called there, whether it is written although it is empty, and its number in protobuf: `2.1` is field 1 of
+ * what is field 2, where JSON has no level between. Descriptions are left out.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -76,11 +77,12 @@ function structsIn(name, file) {
   const structs = readFileSync(file, 'utf8').matchAll(/^type (\w+) struct \{\n(.*?)^\}/gms);
   return [...structs].map(([, struct, body]) => [
     `${name}.${struct}`,
-    [...body.matchAll(/^\t(?:(\w+)\s+)?(\S+)\s+`json:"([^"]*)"/gm)].map(([, , type, tag]) => {
+    [...body.matchAll(/^\t(?:(\w+)\s+)?(\S+)\s+`json:"([^"]*)"([^`]*)/gm)].map(([, , type, tag, otherTags]) => {
       const [field, ...options] = tag.split(',');
       return {
         field,
         type,
+        number: /protobuf:"\w+,(\d+),/.exec(otherTags)?.[1],
         isInline: options.includes('inline'),
         isOmitted: options.includes('omitempty'),
         omitsZero: options.includes('omitzero'),
@@ -96,13 +98,18 @@ function goFieldsOf(name) {
   const own = fields.filter(({ isInline }) => !isInline).map((each) => [each.field, each]);
   const inner = fields
     .filter(({ isInline }) => isInline)
-    .flatMap(({ type }) => {
+    .flatMap(({ type, number }) => {
       const of = type.startsWith('metav1.')
         ? `io.k8s.apimachinery.pkg.apis.meta.v1.${type.slice(7)}`
         : `${prefix}.${type}`;
-      return [...goFieldsOf(of)];
+      return [...goFieldsOf(of)].map(([name, each]) => [name, { ...each, number: pathOf(number, each.number) }]);
     });
   return new Map([...inner, ...own]);
+}
+
+/** Of what is not in protobuf, nothing is. */
+function pathOf(outer, inner) {
+  return outer === undefined || inner === undefined ? undefined : `${outer}.${inner}`;
 }
 
 /** What is needed of a schema; what is a type of its own is named. */
@@ -134,6 +141,7 @@ function goOf(field) {
   if (field === undefined) return {};
   return {
     go: field.type,
+    ...(field.number ? { number: field.number } : {}),
     ...(field.isOmitted ? {} : { isWritten: true }),
     ...(field.omitsZero ? { omitsZero: true } : {}),
   };

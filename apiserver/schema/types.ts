@@ -30,6 +30,8 @@ export interface ObjectType {
   readonly name: string;
   field(name: string): Field | undefined;
   readonly fields: readonly string[];
+  /** The names of its fields by their numbers in protobuf: `2.1` is field 1 of what is field 2 there, and no level of JSON. */
+  readonly numbered: ReadonlyMap<string, string>;
 }
 
 const kindOfObject = z.object({ group: z.string(), version: z.string(), kind: z.string() });
@@ -45,6 +47,7 @@ interface Schema {
   readonly strategy?: string | undefined;
   readonly kind?: z.output<typeof kindOfObject> | undefined;
   readonly go?: string | undefined;
+  readonly number?: string | undefined;
   readonly isWritten?: boolean | undefined;
   readonly omitsZero?: boolean | undefined;
 }
@@ -66,6 +69,7 @@ const schema: z.ZodMiniType<Schema> = z.object({
   strategy: z.optional(z.string()),
   kind: z.optional(kindOfObject),
   go: z.optional(z.string()),
+  number: z.optional(z.string()),
   isWritten: z.optional(z.boolean()),
   omitsZero: z.optional(z.boolean()),
 });
@@ -113,7 +117,8 @@ export class Types {
       fields.set(each, made);
       return made;
     };
-    return { name, field, fields: [...own.keys()] };
+    const numbered = new Map([...own].flatMap(([each, { number }]) => (number === undefined ? [] : [[number, each]])));
+    return { name, field, fields: [...own.keys()], numbered };
   }
 
   #field(written: Schema): Field {

@@ -4,6 +4,7 @@ import { createSecureServer } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Api } from '../api.ts';
+import { isProtobuf } from '../mediaTypes.ts';
 import type { Answer, ApiRequest, User } from '../request.ts';
 
 export interface ServeOptions {
@@ -104,7 +105,7 @@ async function read(request: Incoming, now: number): Promise<ApiRequest> {
   return {
     ...{ method: request.method ?? 'GET', url: request.url ?? '/' },
     headers: new Map(headers),
-    body: Buffer.concat(chunks).toString(),
+    body: isProtobuf(request.headers['content-type']) ? Buffer.concat(chunks) : Buffer.concat(chunks).toString(),
     ...(user === undefined ? {} : { user }),
     isDoubtful,
   };

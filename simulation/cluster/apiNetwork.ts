@@ -94,7 +94,7 @@ export class ApiNetwork {
     this.#asked.add(asked);
     const answer = await this.#server.answer(request);
     this.#asked.delete(asked);
-    const isOfStatus = method === 'PATCH' && url.endsWith('/status');
+    const isOfStatus = method === 'PATCH' && url.endsWith('/status') && typeof body === 'string';
     if (isOfStatus && answer.code === 200 && store.revision === revision) this.onIdlePatch(url, body);
     return answer;
   }

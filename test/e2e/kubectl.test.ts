@@ -163,6 +163,33 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(await kubectl.run('get', 'nodes', '-l', `${release}=here`, '-o', 'name')).toBe('node/node\n');
   });
 
+  test('what a pod names is made by commands of its own, in whatever form they send it', async () => {
+    await inNamespace('create', 'configmap', 'settings', '--from-literal=colour=blue');
+    await inNamespace('create', 'secret', 'generic', 'password', '--from-literal=word=sesame');
+    await inNamespace('create', 'serviceaccount', 'robot');
+    await inNamespace('create', 'service', 'clusterip', 'shop', '--tcp=80:8080');
+    const volumes = [
+      { name: 'settings', configMap: { name: 'settings' } },
+      { name: 'password', secret: { secretName: 'password' } },
+    ];
+    const mounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
+    const prints = shell('main', `cat /settings/colour /password/word; ${steadily()}`);
+    const spec = { volumes, serviceAccountName: 'robot', containers: [{ ...prints, volumeMounts: mounts }] };
+    const overrides = JSON.stringify({ apiVersion: 'v1', spec: { ...spec, automountServiceAccountToken: false } });
+    await inNamespace('run', 'reader', '--image=statelet.local/busybox:1', '--overrides', overrides);
+    await inNamespace(...READY, 'pod/reader');
+    expect(await inNamespace('expose', 'pod', 'reader', '--port=80', '--name=reader')).toMatch(
+      /^service\/reader exposed/,
+    );
+    const shown = await inNamespace('get', 'services', '-o', 'jsonpath={.items[*].spec.ports[*].targetPort}');
+    expect(shown.split(' ').sort()).toEqual(['80', '8080']);
+    // The older one has no such command.
+    if (release === 'sid') expect(await inNamespace('create', 'token', 'robot')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    const uid = await uidOf('reader');
+    await inNamespace('delete', 'pod', 'reader', '--now');
+    await ended(uid);
+  });
+
   test('a container that fails is seen to, with why and how often', async () => {
     await inNamespace('apply', '-f', await fileOf('crash', [shell('main', 'exit 3')]));
     await eventually('it is in back-off', async () => {

@@ -1,0 +1,148 @@
+/**
+ * Objects in protobuf, as typed clients in Go send them: the JSON that the same clients would have sent (`serializer/protobuf`
+ * of apimachinery, and the `generated.proto` of each group).
+ */
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { type Json, type JsonObject, objectOf, textAt } from '../json.ts';
+import type { ObjectType, Type, Types } from '../schema/types.ts';
+
+const PREFIX = Buffer.from('k8s\0');
+/** What stands around an object (`runtime.Unknown`), and its kind within that. */
+const UNKNOWN = { typeMeta: 1, raw: 2 } as const;
+const TYPE_META = { 1: 'apiVersion', 2: 'kind' } as const;
+/** It goes with every group and is of none. */
+const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
+
+/** What a field holds: a number, or the bytes of a text or message. Several where it is repeated. */
+type Wire = bigint | Uint8Array;
+
+/** Reads an object; one of a kind that nobody knows has nothing but that. Throws an error for what is no such object. */
+export function readProtobuf(body: Uint8Array, types: Types): JsonObject {
+  if (!PREFIX.equals(body.subarray(0, PREFIX.length))) {
+    const expected = [...PREFIX].join(' ');
+    throw new Error(`provided data does not appear to be a protobuf message, expected prefix [${expected}]`);
+  }
+  const unknown = fieldsIn(body.subarray(PREFIX.length));
+  const meta = fieldsIn(bytesOf(last(unknown, UNKNOWN.typeMeta)));
+  const kind = objectOf(
+    Object.entries(TYPE_META).flatMap(([number, name]) => {
+      const text = textOf(last(meta, Number(number)));
+      return text === '' ? [] : [[name, text] as const];
+    }),
+  );
+  const type = typeOf(kind, types);
+  return type === undefined ? kind : { ...kind, ...message(bytesOf(last(unknown, UNKNOWN.raw)), type) };
+}
+
+function typeOf(object: JsonObject, types: Types): ObjectType | undefined {
+  const [apiVersion, kind] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
+  if (kind === 'DeleteOptions') return types.named(DELETE_OPTIONS);
+  const at = apiVersion.lastIndexOf('/');
+  return types.kind(apiVersion.slice(0, Math.max(0, at)), apiVersion.slice(at + 1), kind);
+}
+
+/** `path` leads to a part of the object that is a message of its own only in protobuf, as the source of a volume is. */
+function message(bytes: Uint8Array, type: ObjectType, path = ''): JsonObject {
+  return objectOf(
+    [...fieldsIn(bytes)].flatMap(([number, values]) => {
+      const at = `${path}${number}`;
+      const name = type.numbered.get(at);
+      const field = name === undefined ? undefined : type.field(name);
+      if (name !== undefined && field !== undefined) return [[name, fieldOf(values, field.type)] as const];
+      const isPart = [...type.numbered.keys()].some((each) => each.startsWith(`${at}.`));
+      return isPart ? Object.entries(message(bytesOf(values.at(-1)), type, `${at}.`)) : [];
+    }),
+  );
+}
+
+function fieldOf(values: readonly Wire[], type: Type): Json {
+  switch (type.kind) {
+    case 'list':
+      return values.map((each) => oneOf(each, type.items));
+    case 'map':
+      return objectOf(values.map((each) => entryOf(fieldsIn(bytesOf(each)), type.values)));
+    default:
+      return oneOf(values.at(-1), type);
+  }
+}
+
+/** A list that is the value of an entry is a message there: it is field 1 of that. */
+function entryOf(entry: ReadonlyMap<number, readonly Wire[]>, type: Type): readonly [string, Json] {
+  const value = last(entry, 2);
+  const isList = type.kind === 'list';
+  return [textOf(last(entry, 1)), isList ? fieldOf(fieldsIn(bytesOf(value)).get(1) ?? [], type) : oneOf(value, type)];
+}
+
+function oneOf(value: Wire | undefined, type: Type): Json {
+  switch (type.kind) {
+    case 'object':
+      return message(bytesOf(value), type.of);
+    case 'string':
+      return textOf(value);
+    case 'bytes':
+      return Buffer.from(bytesOf(value)).toString('base64');
+    case 'boolean':
+      return numberOf(value) !== 0;
+    case 'integer':
+    case 'number':
+      return numberOf(value);
+    case 'quantity':
+      return textOf(last(fieldsIn(bytesOf(value)), 1));
+    case 'time':
+      return timeOf(fieldsIn(bytesOf(value)));
+    case 'intOrString':
+      return intOrString(fieldsIn(bytesOf(value)));
+    default:
+      return jsonOf(last(fieldsIn(bytesOf(value)), 1));
+  }
+}
+
+/** Seconds and nanoseconds; null where nobody has set it. Microseconds are as many as any type has. */
+function timeOf(fields: ReadonlyMap<number, readonly Wire[]>): Json {
+  if (fields.size === 0) return null;
+  const at = new Date(numberOf(last(fields, 1)) * 1_000);
+  if (Number.isNaN(at.getTime())) throw new Error('a time is out of range');
+  const micros = Math.floor(numberOf(last(fields, 2)) / 1_000);
+  return at.toISOString().replace(/\.\d+Z$/, `.${String(micros).padStart(6, '0')}Z`);
+}
+
+const intOrString = (fields: ReadonlyMap<number, readonly Wire[]>): Json =>
+  numberOf(last(fields, 1)) === 0 ? numberOf(last(fields, 2)) : textOf(last(fields, 3));
+
+/** What no schema is for comes as JSON. */
+const jsonOf = (value: Wire | undefined): Json => (value === undefined ? null : JSON.parse(textOf(value)));
+
+/** All that a message has, by the numbers of its fields. */
+function fieldsIn(bytes: Uint8Array): ReadonlyMap<number, readonly Wire[]> {
+  const reader = new BinaryReader(bytes);
+  const fields = new Map<number, Wire[]>();
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag();
+    const values = fields.get(number) ?? [];
+    values.push(wireOf(reader, wireType));
+    fields.set(number, values);
+  }
+  return fields;
+}
+
+/** No type of Kubernetes has other wire types. */
+function wireOf(reader: BinaryReader, wireType: WireType): Wire {
+  if (wireType === WireType.LengthDelimited) return reader.bytes();
+  if (wireType === WireType.Varint) return BigInt(reader.int64());
+  throw new Error(`proto: illegal wireType ${wireType}`);
+}
+
+const last = (fields: ReadonlyMap<number, readonly Wire[]>, number: number): Wire | undefined =>
+  fields.get(number)?.at(-1);
+
+function bytesOf(value: Wire | undefined): Uint8Array {
+  if (typeof value === 'bigint') throw new Error('proto: wrong wireType = 0');
+  return value ?? new Uint8Array();
+}
+
+function numberOf(value: Wire | undefined): number {
+  if (value instanceof Uint8Array) throw new Error('proto: wrong wireType = 2');
+  return Number(value ?? 0);
+}
+
+const textOf = (value: Wire | undefined): string => Buffer.from(bytesOf(value)).toString();
