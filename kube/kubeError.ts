@@ -1,6 +1,7 @@
 /** An API server's refusal. */
 import * as z from 'zod/mini';
 import { printableLine } from '../pod/show/printable.ts';
+import { OddAnswer } from './answer.ts';
 
 const statusSchema = z.looseObject({
   code: z.optional(z.number()),
@@ -99,6 +100,19 @@ function statusIn(text: string): Status {
 function statusOf(object: unknown): Status {
   const read = z.safeParse(statusSchema, object);
   return read.success ? read.data : {};
+}
+
+const WORDS: ReadonlyMap<number, string> = new Map([
+  [401, 'unauthorized'],
+  [403, 'forbidden'],
+  [404, 'not found'],
+  [429, 'held off by a busy server'],
+]);
+
+/** In a word or two, as in "3 objects are …", what a request has met with; messages name objects, these do not. */
+export function troubleIn(error: unknown): string {
+  if (error instanceof KubeError) return WORDS.get(error.code) ?? `refused with ${error.code}`;
+  return error instanceof OddAnswer ? 'answered oddly' : 'out of reach';
 }
 
 /** Whether the object is not there, or nobody may know that it is. */

@@ -7,7 +7,7 @@ import { OddAnswer } from './answer.ts';
 import { BackOff } from './backOff.ts';
 import type { KubeClient } from './client.ts';
 import type { Clock } from './clock.ts';
-import { isVersionUnknown, KubeError } from './kubeError.ts';
+import { isVersionUnknown, KubeError, troubleIn } from './kubeError.ts';
 import { type KubeObject, readList, readWatchEvent, unreadable } from './watchEvent.ts';
 
 export type { KubeObject } from './watchEvent.ts';
@@ -16,8 +16,8 @@ export type { KubeObject } from './watchEvent.ts';
 export type ReflectorStep =
   | { readonly state: 'reading' }
   | { readonly state: 'watching' }
-  /** `until` is when it tries again, in milliseconds since the epoch. */
-  | { readonly state: 'failing'; readonly failure: string; readonly until: number };
+  /** `why` in a word or two; `until` is when it tries again, in milliseconds since the epoch. */
+  | { readonly state: 'failing'; readonly failure: string; readonly why: string; readonly until: number };
 
 export interface ReflectorOptions<Kept = KubeObject> {
   readonly client: KubeClient;
@@ -262,7 +262,7 @@ export class Reflector<Kept = KubeObject> {
     const { clock, signal, onStep } = this.#options;
     const least = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, LONGEST_WAIT_MS) : 0;
     const wait = Math.max(this.#backOff.next(), least);
-    onStep({ state: 'failing', failure: messageOf(error), until: clock.now() + wait });
+    onStep({ state: 'failing', failure: messageOf(error), why: troubleIn(error), until: clock.now() + wait });
     await new Promise<void>((done) => {
       const end = () => {
         clock.clearTimeout(timer);

@@ -43,7 +43,7 @@ export function clusterObjects(parts: ObjectParts): ObjectStore {
   const { settings, clock, files, podsLeft, onError } = parts;
   const { keptDirectory: directory } = settings;
   const kept = directory === undefined ? undefined : new KeptObjects({ directory, files, isInMemory, onError });
-  return new ObjectStore({ clock, kept, podsLeft, onError, hold: holderOf(parts) });
+  return new ObjectStore({ strategy: settings.strategy, clock, kept, podsLeft, onError, hold: holderOf(parts) });
 }
 
 function holderOf({ client, settings, ownNode, clock, jitter }: ObjectParts): HoldObject {

@@ -5,7 +5,8 @@
 import * as z from 'zod/mini';
 import type { KubeClient } from '../../kube/client.ts';
 import { isNotFound } from '../../kube/kubeError.ts';
-import { type KubeObject, Reflector } from '../../kube/reflector.ts';
+import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { isSelected } from '../../pod/api/selection/objectSelector.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
@@ -14,6 +15,7 @@ import type { TrustBundleProjection, TrustBundles } from '../../pod/objects/trus
 import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import { withinLimit } from '../services/timeLimit.ts';
+import { tellingSteps } from '../sources/sourceNews.ts';
 import { SharedCall } from './sharedCall.ts';
 
 interface BundleParts {
@@ -45,6 +47,7 @@ const GROUP = '/apis/certificates.k8s.io';
 /** The first that a server has. */
 const VERSIONS = ['v1beta1', 'v1alpha1'] as const;
 const RESOURCE = 'clustertrustbundles';
+const KIND = 'ClusterTrustBundle';
 /** So long a volume waits for them to be read. */
 const READ_MS = 10_000;
 export const NOT_SUPPORTED = 'ClusterTrustBundle projection is not supported in static kubelet mode';
@@ -68,6 +71,13 @@ class Followed {
   bundles: readonly Bundle[] | undefined;
   /** Why they cannot be read. */
   failure = '';
+  /** How the watch gets on. */
+  step: ReflectorStep | undefined;
+}
+
+interface Telling {
+  readonly ending: AbortController;
+  readonly tell: (step: SourceStep) => void;
 }
 
 export class ClusterTrustBundles implements FollowedBundles {
@@ -78,6 +88,8 @@ export class ClusterTrustBundles implements FollowedBundles {
   #followed: Followed | undefined;
   #beginning: SharedCall<Followed> | undefined;
   #send: ((fact: NodeFact) => void) | undefined;
+  /** Tells the node how they get on, for as long as any pod shows any. */
+  #told: Telling | undefined;
 
   constructor(parts: BundleParts) {
     this.#parts = parts;
@@ -98,6 +110,7 @@ export class ClusterTrustBundles implements FollowedBundles {
     const { promise, resolve } = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => resolve(), { once: true });
     if (!signal.aborted) await promise;
+    this.#send = undefined;
     this.#end();
   }
 
@@ -109,6 +122,22 @@ export class ClusterTrustBundles implements FollowedBundles {
   #end(): void {
     this.#followed?.ending.abort();
     this.#followed = undefined;
+    this.#told?.ending.abort();
+    if (this.#told !== undefined) this.#send?.({ type: 'cluster.watchChanged', watch: KIND, state: null });
+    this.#told = undefined;
+  }
+
+  #tell(step: SourceStep): void {
+    this.#told ??= this.#telling();
+    const total = this.#followed?.bundles?.length;
+    this.#told.tell({ ...step, ...(total === undefined ? {} : { counts: { total, lacking: [] } }) });
+  }
+
+  #telling(): Telling {
+    const ending = new AbortController();
+    const onState = (state: SourceState) => this.#send?.({ type: 'cluster.watchChanged', watch: KIND, state });
+    const how = { clock: this.#parts.clock, signal: ending.signal, place: 'those of its cluster' };
+    return { ending, tell: tellingSteps(onState, how) };
   }
 
   #useOf(uid: string, projection: TrustBundleProjection): Use {
@@ -136,12 +165,19 @@ export class ClusterTrustBundles implements FollowedBundles {
 
   #begun(signal: AbortSignal): Promise<Followed> {
     this.#beginning ??= new SharedCall(
-      async (within) => this.#follow(await this.#path(within)),
+      async (within) =>
+        this.#follow(await this.#path(within).catch((error: unknown) => this.#notFollowed(error, within))),
       () => {
         this.#beginning = undefined;
       },
     );
     return this.#beginning.wait(signal);
+  }
+
+  /** Whoever shows any asks again in its time. */
+  #notFollowed(error: unknown, signal: AbortSignal): never {
+    if (!signal.aborted) this.#tell({ state: 'failing', failure: messageOf(error) });
+    throw error;
   }
 
   #follow(path: string): Followed {
@@ -153,6 +189,8 @@ export class ClusterTrustBundles implements FollowedBundles {
       onSet: (bundles) => this.#take(followed, bundles),
       onStep: (step) => {
         followed.failure = step.state === 'failing' ? step.failure : '';
+        followed.step = step;
+        if (!followed.ending.signal.aborted) this.#tell(step);
       },
       onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `ClusterTrustBundle ${problem}`)),
     });
@@ -183,6 +221,7 @@ export class ClusterTrustBundles implements FollowedBundles {
   #take(followed: Followed, bundles: readonly Bundle[]): void {
     followed.bundles = bundles;
     followed.read.resolve();
+    if (followed.step?.state === 'watching') this.#tell(followed.step);
     const changed = [...this.#uses].filter(([, ofPod]) =>
       [...ofPod.values()].some((use) => this.#isOther(use, bundles)),
     );

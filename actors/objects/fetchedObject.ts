@@ -1,6 +1,6 @@
 /** An object that is asked for where it is needed (`util/manager/cache_based_manager.go` of the kubelet). */
 import type { KubeClient } from '../../kube/client.ts';
-import { KubeError } from '../../kube/kubeError.ts';
+import { KubeError, troubleIn } from '../../kube/kubeError.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
 import { unheardOf } from '../../pod/objects/podObjects.ts';
@@ -83,7 +83,7 @@ export class FetchedObject implements HeldObject {
       if (!isOlder(object, this.#object)) this.#take(object);
     } catch (error) {
       if (error instanceof KubeError && error.code === NOT_FOUND) return this.#take(null);
-      this.#listeners.onStep({ state: 'failing', failure: messageOf(error) });
+      this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: troubleIn(error) });
       // What was had last is better than nothing.
       if (this.#object == null) throw error;
     }

@@ -22,7 +22,8 @@ export interface HeldObject {
 /** How an object is doing, for whoever looks at the node. */
 export type HeldStep =
   | { readonly state: 'reading' | 'watching' }
-  | { readonly state: 'failing'; readonly failure: string; readonly until?: number };
+  /** `why` in a word or two, without the object's name. */
+  | { readonly state: 'failing'; readonly failure: string; readonly why: string; readonly until?: number };
 
 /** Whom an object tells. */
 export interface HeldListeners {

@@ -1,14 +1,27 @@
 /** Tells the node what becomes of the objects that its pods have in use: how they are followed, and which pods see a change. */
-import type { SourceState } from '../../machines/node/source.ts';
+import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
+import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import type { ConfigKind, ConfigReference } from '../../pod/objects/configObject.ts';
+import { shownObject } from '../../pod/show/shownName.ts';
 import type { Clock } from '../clock.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
 import type { HeldStep } from './heldObject.ts';
+import { countsOf, type Lacking } from './objectCounts.ts';
 
 interface Told {
   readonly reference: ConfigReference;
   readonly step: HeldStep;
+  readonly lacking: Lacking | undefined;
+}
+
+/** What was told of a kind. */
+interface OfKind {
+  readonly tell: (step: SourceStep) => void;
+  counts: ObjectCounts | undefined;
+  /** By the monotonic clock. */
+  countedAt: number;
+  timer: unknown;
 }
 
 /** What changes all the time is told no more often. */
@@ -18,18 +31,20 @@ export class ObjectNews {
   readonly #clock: Clock;
   /** How all objects of a kind are doing. */
   readonly #all: (kind: ConfigKind) => readonly Told[];
+  readonly #strategy: ObjectCounts['strategy'];
   #send: ((fact: NodeFact) => void) | undefined;
   #signal: AbortSignal | undefined;
-  readonly #steps = new Map<ConfigKind, ReturnType<typeof tellingSteps>>();
+  readonly #kinds = new Map<ConfigKind, OfKind>();
   /** When a change of each pod's objects was told last. */
   readonly #toldAt = new Map<string, number>();
   /** Pods to be told, once the time is there. */
   readonly #due = new Set<string>();
   #timer: unknown;
 
-  constructor(clock: Clock, all: (kind: ConfigKind) => readonly Told[]) {
+  constructor(clock: Clock, all: (kind: ConfigKind) => readonly Told[], strategy?: ObjectCounts['strategy']) {
     this.#clock = clock;
     this.#all = all;
+    this.#strategy = strategy;
   }
 
   begin(send: (fact: NodeFact) => void, signal: AbortSignal): void {
@@ -38,17 +53,32 @@ export class ObjectNews {
     signal.addEventListener('abort', () => this.#clock.clearTimeout(this.#timer), { once: true });
   }
 
-  /** Another step of one object of a kind. */
+  /** Another step of one object of a kind. How many there are is told once a second at most. */
   stepped(kind: ConfigKind): void {
     const [send, signal] = [this.#send, this.#signal];
     if (send === undefined || signal === undefined || signal.aborted) return;
-    const tell =
-      this.#steps.get(kind) ??
-      tellingSteps((state: SourceState) => send({ type: 'cluster.watchChanged', watch: kind, state }), {
-        ...{ clock: this.#clock, signal, place: `the ${kind}s that its pods name` },
-      });
-    this.#steps.set(kind, tell);
-    tell(stepOfAll(this.#all(kind)));
+    const known = this.#kinds.get(kind) ?? this.#begun(kind, send, signal);
+    const all = this.#all(kind);
+    const now = this.#clock.monotonic();
+    const wait = known.countedAt + QUIET_MS - now;
+    if (wait <= 0) {
+      known.counts = countsOf(all, this.#strategy);
+      known.countedAt = now;
+    } else {
+      this.#clock.clearTimeout(known.timer);
+      known.timer = this.#clock.setTimeout(() => this.stepped(kind), wait);
+    }
+    known.tell({ ...stepOfAll(all), ...(known.counts ? { counts: known.counts } : {}) });
+  }
+
+  #begun(kind: ConfigKind, send: (fact: NodeFact) => void, signal: AbortSignal): OfKind {
+    const tell = tellingSteps((state: SourceState) => send({ type: 'cluster.watchChanged', watch: kind, state }), {
+      ...{ clock: this.#clock, signal, place: `the ${kind}s that its pods name` },
+    });
+    const known = { tell, counts: undefined, countedAt: Number.NEGATIVE_INFINITY, timer: undefined };
+    this.#kinds.set(kind, known);
+    signal.addEventListener('abort', () => this.#clock.clearTimeout(this.#kinds.get(kind)?.timer), { once: true });
+    return known;
   }
 
   /** An object is another now than these pods have seen. */
@@ -80,12 +110,18 @@ export class ObjectNews {
   }
 }
 
-/** That of the one that is worst off. */
-function stepOfAll(all: readonly Told[]): HeldStep {
-  const failing = all.find(({ step }) => step.state === 'failing');
-  if (failing?.step.state === 'failing') {
-    const { namespace, name } = failing.reference;
-    return { ...failing.step, failure: `${namespace}/${name}: ${failing.step.failure}` };
+/** That of the one that is worst off: of those that fail, the one that has lacked for longest. */
+function stepOfAll(all: readonly Told[]): SourceStep {
+  let worst: { readonly told: Told; readonly step: Extract<HeldStep, { state: 'failing' }> } | undefined;
+  for (const told of all) {
+    const { step, lacking } = told;
+    if (step.state !== 'failing') continue;
+    if (worst === undefined || (lacking?.since ?? 0) < (worst.told.lacking?.since ?? 0)) worst = { told, step };
   }
-  return { state: all.some(({ step }) => step.state === 'reading') ? 'reading' : 'watching' };
+  if (worst === undefined) return { state: all.some(({ step }) => step.state === 'reading') ? 'reading' : 'watching' };
+  const { failure, until } = worst.step;
+  return {
+    ...{ state: 'failing', failure: `${shownObject(worst.told.reference)}: ${failure}` },
+    ...(until === undefined ? {} : { until }),
+  };
 }

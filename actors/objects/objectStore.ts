@@ -1,4 +1,5 @@
 /** The ConfigMaps and Secrets of the API server that pods of the node have in use, each held once for all of them. */
+import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ConfigKind, ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
@@ -8,10 +9,13 @@ import { createAlarm } from '../alarm.ts';
 import type { Clock } from '../clock.ts';
 import type { HeldObject, HeldStep, HoldObject } from './heldObject.ts';
 import type { KeptObjects } from './keptObjects.ts';
+import { type Lacking, lackingOf } from './objectCounts.ts';
 import { ObjectNews } from './objectNews.ts';
 
 interface StoreParts {
   readonly hold: HoldObject;
+  /** How they are held. */
+  readonly strategy?: ObjectCounts['strategy'];
   readonly clock: Clock;
   /** Absent: nothing outlives the agent. */
   readonly kept?: Pick<KeptObjects, 'read' | 'keep' | 'forget' | 'keepOnly'> | undefined;
@@ -28,6 +32,8 @@ interface Known {
   /** As it was seen last; null: there is none, undefined: the server has not said. */
   object: ConfigObject | null | undefined;
   step: HeldStep;
+  /** Absent: it is had and followed. */
+  lacking: Lacking | undefined;
   /** Somebody has been told that it cannot be had. */
   isAwaited: boolean;
 }
@@ -48,7 +54,7 @@ export class ObjectStore implements ObjectsInUse {
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    this.#news = new ObjectNews(parts.clock, (kind) => this.#stepsOf(kind));
+    this.#news = new ObjectNews(parts.clock, (kind) => this.#stepsOf(kind), parts.strategy);
   }
 
   /** From now on all that the pod names is held for it. */
@@ -127,17 +133,23 @@ export class ObjectStore implements ObjectsInUse {
 
   #begin(reference: ConfigReference): Entry {
     const step = { state: 'reading' } as const;
-    const known: Known = { reference, users: new Map(), object: undefined, step, isAwaited: false };
+    const lacking = lackingOf({ step, object: undefined }, this.#parts.clock.now());
+    const known: Known = { reference, users: new Map(), object: undefined, step, lacking, isAwaited: false };
     const held = this.#parts.hold(reference, {
       onSeen: (object) => this.#seen(known, object),
       onStep: (step) => {
         known.step = step;
-        this.#news.stepped(reference.kind);
+        this.#stepped(known);
       },
     });
     const entry = { known, held };
     this.#entries.set(keyOf(reference), entry);
     return entry;
+  }
+
+  #stepped(known: Known): void {
+    known.lacking = lackingOf(known, this.#parts.clock.now());
+    this.#news.stepped(known.reference.kind);
   }
 
   #end({ held, known: { reference } }: Entry): void {
@@ -154,6 +166,7 @@ export class ObjectStore implements ObjectsInUse {
     if (object !== undefined) known.isAwaited = false;
     if (object === undefined) this.#parts.kept?.forget(known.reference);
     else this.#keep(known);
+    this.#stepped(known);
     if (isNews) this.#news.changed(known.users.keys());
   }
 

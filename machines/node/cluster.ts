@@ -35,7 +35,8 @@ export function recordedCluster({ watches }: ClusterKnowledge, event: ClusterFac
   if (event.type === 'cluster.objectsChanged') return {};
   if (event.type === 'cluster.eventsChanged') return { eventQueue: event.state };
   if (event.type === 'cluster.nodeSeen') return { ownNode: event.node };
-  return { watches: { ...watches, [event.watch]: event.state } };
+  const others = Object.entries(watches).filter(([watch]) => watch !== event.watch || event.state !== null);
+  return { watches: { ...Object.fromEntries(others), ...(event.state ? { [event.watch]: event.state } : {}) } };
 }
 
 export const isOfCluster = (event: NodeEvent): event is ClusterFact => event.type.startsWith('cluster.');

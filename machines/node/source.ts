@@ -3,6 +3,7 @@ import { goDuration } from '../../pod/api/duration.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { FeedView } from '../../pod/show/actorNode.ts';
 import type { StateTag } from '../shared/stateMeta.ts';
+import { countFacts, type ObjectCounts } from './objectCounts.ts';
 
 export interface SourceState {
   /**
@@ -19,24 +20,29 @@ export interface SourceState {
   /** When the wait is over, in milliseconds since the epoch; absent: nobody can tell, as while it is being looked at. */
   readonly until?: number;
   readonly failure?: Failure;
+  /** Of what holds objects one by one. */
+  readonly counts?: ObjectCounts;
 }
 
 /** Where it has come to, as it knows it itself. */
-export type SourceStep = Pick<SourceState, 'state' | 'until'> & { readonly failure?: string };
+export type SourceStep = Pick<SourceState, 'state' | 'until' | 'counts'> & { readonly failure?: string };
 
 /** The state after a step; the same one when that is no news. */
 export function nextSourceState(
   before: SourceState | undefined,
-  { state, until, failure: message }: SourceStep,
+  { state, until, failure: message, counts }: SourceStep,
   { now, ...own }: Pick<SourceState, 'place' | 'everyMs'> & { readonly now: number },
 ): SourceState {
   const isSame = before?.state === state && before.until === until && before.failure?.message === message;
-  if (isSame) return before;
+  if (isSame && JSON.stringify(before.counts) === JSON.stringify(counts)) return before;
   const since = before?.state === state ? before.since : now;
   return {
     ...{ state, since, ...own },
     ...(until === undefined ? {} : { until }),
-    ...(message === undefined ? {} : { failure: { reason: 'FailedRead', message, at: now } }),
+    ...(message === undefined
+      ? {}
+      : { failure: isSame && before.failure ? before.failure : { reason: 'FailedRead', message, at: now } }),
+    ...(counts === undefined ? {} : { counts }),
   };
 }
 
@@ -107,5 +113,5 @@ const WATCH_WAITS: SourceWaits = {
 export const watchView = (kind: string, told: SourceState): FeedView => ({
   ...{ kind: 'watch', name: kind, path: `watches/${kind}` },
   ...viewOf(told, WATCH_WAITS),
-  facts: [readsOf(told)],
+  facts: [readsOf(told), ...(told.counts ? countFacts(told.counts) : [])],
 });

@@ -20,7 +20,8 @@ export interface SeenNode extends Pick<AdmissionNode, 'labels' | 'taints'> {
 type WatchFact = {
   readonly type: 'cluster.watchChanged';
   readonly watch: string;
-  readonly state: SourceState;
+  /** Null: it is followed no more. */
+  readonly state: SourceState | null;
 };
 
 /** Events cannot be sent to the API server, or can again. */

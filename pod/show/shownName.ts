@@ -1,4 +1,6 @@
 import type { Pod } from '../api/schema/pod.ts';
+import { quoted } from './quoted.ts';
+import { beginningOf } from './shortText.ts';
 
 /** A pod's name for people: with its namespace where that is not `default`. */
 export function shownName({ name, namespace }: Pick<Pod['metadata'], 'name' | 'namespace'>): string {
@@ -12,4 +14,13 @@ export const namespacedName = ({ metadata: { namespace, name } }: Pod): string =
 export function withoutNode(name: string, node: string): string {
   const end = `-${node.toLowerCase()}`;
   return name.endsWith(end) ? name.slice(0, -end.length) : name;
+}
+
+/** In characters: as long as a namespace and a name may be. */
+const LONGEST = 317;
+
+/** `default/app`: an object that a pod names, in quotes where nothing can be called so. A server checks no such name. */
+export function shownObject({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  const text = `${namespace}/${name}`;
+  return text.length <= LONGEST && /^[\w.-]+\/[\w.:-]+$/.test(text) ? text : quoted(beginningOf(text, LONGEST));
 }

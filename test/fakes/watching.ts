@@ -17,7 +17,9 @@ export function watching() {
   const feed = clusterWatches({ cluster: api, nodeName: 'node-1', clock, jitter: () => 0, onError, ...caches });
   const running = feed((fact) => facts.push(fact), { signal: ending.signal });
   const factsOf = (watch: string) =>
-    facts.flatMap((fact) => (fact.type === 'cluster.watchChanged' && fact.watch === watch ? [fact.state] : []));
+    facts.flatMap((fact) =>
+      fact.type === 'cluster.watchChanged' && fact.watch === watch && fact.state !== null ? [fact.state] : [],
+    );
   const states = (watch: string) => factsOf(watch).map(({ state }) => state);
   const stop = async () => {
     ending.abort();

@@ -138,7 +138,7 @@ describe('a watch that ends', () => {
     first.cut();
     await clock.advance(0);
     const failure = 'connect ECONNREFUSED 127.0.0.1:6443';
-    expect(steps.at(-1)).toEqual({ state: 'failing', failure, until: since + 1_200 });
+    expect(steps.at(-1)).toEqual({ state: 'failing', why: 'out of reach', failure, until: since + 1_200 });
     await clock.advance(1_200);
     expect(queries()[2]).toMatchObject({ resourceVersion: '8' });
     expect(queries()[2]).not.toHaveProperty('sendInitialEvents');

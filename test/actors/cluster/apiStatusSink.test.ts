@@ -180,7 +180,7 @@ describe('what the server has', () => {
   test('is asked for while the watch is not heard', async () => {
     const { put, asked, pods } = await withPod();
     await put(STARTING);
-    pods.step({ state: 'failing', failure: 'connection refused', until: 0 });
+    pods.step({ state: 'failing', why: 'out of reach', failure: 'connection refused', until: 0 });
     asked();
     await put({ ...STARTING, podIP: '10.0.0.2', podIPs: [{ ip: '10.0.0.2' }] });
     expect(asked().map(({ method }) => method)).toEqual(['GET', 'PATCH']);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { ClusterTrustBundles, NOT_SUPPORTED, noTrustBundles } from '../../../actors/objects/clusterTrustBundles.ts';
 import { KubeClient } from '../../../kube/client.ts';
+import type { SourceState } from '../../../machines/node/source.ts';
+import type { NodeFact } from '../../../machines/shared/events.ts';
 import type { TrustBundleProjection } from '../../../pod/objects/trustBundles.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 import {
@@ -41,19 +43,20 @@ function story(...before: readonly Reply[]) {
   const clock = new SettableClock();
   const watch = new ToldWatch();
   const transport = new ToldTransport(...(before.length > 0 ? before : [served]), watch.opened);
-  const [changed, errors] = [[] as string[], [] as string[]];
+  const [changed, errors, told] = [[] as string[], [] as string[], [] as (SourceState | null)[]];
   const bundles = new ClusterTrustBundles({
     ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), clock, jitter: () => 0 },
     onError: (source, error) => errors.push(`${source}: ${(error as Error).message}`),
   });
   const ending = new AbortController();
   const { signal } = new AbortController();
-  const running = bundles.run(
-    (fact) => changed.push(...(fact.type === 'cluster.objectsChanged' ? fact.uids : [fact.type])),
-    { signal: ending.signal },
-  );
+  const take = (fact: NodeFact) => {
+    if (fact.type === 'cluster.objectsChanged') changed.push(...fact.uids);
+    if (fact.type === 'cluster.watchChanged') told.push(fact.state);
+  };
+  const running = bundles.run(take, { signal: ending.signal });
   return {
-    ...{ clock, watch, transport, bundles, errors },
+    ...{ clock, watch, transport, bundles, errors, told },
     end: async () => {
       ending.abort();
       await running;
@@ -166,6 +169,27 @@ test('they are followed for as long as a pod shows any', async () => {
   expect(clock.pending).toBe(0);
 });
 
+test('how they get on is told for as long as a pod shows any', async () => {
+  const { get, tellAll, tell, bundles, told, watch, clock, end } = story();
+  const shown = get({ name: 'ca' });
+  await tellAll();
+  await shown;
+  expect(told).toMatchObject([
+    { state: 'reading', place: 'those of its cluster' },
+    { state: 'watching', counts: { total: 4, lacking: [] } },
+  ]);
+  await tell('ADDED', bundle('more', ['m']), '6');
+  expect(told.at(-1)).toMatchObject({ state: 'watching', counts: { total: 5 } });
+  watch.cut();
+  await clock.advance(100);
+  expect(told.at(-1)).toMatchObject({ state: 'failing', until: expect.any(Number) });
+  bundles.forget('u-1');
+  expect(told.at(-1)).toBeNull();
+  const before = told.length;
+  await end();
+  expect(told).toHaveLength(before);
+});
+
 test('what was read last goes on while the server is away', async () => {
   const { get, tellAll, watch, clock } = story();
   const shown = get({ name: 'ca' });
@@ -195,10 +219,16 @@ describe('a server that', () => {
   });
 
   test('is away says so', async () => {
-    const { get } = story(unreachable());
+    const { get, told, bundles } = story(unreachable());
     await expect(get({ name: 'ca' })).rejects.toThrow(
       'failed to ensure informer manager for ClusterTrustBundles: failed to determine which informer manager to choose: connect ECONNREFUSED 127.0.0.1:6443',
     );
+    expect(told.at(-1)).toMatchObject({
+      state: 'failing',
+      failure: { message: expect.stringMatching(/ECONNREFUSED/) },
+    });
+    bundles.forget('u-1');
+    expect(told.at(-1)).toBeNull();
   });
 
   test.each([

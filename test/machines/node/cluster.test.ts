@@ -126,6 +126,8 @@ test('the node knows how each watch of the cluster gets on, as it said last', ()
   tell({ type: 'cluster.watchChanged', watch: 'Service', state: failing });
   tell({ type: 'cluster.watchChanged', watch: 'Node', state: watching });
   expect(context().watches).toEqual({ Node: watching, Service: failing });
+  tell({ type: 'cluster.watchChanged', watch: 'Service', state: null });
+  expect(context().watches).toEqual({ Node: watching });
 });
 
 const seen = (node: Partial<SeenNode> = {}): SeenNode => ({
