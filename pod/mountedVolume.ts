@@ -1,3 +1,5 @@
+import type { Failure } from './failure.ts';
+
 /** What a volume that is ready hands to the containers of its pod. */
 export type MountedVolume =
   /** A directory or file of the host, which is mounted. */
@@ -14,6 +16,10 @@ export interface MountedPath {
   readonly own?: true;
   /** When what it shows should be had anew, in milliseconds since the epoch; absent: not by its age. */
   readonly renewAt?: number;
+  /** Until when the first of its tokens is good, in milliseconds since the epoch. */
+  readonly goodUntil?: number;
+  /** Why one of them could not be had anew when that was due. */
+  readonly failure?: Failure;
 }
 
 /** Those of a pod that are ready, by the names of the volumes. */

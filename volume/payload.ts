@@ -13,14 +13,14 @@ import {
   refuseUnlessOptional,
 } from '../pod/environment/projection.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
+import type { MountedPath } from '../pod/mountedVolume.ts';
 import type { ConfigKind, ConfigObject } from '../pod/objects/configObject.ts';
 import { ObjectNotFound, type PodToken, type TokenRequest } from '../pod/objects/podObjects.ts';
 import type { VolumeMount } from './plugin.ts';
 
-/** What goes into a volume; `renewAt` is when the first of its tokens should be had anew, in milliseconds since the epoch. */
-export interface Payload {
+/** What goes into a volume, with how its tokens get on. */
+export interface Payload extends Pick<MountedPath, 'renewAt' | 'goodUntil' | 'failure'> {
   readonly files: readonly ProjectedFile[];
-  readonly renewAt?: number;
 }
 
 type Part = Payload | { readonly problem: string };
@@ -38,10 +38,21 @@ export async function payloadOf(request: VolumeMount): Promise<Payload> {
   if (problem !== undefined)
     throw new NodeFailure('FailedMount', more.length > 0 ? `[${problems.join(', ')}]` : problem);
   const payloads = parts.flatMap((part) => ('problem' in part ? [] : [part]));
+  return { files: cleanFiles(payloads.flatMap(({ files }) => files)), ...tokensOf(payloads) };
+}
+
+/** What comes first of all that is shown, and the last that failed. */
+function tokensOf(payloads: readonly Payload[]): Omit<Payload, 'files'> {
   const renewals = payloads.flatMap(({ renewAt }) => renewAt ?? []);
+  const ends = payloads.flatMap(({ goodUntil }) => goodUntil ?? []);
+  const failure = payloads
+    .flatMap((each) => each.failure ?? [])
+    .toSorted((one, other) => one.at - other.at)
+    .at(-1);
   return {
-    files: cleanFiles(payloads.flatMap(({ files }) => files)),
     ...(renewals.length === 0 ? {} : { renewAt: Math.min(...renewals) }),
+    ...(ends.length === 0 ? {} : { goodUntil: Math.min(...ends) }),
+    ...(failure === undefined ? {} : { failure }),
   };
 }
 
@@ -87,9 +98,11 @@ async function ofObject(
   return objectFiles(kind, found, projection);
 }
 
-const ofToken = (pod: Pod, { token, renewAt }: PodToken, place: Place): Payload => ({
+const ofToken = (pod: Pod, { token, renewAt, goodUntil, failure }: PodToken, place: Place): Payload => ({
   files: [ownFile(pod, token, place)],
   renewAt,
+  ...(goodUntil === undefined ? {} : { goodUntil }),
+  ...(failure === undefined ? {} : { failure }),
 });
 
 interface Place {

@@ -44,8 +44,8 @@ function filesPlugin(
       await show(request, hostPath, payload).catch((error) => {
         throw errorCode(error) === undefined ? error : unwritable(volume, error);
       });
-      const { renewAt } = payload;
-      return { kind: 'path', hostPath, own: true, ...(renewAt === undefined ? {} : { renewAt }) };
+      const { files: _, ...tokens } = payload;
+      return { kind: 'path', hostPath, own: true, ...tokens };
     },
     unmount: ({ podUid, volumeName, layout, mounter, signal }) =>
       removeDirectory(layout.volumeDir(podUid, name, volumeName), { layout, mounter, signal }),

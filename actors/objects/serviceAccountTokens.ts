@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import { KubeError } from '../../kube/kubeError.ts';
 import { tokenPath } from '../../kube/paths.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { type Failure, messageOf, NodeFailure } from '../../pod/failure.ts';
 import { nextBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 import type { PodToken, PodTokens, TokenRequest } from '../../pod/objects/podObjects.ts';
@@ -31,6 +31,8 @@ interface TokensParts {
 interface Kept {
   held?: HeldToken;
   call?: SharedCall<HeldToken>;
+  /** Why it could not be renewed when it was due. */
+  failure?: Failure;
   /** The wait after the last failure, in milliseconds, and when that is over, by the monotonic clock. */
   delayMs: number;
   retryAt: number;
@@ -109,6 +111,7 @@ export class ServiceAccountTokens implements PodTokens {
     try {
       kept.held = await this.#fetch(pod, request, signal);
       kept.delayMs = 0;
+      delete kept.failure;
       return kept.held;
     } catch (error) {
       const { held } = kept;
@@ -117,7 +120,10 @@ export class ServiceAccountTokens implements PodTokens {
       const isGone = this.#parts.isGone(pod.metadata);
       const isExpired = held.expiresIn(momentOf(this.#parts.clock)) === 0;
       if (isExpired && !isGone) throw expired(pod, request, error);
-      if (!isGone && !signal.aborted) this.#tell(pod, error);
+      if (!isGone && !signal.aborted) {
+        kept.failure = { reason: 'FailedRead', message: messageOf(error), at: this.#parts.clock.now() };
+        this.#tell(pod, error);
+      }
       return held;
     }
   }
@@ -147,12 +153,17 @@ export class ServiceAccountTokens implements PodTokens {
     this.#parts.onError('tokens', new NodeFailure('FailedRead', message, { cause }));
   }
 
-  #told({ retryAt }: Kept, held: HeldToken): PodToken {
+  #told({ retryAt, failure }: Kept, held: HeldToken): PodToken {
     const now = momentOf(this.#parts.clock);
     const dueIn = Math.max(held.dueIn(now), retryAt - now.monotonic);
     // From when it expires on it is not put off.
     const expiresIn = held.expiresIn(now);
-    return { token: held.token, renewAt: Math.ceil(now.now + (expiresIn > 0 ? Math.min(dueIn, expiresIn) : dueIn)) };
+    return {
+      token: held.token,
+      renewAt: Math.ceil(now.now + (expiresIn > 0 ? Math.min(dueIn, expiresIn) : dueIn)),
+      goodUntil: Math.floor(now.now + expiresIn),
+      ...(failure === undefined ? {} : { failure }),
+    };
   }
 }
 

@@ -2,7 +2,16 @@
 import { assign, forwardTo } from 'xstate';
 import { forgottenImage, gettingImage } from '../image/awaited.ts';
 import { CHANGED_MS } from '../shared/failure.ts';
-import { imageInput, MOUNT_LIMIT_MS, moments, renewAt, UNMOUNT_LIMIT_MS, untilRetry, volumeSetup } from './setup.ts';
+import {
+  facts,
+  imageInput,
+  MOUNT_LIMIT_MS,
+  moments,
+  renewAt,
+  UNMOUNT_LIMIT_MS,
+  untilRetry,
+  volumeSetup,
+} from './setup.ts';
 
 /** It is tried again, sooner where what it shows has changed meanwhile. */
 const onFailure = <To extends string>(target: To) =>
@@ -26,7 +35,7 @@ const whileReading = (waitsFor: string) => {
 export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
   description: 'One volume of one pod, from its mount to its unmount.',
-  meta: { moments },
+  meta: { moments, facts },
   context: ({ input }) => ({ ...input, delayMs: 0, imageDelayMs: 0, retryAt: 0 }),
   initial: 'new',
   states: {

@@ -2,6 +2,7 @@
 
 import { assign, enqueueActions, or, sendTo, setup, stateIn } from 'xstate';
 import { containersMounting } from '../../pod/api/containers.ts';
+import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
 import { followsPod, showsObjects } from '../../pod/environment/projection.ts';
@@ -15,6 +16,7 @@ import {
 import type { Failure } from '../../pod/failure.ts';
 import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MountedVolume } from '../../pod/mountedVolume.ts';
+import type { ActorFacts } from '../../pod/show/actorNode.ts';
 import { type AwaitedImage, awaitedImage } from '../image/awaited.ts';
 import { imageMachine } from '../image/chart.ts';
 import type { ImageInput } from '../image/setup.ts';
@@ -71,6 +73,12 @@ function withBackOff(context: VolumeContext, failure: Failure) {
 /** When what it shows should be had anew, in milliseconds since the epoch; undefined: not by its age. */
 export const renewAt = ({ mounted }: VolumeContext): number | undefined =>
   mounted?.kind === 'path' ? mounted.renewAt : undefined;
+
+/** How long its tokens are good, where it shows any. */
+export function facts({ snapshot: { context } }: Seen<VolumeContext>): ActorFacts {
+  const goodUntil = context.mounted?.kind === 'path' ? context.mounted.goodUntil : undefined;
+  return { facts: goodUntil === undefined ? [] : [`token good until ${rfc3339(goodUntil)}`] };
+}
 
 /** The moments that its states name. */
 export const moments = ({ snapshot: { context } }: Seen<VolumeContext>) => ({ dueAt: renewAt(context) });
@@ -158,7 +166,8 @@ export const volumeSetup = setup({
     hurry: assign(({ context }) => ({ retryAt: afterChange(context) })),
     takeMounted: assign((_, mounted: MountedVolume | null) => ({
       ...(mounted ? { mounted } : {}),
-      ...{ delayMs: 0, failure: undefined },
+      // It shows what it has of tokens that could not be had anew.
+      ...{ delayMs: 0, failure: mounted?.kind === 'path' ? mounted.failure : undefined },
     })),
     recordImage: assign(({ event }) => (event.type === 'image.changed' ? awaitedImage(event) : {})),
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),

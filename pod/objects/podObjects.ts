@@ -1,5 +1,6 @@
 /** What pods get of a cluster beside their own spec: the ConfigMaps and Secrets that they name, and tokens of their service accounts. */
 import type { Pod } from '../api/schema/pod.ts';
+import type { Failure } from '../failure.ts';
 import type { ConfigKind, ConfigObject } from './configObject.ts';
 
 interface Abortable {
@@ -45,6 +46,10 @@ export interface PodToken {
   readonly token: string;
   /** When another should be had, in milliseconds since the epoch. */
   readonly renewAt: number;
+  /** Until when this one is good, by the node's clock, in milliseconds since the epoch. */
+  readonly goodUntil?: number;
+  /** Why another could not be had when that was due; absent: it was not, or could be had. */
+  readonly failure?: Failure | undefined;
 }
 
 export interface PodTokens {

@@ -79,7 +79,7 @@ function besides(failure: Failure | undefined, { runtimeNotReady }: Question): s
 }
 
 /** What has failed and how, and when it is tried again. */
-const failing = (who: string, failure: Failure, until: number | undefined, now: number): Named => ({
+export const failing = (who: string, failure: Failure, until: number | undefined, now: number): Named => ({
   text: `${who}: ${failureText(failure)}${nextAttempt(until, now)}`,
   failure,
 });

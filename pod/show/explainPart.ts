@@ -3,7 +3,7 @@ import { humanDuration } from '../api/duration.ts';
 import type { ActorNode } from './actorNode.ts';
 import { categoryOf } from './category.ts';
 import type { ExplainedActor, Surroundings } from './explain.ts';
-import { firstAnswer, type Question, type Rule, retrying, sharedRules, titled } from './explainAnswer.ts';
+import { failing, firstAnswer, type Question, type Rule, retrying, sharedRules, titled } from './explainAnswer.ts';
 import { endCause, forText, queuePlaces, spanText } from './explainText.ts';
 import { type LogTail, withLogTails } from './logTail.ts';
 import { containerWord } from './reason.ts';
@@ -77,6 +77,9 @@ function mounted(question: Question): ReturnType<Rule> {
   const start = `volume ${volume.name} is mounted`;
   if (volume.waitingFor === undefined) return start;
   const waits = `${start}, and waiting${forText(volume)}`;
+  const { tags, lastFailure, until } = volume;
+  // A token that could not be renewed goes on for a while.
+  if (tags.includes('steady') && lastFailure) return failing(waits, lastFailure, until, question.now);
   return retrying(waits, volume, question.now) ?? `${waits}${spanText(volume, question.now)}`;
 }
 

@@ -151,7 +151,7 @@ function rows(line: Line, { labels, states, at, addresses }: Layout): string[] {
   const { actor, trunk } = line;
   const since = humanDuration(at - actor.since);
   const start = `${labelOf(line).padEnd(labels)}  ${stateOf(actor).padEnd(states)}  ${since}`;
-  const facts = actor.facts.join(', ');
+  const facts = actor.facts.join(actor.facts.some((fact) => fact.includes(', ')) ? '; ' : ', ');
   const whole = facts === '' ? start : `${start.padEnd(labels + states + 9)}  ${facts}`;
   const fits = whole.length <= WIDTH;
   const details = [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLayout } from '../../host/pods/layout.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
+import type { PodTokens } from '../../pod/objects/podObjects.ts';
 import { payloadOf } from '../../volume/payload.ts';
 import { FakeObjects, fakeTokens } from '../fakes/objects.ts';
 import { podWith, requestOf } from './onDisk.ts';
@@ -42,6 +43,23 @@ describe('C37: a projected volume', () => {
     ]);
     expect((await gather(sources)).renewAt).toBe(5_000);
     expect(await gather(projected({ secret: { name: 'key' } }))).not.toHaveProperty('renewAt');
+  });
+
+  test('of several tokens tells which ends first, and what failed last', async () => {
+    const failed = (at: number) => ({ failure: { reason: 'FailedRead', message: `at ${at}`, at } as const });
+    const tokensBy = new Map([
+      ['a', { token: 'a', renewAt: 9, goodUntil: 20, ...failed(2) }],
+      ['b', { token: 'b', renewAt: 8, goodUntil: 10 }],
+      ['c', { token: 'c', renewAt: 7, goodUntil: 30, ...failed(3) }],
+      ['d', { token: 'd', renewAt: 7, goodUntil: 30, ...failed(1) }],
+    ]);
+    const sources = [...tokensBy.keys()].map((audience) => ({ serviceAccountToken: { path: audience, audience } }));
+    const tokens: PodTokens = {
+      get: async (_pod, { audience }) => tokensBy.get(audience) ?? { token: '', renewAt: 0 },
+    };
+    const volume = { name: 'v', ...projected(...sources) };
+    const { files: _, ...told } = await payloadOf({ ...requestOf(layout, volume, podWith()), tokens });
+    expect(told).toEqual({ renewAt: 7, goodUntil: 10, ...failed(3) });
   });
 
   test('tells all that is wrong with its sources, each once', async () => {

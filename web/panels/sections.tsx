@@ -45,9 +45,10 @@ interface OfActor extends OfDetail {
   readonly actor: ShownActor | undefined;
 }
 
-/** What an actor of the node says of itself, which its headline has no room for. */
+/** What an actor of the node, or a volume, says of itself, which its headline has no room for. */
 export function Facts({ actor }: { readonly actor: ShownActor }) {
-  if (podUidIn(actor.path) !== undefined || actor.facts.length === 0) return null;
+  const isTold = podUidIn(actor.path) === undefined || actor.kind === 'volume';
+  if (!isTold || actor.facts.length === 0) return null;
   return (
     <Section title="What it says of itself">
       <ul class="facts">

@@ -16,7 +16,7 @@ test('it is a token of the service account for this pod, and is asked for once',
     'kubernetes.io': { pod: { name: 'web', uid: pod.metadata.uid } },
   });
   expect(renewAt - clock.now()).toBe(2_885_600);
-  expect(await get()).toEqual({ token, renewAt });
+  expect(await get()).toEqual({ token, renewAt, goodUntil: clock.now() + 3_607_000 });
   expect(asked()).toBe(1);
   expect(await isGood(token)).toBe(true);
 });
