@@ -43,6 +43,8 @@ export class EventSender {
   #dropped = 0;
   #told: EventQueueState;
   #nodeUid: string | undefined;
+  /** The server may have events of the node that name another UID, or none. */
+  #namesOthers = false;
   /** Events of the node that wait; undefined once they need not any more. */
   #held: CoreEvent[] | undefined = [];
   readonly #hold: Alarm;
@@ -63,6 +65,7 @@ export class EventSender {
 
   /** The Node of the cluster that events of the node are about from now on. */
   learnNode(uid: string): void {
+    if (uid !== this.#nodeUid) this.#namesOthers = this.#held === undefined;
     this.#nodeUid = uid;
     this.#hold.ring();
     this.#release();
@@ -125,7 +128,8 @@ export class EventSender {
     const { count, lastTimestamp, message } = event;
     if (!isNew) {
       try {
-        await client.patch(eventPath(event.metadata), { count, lastTimestamp, message }, { signal });
+        const change = { count, lastTimestamp, message, ...this.#ofAnother(event) };
+        await client.patch(eventPath(event.metadata), change, { signal });
         return;
       } catch (error) {
         // The server keeps events for an hour.
@@ -133,6 +137,15 @@ export class EventSender {
       }
     }
     await client.create(eventsPath(event.metadata), sentEvent(event, this.#nodeUid), { signal });
+  }
+
+  /**
+   * An event that is counted on after its Node was replaced is about the new one. A kubelet names no UID, so none of its
+   * is of another; the server lets it change (`ValidateEventUpdate` in pkg/apis/core/validation/events.go).
+   */
+  #ofAnother({ involvedObject }: CoreEvent): { readonly involvedObject?: { readonly uid: string | undefined } } {
+    const isOther = this.#namesOthers && involvedObject.kind === 'Node';
+    return isOther ? { involvedObject: { uid: this.#nodeUid } } : {};
   }
 
   /** Nobody is to wait for an event that the server does not take. */

@@ -93,6 +93,40 @@ describe('an event of the node', () => {
     expect(clock.pending).toBe(0);
   });
 
+  test('C36: that is counted again after its Node was replaced is about the new one', async () => {
+    const clock = new SimulatedClock();
+    const { client, ask } = cluster(clock);
+    await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' } });
+    const parts = { client, clock, jitter: () => 0, onError: () => {}, onState: () => {} };
+    const events = new EventSender({ ...parts, signal: new AbortController().signal });
+    const told = async (name: string, count: number, of = NODE) => {
+      events.take(started(name, count, of));
+      await clock.advance(0);
+      const { involvedObject, count: counted } = await ask('GET', `${EVENTS}/${name}`);
+      return [(involvedObject as InvolvedObject).uid, (involvedObject as InvolvedObject).name, counted];
+    };
+    events.learnNode('uid-1');
+    expect(await told('node-1.1', 1)).toEqual(['uid-1', 'node-1', 1]);
+    events.learnNode('uid-1');
+    expect(await told('node-1.1', 2)).toEqual(['uid-1', 'node-1', 2]);
+    expect(await told('web.1', 1, POD)).toEqual(['u', 'web', 1]);
+    events.learnNode('uid-2');
+    expect(await told('node-1.1', 3)).toEqual(['uid-2', 'node-1', 3]);
+    events.learnNode('uid-2');
+    expect(await told('node-1.1', 4)).toEqual(['uid-2', 'node-1', 4]);
+    expect(await told('web.1', 2, POD)).toEqual(['u', 'web', 2]);
+  });
+
+  test('C36: that was made before the UID of its Node was known has it once it is counted', async () => {
+    const { clock, transport, events } = sender(...taken(3));
+    events.take(started('node-1.1', 1, NODE));
+    await clock.advance(10_000);
+    events.learnNode('uid-1');
+    events.take(started('node-1.1', 2, NODE));
+    await clock.advance(0);
+    expect(involved({ transport })).toEqual([{ kind: 'Node', name: 'node-1', apiVersion: 'v1' }, { uid: 'uid-1' }]);
+  });
+
   test('C36: waits no longer than ten seconds, and says then only of which name it is', async () => {
     const { clock, transport, events } = sender(...taken(2));
     events.take(started('node-1.1', 1, NODE));
