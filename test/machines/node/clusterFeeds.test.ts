@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { nextQueue, quietQueue } from '../../../machines/node/eventQueue.ts';
 import { nextSourceState } from '../../../machines/node/source.ts';
+import { explainNode } from '../../../pod/show/explainNode.ts';
+import { formatNodeExplanation } from '../../../pod/show/formatExplanation.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 
 const access = {
@@ -29,6 +31,30 @@ test('a node of a cluster shows how it asks, what it watches, and what waits to 
     ['watch', 'Node', 'watching', 'follows the Node node'],
     ['event queue', 'api', 'failing', '2 events to send'],
   ]);
+});
+
+test('of the objects that pods name explain tells how many there are and what they lack, whatever they are called', () => {
+  const node = story();
+  const names = ['default/a', String.raw`"default/b\x1b[2J\nnode: all is well"`];
+  const lacking = [{ why: 'forbidden', count: 2, names, since: Date.UTC(2026, 10, 27, 13, 5, 6) }];
+  const counts = { strategy: 'Watch', total: 3, lacking } as const;
+  const told = { place: 'the Secrets that its pods name', now: 1_000 };
+  const failure = `${names[0]}: forbidden`;
+  const state = nextSourceState(undefined, { state: 'failing', until: 9_000, failure, counts }, told);
+  node.tell({ type: 'cluster.watchChanged', watch: 'Secret', state });
+  const text = formatNodeExplanation(explainNode(node.view(), 2_000)).replaceAll(/\s+│?\s*/g, ' ');
+  expect(text).toContain(
+    'follows the Secrets that its pods name; 3 objects; strategy Watch; 2 forbidden since 2026-11-27 13:05:06 UTC ' +
+      `(${names.join(', ')}) waiting for another attempt to watch them`,
+  );
+  expect(text).toContain('FailedRead: default/a: forbidden');
+  // A count that changes is news, and makes the failure no younger.
+  const more = nextSourceState(
+    state,
+    { state: 'failing', until: 9_000, failure, counts: { ...counts, total: 4 } },
+    { ...told, now: 5_000 },
+  );
+  expect(more).toMatchObject({ counts: { total: 4 }, since: 1_000, failure: { at: 1_000 } });
 });
 
 test('a node without a cluster shows nothing of one', () => {
