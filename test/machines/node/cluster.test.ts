@@ -126,6 +126,8 @@ test('the node knows how each watch of the cluster gets on, as it said last', ()
   tell({ type: 'cluster.watchChanged', watch: 'Service', state: failing });
   tell({ type: 'cluster.watchChanged', watch: 'Node', state: watching });
   expect(context().watches).toEqual({ Node: watching, Service: failing });
+  // Nothing that is shown changes its place.
+  expect(Object.keys(context().watches)).toEqual(['Node', 'Service']);
   tell({ type: 'cluster.watchChanged', watch: 'Service', state: null });
   expect(context().watches).toEqual({ Node: watching });
 });
