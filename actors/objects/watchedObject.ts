@@ -25,8 +25,10 @@ export class WatchedObject implements HeldObject {
   #running: AbortController | undefined;
   /** Undefined until the server has told; null: there is none. */
   #object: ConfigObject | null | undefined;
-  /** Why the server cannot be heard, or what is wrong with the object. */
+  /** Why the server cannot be heard: of what it has told nothing is less known for that. */
   #failure = '';
+  /** What is wrong with the object that there is. */
+  #problem = '';
   #readAt: number;
   /** Resolves when the server has told. */
   #heard = Promise.withResolvers<void>();
@@ -45,7 +47,7 @@ export class WatchedObject implements HeldObject {
     if (this.#object === undefined) await untilHeard(this.#heard.promise, { clock: this.#parts.clock, signal });
     if (this.#object === undefined) throw new Error(this.#unknown());
     if (this.#object !== null) return this.#object;
-    if (this.#failure !== '') throw new Error(this.#failure);
+    if (this.#problem !== '') throw new Error(this.#problem);
     return undefined;
   }
 
@@ -85,7 +87,7 @@ export class WatchedObject implements HeldObject {
         this.#listeners.onStep(step);
       }),
       onProblem: ifRunning((problem) => {
-        this.#failure = problem;
+        this.#problem = problem;
       }),
     });
     void reflector.run();
@@ -93,7 +95,8 @@ export class WatchedObject implements HeldObject {
 
   #take(object: ConfigObject | undefined): void {
     this.#object = object ?? null;
-    if (object !== undefined) this.#failure = '';
+    if (object !== undefined) this.#problem = '';
+    this.#failure = '';
     this.#heard.resolve();
     this.#listeners.onSeen(object);
     if (object?.isImmutable) this.close();

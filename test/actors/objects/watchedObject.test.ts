@@ -75,6 +75,21 @@ test('one that may not be read yet is had once it may', async () => {
   expect(ask).toBeDefined();
 });
 
+test('one that is missing is missing, however the server could be heard since', async () => {
+  const { pod, store, read, clock, transport } = await heldCluster();
+  const web = await pod('web', reads('app'));
+  store.follow(web);
+  const missing = 'configmap "app" not found';
+  expect(await read(web, 'ConfigMap', 'app')).toBe(missing);
+  transport.isAway = true;
+  transport.cut();
+  await clock.advance(5_000);
+  expect(await read(web, 'ConfigMap', 'app')).toBe(missing);
+  transport.isAway = false;
+  await clock.advance(MINUTE);
+  expect(await read(web, 'ConfigMap', 'app')).toBe(missing);
+});
+
 test('a wait for it ends with whoever waits', async () => {
   const { pod, store, transport, clock } = await heldCluster();
   transport.isAway = true;
