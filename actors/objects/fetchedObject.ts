@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
 import { collectionPath, type HeldListeners, type HeldObject, untilHeard } from './heldObject.ts';
 
 export interface FetchedParts {
-  readonly client: KubeClient;
+  readonly client: Pick<KubeClient, 'get'>;
   readonly clock: Clock;
   /** How long an answer is good, in milliseconds; 0: every reader asks again. */
   readonly ttlMs: () => number;
@@ -27,6 +27,9 @@ export class FetchedObject implements HeldObject {
   /** When that was asked for, by the monotonic clock; absent: another answer is wanted. */
   #askedAt: number | undefined;
   #asking: Promise<void> | undefined;
+  /** How often another answer was wanted, and which of these wants the last answer is of: those of before say less. */
+  #wanted = 0;
+  #heard = 0;
   readonly #closed = new AbortController();
   #lookedAt: number;
 
@@ -40,17 +43,18 @@ export class FetchedObject implements HeldObject {
   async read({ signal }: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined> {
     signal.throwIfAborted();
     if (!this.#isFresh()) {
-      this.#asking ??= this.#ask().finally(() => {
-        this.#asking = undefined;
-      });
+      this.#asking ??= this.#begin();
       await untilHeard(this.#asking, { clock: this.#parts.clock, signal });
     }
     if (this.#object === undefined) throw new Error(unheardOf(this.#reference.kind));
     return this.#object ?? undefined;
   }
 
+  /** What was asked for before this may be answered with what was there then. */
   renew(): void {
+    this.#wanted += 1;
     this.#askedAt = undefined;
+    this.#asking = undefined;
   }
 
   tend(isShown: boolean): void {
@@ -71,7 +75,14 @@ export class FetchedObject implements HeldObject {
     return this.#object != null && this.#askedAt !== undefined && clock.monotonic() - this.#askedAt < ttlMs();
   }
 
-  async #ask(): Promise<void> {
+  #begin(): Promise<void> {
+    const asking = this.#ask(this.#wanted).finally(() => {
+      if (this.#asking === asking) this.#asking = undefined;
+    });
+    return asking;
+  }
+
+  async #ask(want: number): Promise<void> {
     const { client } = this.#parts;
     const { kind, name } = this.#reference;
     const { signal } = this.#closed;
@@ -80,18 +91,20 @@ export class FetchedObject implements HeldObject {
     try {
       const path = `${collectionPath(this.#reference)}/${encodeURIComponent(name)}${version}`;
       const object = readConfigObject(kind, await client.get(path, { signal }));
-      if (!isOlder(object, this.#object)) this.#take(object);
+      if (!isOlder(object, this.#object)) this.#take(object, want);
     } catch (error) {
-      if (error instanceof KubeError && error.code === NOT_FOUND) return this.#take(null);
+      if (error instanceof KubeError && error.code === NOT_FOUND) return this.#take(null, want);
       this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: troubleIn(error) });
-      // What was had last is better than nothing.
-      if (this.#object == null) throw error;
+      // What was heard last is better than nothing, also that there is none.
+      if (this.#object === undefined) throw error;
     }
   }
 
-  #take(object: ConfigObject | null): void {
+  #take(object: ConfigObject | null, want: number): void {
+    if (want < this.#heard) return;
+    this.#heard = want;
     this.#object = object;
-    this.#askedAt = this.#parts.clock.monotonic();
+    if (want === this.#wanted) this.#askedAt = this.#parts.clock.monotonic();
     this.#listeners.onStep({ state: 'watching' });
     this.#listeners.onSeen(object ?? undefined);
   }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { FetchedObject } from '../../../actors/objects/fetchedObject.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { heldCluster, reads, shows } from './support/heldCluster.ts';
 
 describe.each(['Cache', 'Get'] as const)('%s', (strategy) => {
@@ -41,6 +43,16 @@ describe.each(['Cache', 'Get'] as const)('%s', (strategy) => {
     expect(facts.findLast((fact) => fact.type === 'cluster.watchChanged')).toMatchObject({
       state: { state: 'watching' },
     });
+  });
+
+  test('what was missing is missing while the server is away: who can do without it goes on', async () => {
+    const { pod, store, read, transport, clock } = await heldCluster({ strategy });
+    const web = await pod('web', shows('app'));
+    store.follow(web);
+    await read(web, 'ConfigMap', 'app');
+    transport.isAway = true;
+    await clock.advance(300_000);
+    expect(await read(web, 'ConfigMap', 'app')).toBe('configmap "app" not found');
   });
 
   test('what was never read says what the server said', async () => {
@@ -92,4 +104,29 @@ test('of a Get every reader asks', async () => {
   store.follow(web);
   for (let index = 0; index < 3; index += 1) await read(web, 'ConfigMap', 'app');
   expect(asked()).toHaveLength(3);
+});
+
+test('what was asked for before another pod came says nothing to that one', async () => {
+  const answers: PromiseWithResolvers<unknown>[] = [];
+  const get = () => {
+    const answer = Promise.withResolvers<unknown>();
+    answers.push(answer);
+    return answer.promise;
+  };
+  const clock = new SimulatedClock();
+  const reference = { kind: 'ConfigMap', namespace: 'default', name: 'app' } as const;
+  const parts = { client: { get }, clock, ttlMs: () => 60_000, lookMs: 60_000 };
+  const held = new FetchedObject(reference, parts, { onSeen: () => {}, onStep: () => {} });
+  const { signal } = new AbortController();
+  const answer = (at: number, resourceVersion: string) =>
+    answers[at]?.resolve({ metadata: { namespace: 'default', name: 'app', uid: 'u', resourceVersion }, data: {} });
+  const early = held.read({ signal });
+  held.renew();
+  const late = held.read({ signal });
+  expect(answers).toHaveLength(2);
+  answer(1, '8');
+  answer(0, '7');
+  expect([await early, await late].map((object) => object?.resourceVersion)).toEqual(['8', '8']);
+  expect(await held.read({ signal })).toMatchObject({ resourceVersion: '8' });
+  expect(answers).toHaveLength(2);
 });
