@@ -44,8 +44,6 @@ interface Account {
   readonly source?: CredentialSource;
 }
 
-/** What the API server gives who does not say. */
-const TOKEN_SECONDS = 3_600;
 const LONGEST_SHOWN = 500;
 
 class CredentialPlugin {
@@ -90,8 +88,8 @@ class CredentialPlugin {
     const { uid, annotations } = await findServiceAccount({ namespace, name }, { signal });
     const shown = annotationsFor(attributes, annotations);
     if (shown === undefined) return undefined;
-    const expiry = { audience: attributes.audience, expirationSeconds: TOKEN_SECONDS };
-    const { token } = await tokens.get(pod, expiry, { signal });
+    // Of the account whose annotations the plugin is told, or none (`pkg/credentialprovider/plugin`).
+    const { token } = await tokens.get(pod, { audience: attributes.audience, accountUid: uid }, { signal });
     const entries = Object.entries(shown).sort();
     const hash = attributes.cacheType === 'Token' ? [createHash('sha256').update(token).digest('hex')] : [];
     return {

@@ -76,11 +76,11 @@ export class ServiceAccountTokens implements PodTokens {
     this.#pods.delete(podUid);
   }
 
-  #keptOf(pod: Pod, { audience, expirationSeconds }: TokenRequest, { monotonic }: Moment): Kept {
+  #keptOf(pod: Pod, { audience, expirationSeconds, accountUid }: TokenRequest, { monotonic }: Moment): Kept {
     const { uid } = pod.metadata;
     this.#dropUnused(monotonic);
     const ofPod = this.#pods.get(uid) ?? new Map<string, Kept>();
-    const key = JSON.stringify([accountOf(pod), audience, expirationSeconds]);
+    const key = JSON.stringify([accountOf(pod), audience, expirationSeconds ?? 0, accountUid ?? '']);
     const kept = ofPod.get(key) ?? { delayMs: 0, retryAt: 0, usedAt: 0 };
     kept.usedAt = monotonic;
     this.#pods.set(uid, ofPod.set(key, kept));
@@ -89,7 +89,8 @@ export class ServiceAccountTokens implements PodTokens {
 
   #dropUnused(monotonic: number): void {
     for (const [uid, ofPod] of this.#pods) {
-      if ([...ofPod.values()].every(({ usedAt }) => monotonic - usedAt > UNUSED_MS)) this.#pods.delete(uid);
+      for (const [key, { usedAt }] of ofPod) if (monotonic - usedAt > UNUSED_MS) ofPod.delete(key);
+      if (ofPod.size === 0) this.#pods.delete(uid);
     }
   }
 

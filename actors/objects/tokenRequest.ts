@@ -17,9 +17,10 @@ export const accountOf = ({ metadata: { namespace }, spec }: Pod) => ({
  */
 export const tokenRequestOf = ({ metadata: { name, uid } }: Pod, request: TokenRequest) => ({
   ...{ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' },
+  ...(request.accountUid === undefined ? {} : { metadata: { uid: request.accountUid } }),
   spec: {
     ...(request.audience === '' ? {} : { audiences: [request.audience] }),
-    expirationSeconds: request.expirationSeconds,
+    ...(request.expirationSeconds === undefined ? {} : { expirationSeconds: request.expirationSeconds }),
     boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
   },
 });
@@ -30,7 +31,9 @@ export function tokenCalled(pod: Pod, request: TokenRequest): string {
   const { metadata } = pod;
   const audiences = request.audience === '' ? '[]string(nil)' : `[]string{${JSON.stringify(request.audience)}}`;
   const bound = `v1.BoundObjectReference{Kind:"Pod", APIVersion:"v1", Name:${JSON.stringify(metadata.name)}, UID:${JSON.stringify(metadata.uid)}}`;
-  return `${JSON.stringify(name)}/${JSON.stringify(namespace)}/${audiences}/${request.expirationSeconds}/${bound}/""`;
+  const { expirationSeconds = 0, accountUid = '' } = request;
+  const whose = `${JSON.stringify(name)}/${JSON.stringify(namespace)}`;
+  return `${whose}/${audiences}/${expirationSeconds}/${bound}/${JSON.stringify(accountUid)}`;
 }
 
 const moment = z.pipe(z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text)))), z.transform(Date.parse));

@@ -10,7 +10,7 @@ import { writeOptions } from '../options/writeOptions.ts';
 import { specOf } from '../registry/strategies/parts.ts';
 import type { Outcome } from '../request.ts';
 import { resourceNamed } from '../resources/resources.ts';
-import { metadataOf } from '../store/metadata.ts';
+import { type Metadata, metadataOf } from '../store/metadata.ts';
 import { type Call, placeOf } from './call.ts';
 import { kindWritten } from './subresource.ts';
 
@@ -28,6 +28,7 @@ export function requestToken(call: Call): Outcome {
   const { target, user, registry } = call;
   const now = registry.clock.now();
   const account = registry.get(placeOf(call));
+  requireAccount(metadataOf(asked), metadataOf(account));
   call.admission({ target, user, object: asked, before: undefined, registry });
   const seconds = secondsOf(specOf(asked));
   const audiences = audiencesOf(specOf(asked));
@@ -52,12 +53,23 @@ export function requestToken(call: Call): Outcome {
   };
 }
 
+const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
+
+/** What is said of whom it is for has to be so. */
+function requireAccount(asked: Metadata, account: Metadata): void {
+  const { name = '', uid = '' } = account;
+  for (const field of ['name', 'namespace'] as const) {
+    const why = `must match the service account ${field} if specified`;
+    if (asked[field] && asked[field] !== account[field])
+      throw invalid(KIND, name, [invalidValue(`metadata.${field}`, asked[field], why)]);
+  }
+  const other = `the UID in the token request (${asked.uid}) does not match the UID of the service account (${uid})`;
+  if (asked.uid && asked.uid !== uid) throw conflict({ ...KIND, name: KIND.kind }, name, other);
+}
+
 function secondsOf(spec: JsonObject): number {
   const seconds = numberAt(spec, 'expirationSeconds') ?? DEFAULT_SECONDS;
-  const refused = (why: string) =>
-    invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest' }, '', [
-      invalidValue('spec.expirationSeconds', seconds, why),
-    ]);
+  const refused = (why: string) => invalid(KIND, '', [invalidValue('spec.expirationSeconds', seconds, why)]);
   if (seconds < SHORTEST_SECONDS) throw refused('may not specify a duration less than 10 minutes');
   if (seconds > LONGEST_SECONDS) throw refused('may not specify a duration larger than 2^32 seconds');
   return seconds;

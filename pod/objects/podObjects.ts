@@ -39,7 +39,10 @@ export const unheardOf = (kind: ConfigKind): string =>
 export interface TokenRequest {
   /** Empty: the API server's own. */
   readonly audience: string;
-  readonly expirationSeconds: number;
+  /** Absent: as long as the API server gives whoever does not say. */
+  readonly expirationSeconds?: number;
+  /** Of the service account that it is for: refused where that is another by now. Absent: whichever has the pod's name for it. */
+  readonly accountUid?: string;
 }
 
 export interface PodToken {

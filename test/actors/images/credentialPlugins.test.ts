@@ -167,7 +167,7 @@ describe('a plugin that wants a token', () => {
     expect(asked).toMatchObject([
       { serviceAccountToken: `${TOKEN}-1`, serviceAccountAnnotations: { 'example.com/role': 'r' } },
     ]);
-    expect(world.asked).toEqual([{ audience: 'registry', expirationSeconds: 3_600 }]);
+    expect(world.asked).toEqual([{ audience: 'registry', accountUid: 'uid-puller' }]);
   });
 
   test('has an answer for a service account, or for the token alone', async () => {

@@ -37,6 +37,25 @@ test('each audience, expiry and pod has its own, of its own lifetime', async () 
   expect(asked()).toBe(4);
 });
 
+test('one for a service account that was made anew is another, and none is given for the former', async () => {
+  const { get, asked, ask, clock } = await tokenStory();
+  const path = '/api/v1/namespaces/default/serviceaccounts/builder';
+  const uidNow = async () => ((await ask('GET', path)).metadata as { uid: string }).uid;
+  const former = { audience: 'vault', accountUid: await uidNow() };
+  const { token, renewAt } = await get(former);
+  // What the server gives who does not say.
+  expect(renewAt - clock.now()).toBe(2_880_000);
+  await ask('DELETE', path);
+  await ask('POST', path.slice(0, path.lastIndexOf('/')), { metadata: { name: 'builder' } });
+  const later = { audience: 'vault', accountUid: await uidNow() };
+  expect((await get(later)).token).not.toBe(token);
+  expect(asked()).toBe(2);
+  await clock.advance(49 * HOUR);
+  await expect(get(former)).rejects.toThrow(
+    /the UID in the token request \(.*\) does not match the UID of the service account/,
+  );
+});
+
 test('those who ask at a time have it by one request, which goes on when one of them does not want it any more', async () => {
   const { tokens, pod, get, asked } = await tokenStory();
   const leaving = new AbortController();

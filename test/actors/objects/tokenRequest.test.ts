@@ -15,6 +15,18 @@ test('it is asked for with what a kubelet asks, bound to the pod', () => {
   expect(tokenRequestOf(pod, { audience: 'vault', expirationSeconds: 600 }).spec.audiences).toEqual(['vault']);
 });
 
+test('it is asked for as for a plugin of credentials: for this very account, and for how long the server likes', () => {
+  expect(tokenRequestOf(pod, { audience: 'registry', accountUid: 'u-2' })).toEqual({
+    kind: 'TokenRequest',
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata: { uid: 'u-2' },
+    spec: {
+      audiences: ['registry'],
+      boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'web', uid: 'u-1' },
+    },
+  });
+});
+
 test('it is called as a kubelet calls it', () => {
   const bound = 'v1.BoundObjectReference{Kind:"Pod", APIVersion:"v1", Name:"web", UID:"u-1"}/""';
   expect(tokenCalled(pod, { audience: '', expirationSeconds: 3607 })).toBe(
@@ -22,6 +34,9 @@ test('it is called as a kubelet calls it', () => {
   );
   expect(tokenCalled(pod, { audience: 'vault', expirationSeconds: 600 })).toBe(
     `"builder"/"shop"/[]string{"vault"}/600/${bound}`,
+  );
+  expect(tokenCalled(pod, { audience: 'vault', accountUid: 'u-2' })).toBe(
+    `"builder"/"shop"/[]string{"vault"}/0/${bound.replace(/""$/, '"u-2"')}`,
   );
 });
 

@@ -81,6 +81,23 @@ test('that of a pod from admission holds for a year, but says otherwise', async 
   expect(Date.parse(status.expirationTimestamp)).toBe(clock.now() + 3_607 * SECOND);
 });
 
+test('who it is for may be said, and is checked', async () => {
+  const { ask, made } = await story();
+  const { uid } = made.ServiceAccount.metadata;
+  const request = (metadata: object) =>
+    ask('POST', `${BASE}/serviceaccounts/builder/token`, {
+      ...{ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', metadata, spec: {} },
+    });
+  expect(await request({ name: 'builder', namespace: 'default', uid })).toMatchObject({ metadata: { uid } });
+  const invalid = (field: string, value: string) =>
+    `422: TokenRequest.authentication.k8s.io "builder" is invalid: metadata.${field}: Invalid value: "${value}": must match the service account ${field} if specified`;
+  await expect(request({ name: 'other' })).rejects.toThrow(invalid('name', 'other'));
+  await expect(request({ namespace: 'other' })).rejects.toThrow(/namespace/);
+  await expect(request({ uid: 'former' })).rejects.toThrow(
+    `409: Operation cannot be fulfilled on TokenRequest.authentication.k8s.io "builder": the UID in the token request (former) does not match the UID of the service account (${uid})`,
+  );
+});
+
 test('it holds for ten minutes at least', async () => {
   const { request } = await story();
   await expect(request({ expirationSeconds: 599 })).rejects.toThrow('may not specify a duration less than 10 minutes');

@@ -2,6 +2,7 @@
 import { ServiceAccountTokens } from '../../../../actors/objects/serviceAccountTokens.ts';
 import type { Fault } from '../../../../apiserver/faults.ts';
 import { KubeClient } from '../../../../kube/client.ts';
+import type { TokenRequest } from '../../../../pod/objects/podObjects.ts';
 import { cluster } from '../../../fakes/cluster.ts';
 import { SettableClock } from '../../../fakes/settableClock.ts';
 import { aPod } from '../../../pod/fixtures.ts';
@@ -52,7 +53,7 @@ export async function tokenStory({ ahead = 0, chance = () => 0 }: { ahead?: numb
     asked: () => transport.requests.splice(0).length,
     trouble: (fault: Fault, times = Number.POSITIVE_INFINITY) =>
       api.faults.add({ fault, times, matches: (_, user) => user === 'system:node:node-1' }),
-    get: (request = MOUNTED, of = pod) => tokens.get(of, request, { signal }),
+    get: (request: TokenRequest = MOUNTED, of = pod) => tokens.get(of, request, { signal }),
     remove: async () => {
       gone.add(pod.metadata.uid);
       await ask('DELETE', `${PODS}/web`, { gracePeriodSeconds: 0 });
