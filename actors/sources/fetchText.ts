@@ -1,7 +1,7 @@
 import { messageOf } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
 import type { FetchedAnswer, Network } from '../services/network.ts';
-import { LARGEST_ANSWER } from './manifestLimits.ts';
+import { LARGEST_TEXT } from './manifestLimits.ts';
 import { splitCredentials } from './urlSecrets.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
@@ -54,7 +54,7 @@ async function bodyOf(response: FetchedAnswer): Promise<string> {
   let length = 0;
   for await (const part of response.body ?? []) {
     const end = length + part.byteLength;
-    if (end > LARGEST_ANSWER) throw new Error(`the response is larger than ${LARGEST_ANSWER} bytes`);
+    if (end > LARGEST_TEXT) throw new Error(`the response is larger than ${LARGEST_TEXT} bytes`);
     if (end > room.length) {
       const larger = Buffer.allocUnsafe(2 * end);
       room.copy(larger, 0, 0, length);

@@ -7,8 +7,9 @@ import { messageOf } from '../../pod/failure.ts';
 import { createAlarm } from '../alarm.ts';
 import { type Clock, type SteadyClock, steadyClock } from '../clock.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
+import { LARGEST_TEXT } from './manifestLimits.ts';
 import { type Beside, ManifestFiles, type ManifestFilesOptions, type ManifestSet } from './manifestSet.ts';
-import { A_DIRECTORY, type FoundText, isUnread, readTextFile } from './yaml/textFile.ts';
+import { A_DIRECTORY, type FoundText, isUnread, readTextFile, TooLargeFile } from './yaml/textFile.ts';
 
 const FIRST_RETRY_MS = 1_000;
 /** A file that is still being written says so again within this time. */
@@ -197,13 +198,22 @@ class FileSource {
   async #readFiles(files: readonly string[]): Promise<void> {
     for (let at = 0; at < files.length && !this.#signal.aborted; at += FILES_AT_ONCE) {
       const found = files.slice(at, at + FILES_AT_ONCE).map((file) => {
-        const reading = readTextFile(this.#disk, file, this.#signal);
+        const reading = readTextFile(this.#disk, file, { signal: this.#signal });
         // Whoever waits for it hears of it.
         reading.catch(() => {});
         return { file, reading };
       });
-      for (const { file, reading } of found) await this.#attempt(file, async () => this.#take(file, await reading));
+      for (const { file, reading } of found)
+        await this.#attempt(file, async () => this.#take(file, await this.#whole(file, reading)));
     }
+  }
+
+  /** Large ones are held one at a time. */
+  #whole(file: string, reading: Promise<FoundText>): Promise<FoundText> {
+    return reading.catch((error: unknown) => {
+      if (!(error instanceof TooLargeFile)) throw error;
+      return readTextFile(this.#disk, file, { signal: this.#signal, largest: LARGEST_TEXT });
+    });
   }
 
   async #take(file: string, found: FoundText): Promise<void> {

@@ -5,7 +5,7 @@ import type { ConfigKind } from '../../pod/objects/configObject.ts';
 import { readObjectManifest } from '../../pod/objects/objectManifest.ts';
 import { otherKind } from '../../pod/objects/otherKinds.ts';
 import { type ManifestFile, type ManifestOrigin, podOf } from './manifestFile.ts';
-import { answerLimits, fileLimits, podLimits } from './manifestLimits.ts';
+import { answerLimits, fileLimits, objectLimits, podLimits } from './manifestLimits.ts';
 import { problemsToTell } from './problemsToTell.ts';
 import { type BoundedDocument, excessOf, parseDocuments, type TextLimits } from './yaml/boundedYaml.ts';
 
@@ -67,10 +67,11 @@ function* reading(documents: readonly BoundedDocument[], origin: ManifestOrigin)
 }
 
 function readObject(value: unknown, origin: ManifestOrigin): Omit<ReadManifest, 'path'> {
-  const excess = excessOf(value, podLimits);
-  if (excess !== undefined) return { read: wrong('beyond' in excess ? tooLarge(excess.beyond) : excess.problem) };
   const kind = kindOf(value);
-  if ((kind === 'ConfigMap' || kind === 'Secret') && isObject(value)) return readConfig(kind, value);
+  const isConfig = kind === 'ConfigMap' || kind === 'Secret';
+  const excess = excessOf(value, isConfig ? objectLimits : podLimits);
+  if (excess !== undefined) return { read: wrong('beyond' in excess ? tooLarge(excess.beyond) : excess.problem) };
+  if (isConfig && isObject(value)) return readConfig(kind, value);
   const other = kind === undefined ? undefined : otherKind(kind);
   if (other === undefined) return readPod(value, origin);
   // It says that it is none of those that pods are made of.

@@ -63,7 +63,7 @@ export class CredentialFile {
 }
 
 async function textIn(files: FileSystem, path: string, signal: AbortSignal): Promise<string> {
-  const found = await readTextFile(files, path, signal);
+  const found = await readTextFile(files, path, { signal });
   if (found === undefined) throw new Error('no such file');
   if ('noFile' in found) throw new Error(found.noFile);
   // Editors of some systems put a mark of the byte order before a text.

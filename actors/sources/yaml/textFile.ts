@@ -2,8 +2,19 @@
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { type FileStats, type FileSystem, NON_BLOCKING, type OpenFile } from '../../../host/files/fileSystem.ts';
 
-/** The largest file in bytes that is read: an API server takes no larger object either. */
+/** The largest file in bytes that is read unless somebody says otherwise. */
 export const LARGEST_FILE = 1024 * 1024;
+
+/** A file has more bytes than were to be read. */
+export class TooLargeFile extends Error {
+  override readonly name = 'TooLargeFile';
+}
+
+interface ReadOptions {
+  readonly signal?: AbortSignal;
+  /** The largest file in bytes. */
+  readonly largest?: number;
+}
 
 /** What a directory is said to be. */
 export const A_DIRECTORY = 'a directory, not a file';
@@ -11,15 +22,15 @@ export const A_DIRECTORY = 'a directory, not a file';
 /** What was found at a path: a text, something that is no file, or nothing. */
 export type FoundText = { readonly text: string; readonly mode: number } | { readonly noFile: string } | undefined;
 
-/** A file's text (symlinks are followed). Throws when it can not be read. */
-export async function readTextFile(files: FileSystem, file: string, signal?: AbortSignal): Promise<FoundText> {
+/** A file's text (symlinks are followed). Throws when it can not be read, a `TooLargeFile` where it is too large. */
+export async function readTextFile(files: FileSystem, file: string, options: ReadOptions = {}): Promise<FoundText> {
   return orAbsent(async () => {
     // To open a device may already do something, and to open a FIFO may never end.
     const noFile = kindOf(await files.stat(file));
     if (noFile !== undefined) return { noFile };
     const handle = await files.open(file, NON_BLOCKING);
     try {
-      return await textOf(handle, signal);
+      return await textOf(handle, options);
     } finally {
       await handle.close();
     }
@@ -35,18 +46,19 @@ export function isUnread(error: unknown): boolean {
   return code !== undefined && !LASTING.has(code);
 }
 
-async function textOf(handle: OpenFile, signal: AbortSignal | undefined): Promise<FoundText> {
+async function textOf(handle: OpenFile, { signal, largest = LARGEST_FILE }: ReadOptions): Promise<FoundText> {
   const found = await handle.stat();
   const noFile = kindOf(found);
   if (noFile !== undefined) return { noFile };
-  if (found.size > LARGEST_FILE) throw new Error(tooLargeFile(found.size));
+  if (found.size > largest) throw tooLarge(found.size, largest);
   const bytes = await handle.readFile(signal ? { signal } : {});
   // It may have grown meanwhile.
-  if (bytes.length > LARGEST_FILE) throw new Error(tooLargeFile(bytes.length));
+  if (bytes.length > largest) throw tooLarge(bytes.length, largest);
   return { text: bytes.toString('utf8'), mode: found.mode };
 }
 
-const tooLargeFile = (size: number): string => `the file has ${size} bytes; the limit is ${LARGEST_FILE}`;
+const tooLarge = (size: number, largest: number): TooLargeFile =>
+  new TooLargeFile(`the file has ${size} bytes; the limit is ${largest}`);
 
 /** What something is that is no regular file, and why it is not read. */
 function kindOf(found: FileStats): string | undefined {

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../../actors/clock.ts';
 import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { fetchText } from '../../../actors/sources/fetchText.ts';
-import { LARGEST_ANSWER } from '../../../actors/sources/manifestLimits.ts';
+import { LARGEST_TEXT } from '../../../actors/sources/manifestLimits.ts';
 
 let server: Server;
 let url: string;
@@ -29,16 +29,16 @@ afterEach(() => {
 });
 
 const get = (clock: Clock = systemClock) => fetchText({ url, headers: [], clock, network, signal: stop.signal });
-const tooMuch = `the response is larger than ${LARGEST_ANSWER} bytes`;
+const tooMuch = `the response is larger than ${LARGEST_TEXT} bytes`;
 
 describe('an answer has at most 10 MiB, as they are once they are decompressed', () => {
-  const zeros = Buffer.alloc(2 * LARGEST_ANSWER);
+  const zeros = Buffer.alloc(2 * LARGEST_TEXT);
   test.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
   ] as const)('%s', async (encoding, compress) => {
     const body = compress(zeros);
-    expect(body.length).toBeLessThan(LARGEST_ANSWER / 10);
+    expect(body.length).toBeLessThan(LARGEST_TEXT / 10);
     answer = (_, response) => response.writeHead(200, { 'Content-Encoding': encoding }).end(body);
     await expect(get()).rejects.toThrow(tooMuch);
   });

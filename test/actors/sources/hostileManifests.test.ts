@@ -7,11 +7,13 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
+import { LARGEST_TEXT } from '../../../actors/sources/manifestLimits.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
 import { LARGEST_FILE } from '../../../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { nextTurn } from '../../../pod/nextTurn.ts';
+import type { ConfigObject } from '../../../pod/objects/configObject.ts';
 
 const end = new AbortController();
 const readManifests = createManifestReader({ clock: systemClock, signal: end.signal });
@@ -22,6 +24,7 @@ let path: string;
 let stop: AbortController;
 let ended: Promise<void> | undefined;
 let set: ManifestSet | undefined;
+let objects: readonly ConfigObject[] = [];
 let wake: () => void;
 
 beforeEach(async () => {
@@ -46,8 +49,8 @@ function start(listEveryMs = 20_000): void {
     ...{ path, nodeName: 'node', lastGood: new Map(), listEveryMs, clock: systemClock, signal: stop.signal },
     readManifests,
     onState: () => {},
-    onSet: (next) => {
-      set = next;
+    onSet: (next, beside) => {
+      [set, objects] = [next, beside.objects];
       wake();
     },
     onManifest: () => {},
@@ -126,12 +129,36 @@ describe('each is one message of at most 1000 characters, and a pod beside it ru
 
 test('a file that is too large is told by its size, and is read when it has shrunk', async () => {
   const file = join(path, 'large.yaml');
-  await writeFile(file, `${good}# ${'x'.repeat(LARGEST_FILE)}`);
+  await writeFile(file, `${good}# ${'x'.repeat(LARGEST_TEXT)}`);
   start();
   const { problems } = await until(() => true);
-  expect(problems).toMatchObject([{ file, message: 'the file has 1048668 bytes; the limit is 1048576' }]);
+  expect(problems).toMatchObject([{ file, message: 'the file has 10485852 bytes; the limit is 10485760' }]);
   await writeFile(file, good);
   expect((await until(({ pods }) => pods.length === 1)).problems).toEqual([]);
+});
+
+test('a Secret of as much as an API server stores is taken in each way to write it, and one byte more is not', async () => {
+  const bytes = Buffer.alloc(2 ** 20, 7);
+  const base64 = bytes.toString('base64');
+  const secret = (name: string, field: string) => `apiVersion: v1\nkind: Secret\nmetadata: {name: ${name}}\n${field}\n`;
+  const lines = base64.replaceAll(/.{1,64}/g, '        $&\n');
+  await writeFile(join(path, 'line.yaml'), `${good}---\n${secret('line', `data: {k: ${base64}}`)}`);
+  await writeFile(join(path, 'lines.yaml'), secret('lines', `data:\n    k: |\n${lines}`));
+  const escaped = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'text' }, stringData: { k: String(bytes) } };
+  await writeFile(join(path, 'text.json'), JSON.stringify(escaped));
+  const more = { ...escaped, metadata: { name: 'more' }, stringData: { k: `${bytes}x` } };
+  await writeFile(join(path, 'more.json'), JSON.stringify(more));
+  start();
+  const { pods, problems } = await until(() => true);
+  expect(pods).toHaveLength(1);
+  expect(problems).toMatchObject([
+    { path: 'data', message: 'Too long: may not be more than 1048576 bytes (Secret default/more)' },
+  ]);
+  expect(objects.map(({ name, data }) => [name, data.get('k')?.length])).toEqual([
+    ['line', bytes.length],
+    ['lines', bytes.length],
+    ['text', bytes.length],
+  ]);
 });
 
 test('a large file that is all right gives its pod', async () => {
