@@ -30,7 +30,7 @@ import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAg
 import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
-import { LocalObjects } from './objects/localObjects.ts';
+import { type LocalObjects, localObjectsOf } from './objects/localObjects.ts';
 import { objectsBySource } from './objects/objectsBySource.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 import { hostNetwork } from './services/hostNetwork.ts';
@@ -148,7 +148,7 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   const manifestFiles = { now: new Map() };
   const podsLeft = () => podDirectories(createLayout(told, files));
   const caches = clusterCaches(parts, { clock, files, podsLeft, onError });
-  const localObjects = new LocalObjects(sourceNames(told), clock);
+  const localObjects = localObjectsOf(sourceNames(told), parts.keptObjects, { clock, files, podsLeft, onError });
   const common = { clock, files, onError, redaction, store, durable, manifestFiles, localObjects };
   const { objects, tokens, trustBundles, ...others } = parts;
   const given = withoutUndefined({ objects, tokens, trustBundles });

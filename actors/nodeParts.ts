@@ -88,6 +88,11 @@ export interface NodeParts extends ClusterContent {
   readonly restartRuntime?: RestartRuntime | undefined;
   /** The cluster that the node belongs to; absent: none. */
   readonly cluster?: ClusterParts | undefined;
+  /**
+   * In memory: what the pods of each source have of its manifests outlives the agent in a directory that begins like this;
+   * absent: it does not.
+   */
+  readonly keptObjects?: string | undefined;
   /** Opens what outlives a restart; absent: the files below the root directory. */
   readonly openStore?: typeof openNodeStore;
   /** What fills ports and brings facts instead of the services made of these parts. */

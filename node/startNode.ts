@@ -156,6 +156,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
   const warn = (message: string, about: object) => logger.warn(about, message);
   const parts: NodeParts = {
     ...{ cluster, cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
+    keptObjects: objectsDirectory(config.rootDirectory),
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
     ...(simulated ? {} : { findCredentials: await credentialsOn(config, { warn, signal: ending.signal }) }),
     ...(config.runtimeClassPath ? { readClasses: classesIn(config.runtimeClassPath, logger) } : {}),

@@ -230,6 +230,7 @@ export class Life {
       // A cluster is told by a sink of its own.
       sinks: this.#cluster ? [] : [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
       cluster: this.#cluster,
+      keptObjects: undefined,
       // What pods get of it comes from the cluster alone.
       ...{ objects: undefined, tokens: undefined, trustBundles: undefined },
       mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.#gate)),

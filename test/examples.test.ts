@@ -46,7 +46,7 @@ test('that of a node without a cluster brings the ConfigMap and the Secret that 
   const text = await takenIn(EMPTY_TEXT, readDocuments(readFileSync(file, 'utf8')), async () => {});
   const { pods, objects, problems, warnings } = settled(new Map([[file, text]]), new Map(), 'file');
   expect([...problems, ...warnings]).toEqual([]);
-  expect(objects.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['ConfigMap notes', 'Secret notes']);
+  expect(objects.map(({ object: { kind, name } }) => `${kind} ${name}`)).toEqual(['ConfigMap notes', 'Secret notes']);
   expect(pods.map(({ metadata }) => metadata.name)).toEqual(['notes-node']);
   for (const volume of pods[0]?.spec.volumes ?? []) expect(() => pluginFor(volumePlugins, volume)).not.toThrow();
 });

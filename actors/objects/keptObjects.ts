@@ -13,6 +13,8 @@ import type { ConfigObject, ConfigReference } from '../../pod/objects/configObje
 export interface KeptObject {
   readonly object: ConfigObject;
   readonly uids: readonly string[];
+  /** The manifest that it is of; absent: it is of an API server. */
+  readonly file?: string;
 }
 
 interface KeptParts {
@@ -26,12 +28,14 @@ interface KeptParts {
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
+const KEPT = '.json';
 
 /** Keys in a list: as names of a plain object, `__proto__` would be lost. */
 const keptSchema = z.object({
   ...{ kind: z.enum(['ConfigMap', 'Secret']), namespace: z.string(), name: z.string(), uid: z.string() },
   ...{ resourceVersion: z.string(), isImmutable: z.boolean(), type: z.string(), uids: z.array(z.string()) },
   data: z.array(z.tuple([z.string(), z.union([z.string(), z.object({ base64: z.string() })])])),
+  file: z.exactOptional(z.string()),
 });
 
 export class KeptObjects {
@@ -48,8 +52,23 @@ export class KeptObjects {
   /** Undefined where none was kept, or none that can be read. */
   async read(reference: ConfigReference): Promise<KeptObject | undefined> {
     if (!(await this.#usable())) return undefined;
+    const kept = await this.#readFile(this.#fileOf(reference));
+    const { kind, namespace, name } = kept?.object ?? {};
+    return kind === reference.kind && namespace === reference.namespace && name === reference.name ? kept : undefined;
+  }
+
+  /** All that there is, but what cannot be read. */
+  async all(): Promise<KeptObject[]> {
+    if (!(await this.#usable())) return [];
+    const { files, directory } = this.#parts;
+    const names = (await files.readdir(directory)).filter((name) => name.endsWith(KEPT));
+    const found = await Promise.all(names.map((name) => this.#readFile(path.join(directory, name))));
+    return found.filter((each) => each !== undefined);
+  }
+
+  async #readFile(file: string): Promise<KeptObject | undefined> {
     try {
-      return readKept(reference, await this.#parts.files.readFile(this.#fileOf(reference)));
+      return readKept(await this.#parts.files.readFile(file));
     } catch (error) {
       if (!isMissing(error)) this.#parts.onError('objects', error);
       return undefined;
@@ -138,25 +157,24 @@ export class KeptObjects {
   /** Names may be longer than a file's. */
   #fileOf({ kind, namespace, name }: ConfigReference): string {
     const digest = createHash('sha256').update(`${kind}/${namespace}/${name}`).digest('hex');
-    return path.join(this.#parts.directory, `${digest}.json`);
+    return path.join(this.#parts.directory, digest + KEPT);
   }
 }
 
-function textOf({ object: { data, ...object }, uids }: KeptObject): string {
+function textOf({ object: { data, ...object }, ...kept }: KeptObject): string {
   const entries = Array.from(data, ([key, value]) => [
     key,
     typeof value === 'string' ? value : { base64: value.toString('base64') },
   ]);
-  return JSON.stringify({ ...object, uids, data: entries });
+  return JSON.stringify({ ...object, ...kept, data: entries });
 }
 
-function readKept({ kind, namespace, name }: ConfigReference, text: string): KeptObject | undefined {
-  const { uids, data, ...object } = z.parse(keptSchema, JSON.parse(text));
-  if (object.kind !== kind || object.namespace !== namespace || object.name !== name) return undefined;
+function readKept(text: string): KeptObject {
+  const { uids, file, data, ...object } = z.parse(keptSchema, JSON.parse(text));
   const bytes = data.map(
     ([key, value]) => [key, typeof value === 'string' ? value : Buffer.from(value.base64, 'base64')] as const,
   );
-  return { object: { ...object, data: new Map(bytes) }, uids };
+  return { object: { ...object, data: new Map(bytes) }, uids, ...(file === undefined ? {} : { file }) };
 }
 
 const uidsIn = (text: string): readonly string[] => z.parse(keptSchema, JSON.parse(text)).uids;

@@ -1,14 +1,18 @@
 /** The ConfigMaps and Secrets of manifests: each source has its own, for its own pods. */
+import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { isInMemory } from '../../host/files/inMemory.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { sourceOf } from '../../pod/api/staticPod.ts';
-import type { ConfigKind, ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
+import type { ConfigKind, ConfigObject } from '../../pod/objects/configObject.ts';
 import { ObjectNotFound, type ObjectsInUse } from '../../pod/objects/podObjects.ts';
 import { referencesOf } from '../../pod/objects/references.ts';
 import type { Clock } from '../clock.ts';
+import { KeptObjects } from './keptObjects.ts';
+import { KeptOfSource, keyOf, type LocalObject } from './keptOfSource.ts';
 import { ObjectNews } from './objectNews.ts';
 
-type ByKey = ReadonlyMap<string, ConfigObject>;
+type ByKey = ReadonlyMap<string, LocalObject>;
 
 /** What a pod of a source names. */
 interface Followed {
@@ -18,17 +22,41 @@ interface Followed {
   isEarly: boolean;
 }
 
+interface LocalParts {
+  readonly clock: Clock;
+  readonly files: FileSystem;
+  /** The UIDs of the pods that have a directory on the node. */
+  readonly podsLeft: () => Promise<readonly string[]>;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+/** `directory` is in memory: where what pods have outlives the agent, of each source in one of its own; absent: nowhere. */
+export function localObjectsOf(
+  sources: readonly string[],
+  directory: string | undefined,
+  { clock, files, podsLeft, onError }: LocalParts,
+): LocalObjects {
+  if (directory === undefined) return new LocalObjects(sources, clock);
+  const keptOf = (source: string) => {
+    const kept = new KeptObjects({ directory: `${directory}-${source}`, files, isInMemory, onError });
+    return [source, new KeptOfSource({ kept, podsLeft, onError })] as const;
+  };
+  return new LocalObjects(sources, clock, new Map(sources.map(keptOf)));
+}
+
 export class LocalObjects implements ObjectsInUse {
   /** Of each source; undefined until it has been read. */
   readonly #sources: Map<string, ByKey | undefined>;
   /** By uid. */
   readonly #pods = new Map<string, Followed>();
   readonly #news: ObjectNews;
+  readonly #kept: ReadonlyMap<string, KeptOfSource>;
 
-  /** `sources` by the names that their pods have of them. */
-  constructor(sources: readonly string[], clock: Clock) {
+  /** `sources` by the names that their pods have of them; `kept` what outlives the agent of each, if anything does. */
+  constructor(sources: readonly string[], clock: Clock, kept: ReadonlyMap<string, KeptOfSource> = new Map()) {
     this.#sources = new Map(sources.map((source) => [source, undefined]));
     this.#news = new ObjectNews(clock, () => []);
+    this.#kept = kept;
   }
 
   /** Tells which pods see a change, until the signal aborts. */
@@ -36,12 +64,18 @@ export class LocalObjects implements ObjectsInUse {
     this.#news.begin(send, signal);
   }
 
+  /** What pods of before the start had of a source, by its manifests. Asked for once, before anything of it is put. */
+  async left(source: string): Promise<ReadonlyMap<string, readonly ConfigObject[]>> {
+    return (await this.#kept.get(source)?.read()) ?? new Map();
+  }
+
   /** All that a source has now. */
-  put(source: string, objects: readonly ConfigObject[]): void {
+  put(source: string, objects: readonly LocalObject[]): void {
     const before = this.#sources.get(source);
-    const now = new Map(objects.map((object) => [keyOf(object), object]));
+    const now = new Map(objects.map((each) => [keyOf(each.object), each]));
     this.#sources.set(source, now);
-    const isOther = (key: string) => before?.get(key)?.resourceVersion !== now.get(key)?.resourceVersion;
+    const versionIn = (all: ByKey | undefined, key: string) => all?.get(key)?.object.resourceVersion;
+    const isOther = (key: string) => versionIn(before, key) !== versionIn(now, key);
     const uids: string[] = [];
     for (const [uid, followed] of this.#pods) {
       if (followed.source !== source) continue;
@@ -49,18 +83,26 @@ export class LocalObjects implements ObjectsInUse {
       followed.isEarly = false;
     }
     if (uids.length > 0) this.#news.changed(uids);
+    this.#keep(source);
   }
 
   follow(pod: Pod): void {
     const { uid, namespace } = pod.metadata;
     const keys = referencesOf(pod).map(({ kind, name }) => keyOf({ kind, namespace, name }));
     const { isEarly = false } = this.#pods.get(uid) ?? {};
-    this.#pods.set(uid, { source: sourceOf(pod) ?? '', keys: new Set(keys), isEarly });
+    const source = sourceOf(pod) ?? '';
+    this.#pods.set(uid, { source, keys: new Set(keys), isEarly });
+    this.#kept.get(source)?.hear(uid);
+    this.#keep(source);
   }
 
   release(uid: string): void {
     this.#pods.delete(uid);
     this.#news.forget(uid);
+    for (const [source, kept] of this.#kept) {
+      kept.hear(uid);
+      this.#keep(source);
+    }
   }
 
   async get(
@@ -80,10 +122,18 @@ export class LocalObjects implements ObjectsInUse {
       if (followed) followed.isEarly = true;
       throw new Error(`the manifests that ${kind.toLowerCase()} "${name}" may be in have not been read yet`);
     }
-    const object = objects?.get(key);
-    if (object === undefined) throw new ObjectNotFound(kind, name);
-    return object;
+    const found = objects?.get(key);
+    if (found === undefined) throw new ObjectNotFound(kind, name);
+    return found.object;
+  }
+
+  /** Nothing is known to have gone before the source has been read. */
+  #keep(source: string): void {
+    const [kept, objects] = [this.#kept.get(source), this.#sources.get(source)];
+    if (kept === undefined || objects === undefined) return;
+    const users = new Map(Array.from(objects.keys(), (key) => [key, [] as string[]]));
+    for (const [uid, followed] of this.#pods)
+      if (followed.source === source) for (const key of followed.keys) users.get(key)?.push(uid);
+    kept.keep(new Map(Array.from(objects, ([key, each]) => [key, { ...each, uids: users.get(key) ?? [] }])));
   }
 }
-
-const keyOf = ({ kind, namespace, name }: ConfigReference): string => `${kind}/${namespace}/${name}`;

@@ -9,13 +9,14 @@ import { messageOf } from '../../pod/failure.ts';
 import type { ConfigObject } from '../../pod/objects/configObject.ts';
 import { createAlarm } from '../alarm.ts';
 import type { Clock } from '../clock.ts';
+import type { LocalObject } from '../objects/keptOfSource.ts';
 import type { Network } from '../services/network.ts';
 import { fetchText } from './fetchText.ts';
 import type { ReadManifests } from './manifestReader.ts';
 import type { ManifestSet } from './manifestSet.ts';
 import { shortProblem } from './problemsToTell.ts';
 import { type Holders, settled } from './settledTexts.ts';
-import { EMPTY_TEXT, podsIn, type StandingText, type TextProblem, takenIn, textOfPods } from './textDocuments.ts';
+import { EMPTY_TEXT, podsIn, type StandingText, type TextProblem, takenIn, textOf } from './textDocuments.ts';
 import { hideSecrets, splitCredentials, withoutSecrets } from './urlSecrets.ts';
 
 export interface ManifestUrl {
@@ -33,6 +34,8 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The last good set from before a restart. */
   readonly lastGood: readonly Pod[] | undefined;
+  /** The objects that pods of that have in use; absent: none. */
+  readonly lastObjects?: readonly ConfigObject[] | undefined;
   readonly readManifests: ReadManifests;
   readonly clock: Clock;
   /** Lets whoever else waits for the event loop have a turn. */
@@ -40,7 +43,7 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly network: Pick<Network, 'fetch'>;
   readonly signal: AbortSignal;
   /** Called with the full set at first and whenever it, or what is wrong, has changed, and with what its pods may name. */
-  readonly onSet: (set: ManifestSet, objects: readonly ConfigObject[]) => void;
+  readonly onSet: (set: ManifestSet, objects: readonly LocalObject[]) => void;
   /** Called when it cannot be read and there is no set to stand in; again when there is another reason. */
   readonly onUnread: (problems: readonly SourceProblem[]) => void;
   /** Told after each answer where it has come to. */
@@ -70,7 +73,7 @@ class HttpSource {
   #standing: StandingText;
   /** Absent: there is no set yet. */
   #pods: readonly Pod[] | undefined;
-  #objects: readonly ConfigObject[] = [];
+  #objects: readonly LocalObject[];
   #holders: Holders = new Map();
   /** What is wrong with the last answer, and with getting one. */
   #invalid: readonly SourceProblem[] = [];
@@ -82,7 +85,9 @@ class HttpSource {
 
   constructor(options: HttpSourceOptions) {
     this.#options = options;
-    this.#standing = options.lastGood ? textOfPods(options.lastGood) : EMPTY_TEXT;
+    const { lastGood, lastObjects = [], url } = options;
+    this.#standing = lastGood ? textOf(lastGood, lastObjects) : EMPTY_TEXT;
+    this.#objects = lastGood ? lastObjects.map((object) => ({ object, file: withoutSecrets(url) })) : [];
   }
 
   async ask(): Promise<void> {

@@ -4,9 +4,10 @@ import type { SourceProblem } from '../../machines/shared/events.ts';
 import { admissionsOf, type RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ConfigObject } from '../../pod/objects/configObject.ts';
+import type { LocalObject } from '../objects/keptOfSource.ts';
 import type { ReadManifests } from './manifestReader.ts';
 import { type Holders, settled } from './settledTexts.ts';
-import { EMPTY_TEXT, podsIn, type StandingText, takenIn, textOfPods } from './textDocuments.ts';
+import { EMPTY_TEXT, podsIn, type StandingText, takenIn, textOf } from './textDocuments.ts';
 
 /** The full set of a source's pods, why what else there is gives none, and what is odd, all as it is now. */
 export interface ManifestSet {
@@ -22,7 +23,7 @@ export interface Beside {
   /** The file of each pod, by uid. */
   readonly files: ReadonlyMap<string, string>;
   /** What its pods may name. */
-  readonly objects: readonly ConfigObject[];
+  readonly objects: readonly LocalObject[];
 }
 
 /** The last good version of a file, as it is kept over a restart: of its pods alone, for no Secret may come to rest on a disk. */
@@ -63,6 +64,8 @@ export interface ManifestFilesOptions {
   readonly isLenient: boolean;
   /** Last good versions by file, from before a restart. */
   readonly lastGood: ReadonlyMap<string, GoodManifest>;
+  /** Last good versions of the objects that pods have in use, by file, from before a restart; absent: there are none. */
+  readonly lastObjects?: ReadonlyMap<string, readonly ConfigObject[]>;
   readonly readManifests: ReadManifests;
   /** Lets whoever else waits for the event loop have a turn. */
   readonly nextTurn: () => Promise<void>;
@@ -87,7 +90,11 @@ export class ManifestFiles {
 
   constructor(options: ManifestFilesOptions) {
     this.#options = options;
-    for (const [file, kept] of options.lastGood) this.#entries.set(file, { standing: textOfPods(kept.pods), kept });
+    const { lastGood, lastObjects = new Map() } = options;
+    for (const file of new Set([...lastGood.keys(), ...lastObjects.keys()])) {
+      const kept = lastGood.get(file);
+      this.#entries.set(file, { standing: textOf(kept?.pods ?? [], lastObjects.get(file)), kept });
+    }
   }
 
   /**

@@ -3,6 +3,7 @@ import type { SourceProblem } from '../../machines/shared/events.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Need } from '../../pod/api/validation/static.ts';
 import type { ConfigObject } from '../../pod/objects/configObject.ts';
+import type { LocalObject } from '../objects/keptOfSource.ts';
 import { keyOf } from './manifestText.ts';
 import { problemsToTell, shortProblem } from './problemsToTell.ts';
 import {
@@ -21,7 +22,7 @@ export interface SettledTexts {
   /** With the pods that are used from now on. */
   readonly texts: ReadonlyMap<string, StandingText>;
   readonly pods: readonly Pod[];
-  readonly objects: readonly ConfigObject[];
+  readonly objects: readonly LocalObject[];
   readonly problems: readonly SourceProblem[];
   readonly warnings: readonly SourceProblem[];
   readonly holders: Holders;
@@ -48,7 +49,7 @@ export function settled(texts: ReadonlyMap<string, StandingText>, held: Holders,
     needs.filter(({ kind, name }) => !objectHolders.has(keyOf(kind, { namespace: pod.metadata.namespace, name })));
   const admitted = new Map(Array.from(texts, ([file, text]) => [file, admitting(text, lacks)]));
   const podHolders = holdersOf(admitted, held, ({ pod }) => pod?.metadata.uid);
-  const [pods, objects]: [Pod[], ConfigObject[]] = [[], []];
+  const [pods, objects]: [Pod[], LocalObject[]] = [[], []];
   const [problems, warnings]: [SourceProblem[], SourceProblem[]] = [[], []];
   const fileOf = new Map<string, string>();
   for (const [file, text] of admitted) {
@@ -63,7 +64,7 @@ export function settled(texts: ReadonlyMap<string, StandingText>, held: Holders,
       if ((pod && podHolder !== place) || (object && objectHolder !== place)) continue;
       if (pod) fileOf.set(pod.metadata.uid, file);
       if (pod) pods.push(pod);
-      if (object) objects.push(object);
+      if (object) objects.push({ object, file });
       warnings.push(...document.warnings.map((warning) => ({ file, ...warning })));
     }
   }

@@ -51,7 +51,7 @@ export interface SourceParts {
   /** What that says of the node, if there is one. */
   readonly ownNode?: Pick<OwnNode, 'heard'>;
   /** Keeps the ConfigMaps and Secrets of manifests; absent: nobody asks for them. */
-  readonly localObjects?: Pick<LocalObjects, 'put' | 'begin'>;
+  readonly localObjects?: Pick<LocalObjects, 'put' | 'begin' | 'left'>;
   readonly jitter: () => number;
   readonly onError: (source: string, error: unknown) => void;
   /** Told which file each static pod is in, by uid, whenever that changes. */
@@ -101,6 +101,8 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
   return async (send, { signal }) => {
     if (path === undefined) return;
     const { common, onState } = following('file', parts, { place: path, everyMs: fileCheckMs, send, signal });
+    const lastObjects = await localObjects?.left('file');
+    if (signal.aborted) return;
     const watching = watchManifests({
       ...{ ...common, files, readManifests, signal, path },
       onSet: (set, { files, objects }) => {
@@ -111,6 +113,7 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
       },
       listEveryMs: fileCheckMs,
       lastGood: durable.manifests,
+      ...(lastObjects === undefined ? {} : { lastObjects }),
       onManifest: ({ file, manifest }) => {
         const kept = manifest === null ? store.remove('manifests', file) : store.write('manifests', file, manifest);
         kept.catch((error) => onError('store', error));
@@ -130,6 +133,8 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
     const keep = (kept: Promise<void>) => void kept.catch((error) => onError('store', error));
     for (const other of durable.fetched.keys()) if (other !== key) keep(store.remove('fetched', other));
     const { common, onState, tell } = following('http', parts, { place: withoutSecrets(url), everyMs, send, signal });
+    const left = await localObjects?.left('http');
+    if (signal.aborted) return;
     const watching = watchManifestUrl({
       ...{ ...common, ...manifestUrl, network, readManifests, signal },
       onSet: (set, objects) => {
@@ -137,6 +142,7 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
         common.onSet(set);
       },
       lastGood: durable.fetched.get(key),
+      lastObjects: left?.get(withoutSecrets(url)),
       onUnread: (problems) => tell({ type: 'config.sourceUnread', source: 'http', problems }),
       onGood: (pods) => keep(store.write('fetched', key, [...pods])),
     });

@@ -43,9 +43,12 @@ export interface StandingText {
 
 export const EMPTY_TEXT: StandingText = { documents: new Map(), problems: [] };
 
-/** A text of which no more is known than the pods that it gave. */
-export const textOfPods = (pods: readonly Pod[]): StandingText => ({
-  documents: new Map(pods.map((pod) => [keyOf('Pod', pod.metadata), { pod, warnings: [] }])),
+/** A text of which no more is known than the pods that it gave, and the objects. */
+export const textOf = (pods: readonly Pod[], objects: readonly ConfigObject[] = []): StandingText => ({
+  documents: new Map<string, StandingDocument>([
+    ...pods.map((pod) => [keyOf('Pod', pod.metadata), { pod, warnings: [] }] as const),
+    ...objects.map((object) => [keyOf(object.kind, object), { object, warnings: [] }] as const),
+  ]),
   problems: [],
 });
 

@@ -1,17 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
+import type { LocalObject } from '../../../actors/objects/keptOfSource.ts';
 import { LocalObjects } from '../../../actors/objects/localObjects.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { ConfigKind, ConfigObject } from '../../../pod/objects/configObject.ts';
+import type { ConfigKind } from '../../../pod/objects/configObject.ts';
 import { objectOfManifest } from '../../../pod/objects/objectManifest.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { reads, shows } from './support/heldCluster.ts';
 
 const { signal } = new AbortController();
 
-function objectNamed(name: string, value: string, kind: ConfigKind = 'ConfigMap', namespace = 'default'): ConfigObject {
-  return objectOfManifest({ kind, namespace, name, isImmutable: false, type: '', data: [['k', value]] });
+function objectNamed(name: string, value: string, kind: ConfigKind = 'ConfigMap', namespace = 'default'): LocalObject {
+  const data = [['k', value]] as const;
+  return { object: objectOfManifest({ kind, namespace, name, isImmutable: false, type: '', data }), file: '/pods/a' };
 }
 
 function podOf(source: string, uid: string, spec: Partial<Pod['spec']>, namespace = 'default'): Pod {

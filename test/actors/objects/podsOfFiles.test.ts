@@ -1,6 +1,7 @@
 /** A box without a cluster: pods that take a ConfigMap and a Secret out of files. */
-import { chmod, mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises';
-import { expect, test } from '@jest/globals';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readInPlace } from '../../../actors/simulated/readInPlace.ts';
 import { configText, documents, podText, secretText } from '../../fakes/manifests.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
@@ -122,4 +123,78 @@ test('its volume and variables are of the file, and the volume follows it in pla
   await write(node, 'all.yaml', documents(configText('app', 'mode: last'), showing));
   expect(await mode()).toBe('last');
   expect(node.container('web-node-1').restartCount).toBe(0);
+});
+
+describe('what a pod that runs has of files outlives the agent, where there is memory to keep it in', () => {
+  const showing = podText('web', 'volumes: [{name: v, configMap: {name: app}}], ', IMAGE).replace(
+    'image:',
+    'env: [{name: K, valueFrom: {secretKeyRef: {name: app, key: password}}}], image:',
+  );
+  const objects = documents(secretText('app', `password: ${SECRET}`), configText('app', 'mode: slow'));
+  let memory = '';
+  beforeEach(async () => {
+    // It is in memory on every host.
+    memory = await mkdtemp('/dev/shm/statelet-kept-');
+  });
+  afterEach(() => rm(memory, { recursive: true }));
+
+  async function running() {
+    const node = await simulatedNode({ fromFiles: true, parts: { keptObjects: join(memory, 'objects') } });
+    await write(node, 'web.yaml', showing);
+    await write(node, 'objects.yaml', objects);
+    expect(node.pod('web-node-1').phase).toBe('Running');
+    return node;
+  }
+  const kept = async () => (await readdir(join(memory, 'objects-file'))).length;
+  /** While no agent is there. */
+  async function meanwhile(node: SimulatedNode, act: (file: string) => Promise<unknown>): Promise<void> {
+    node.killAgent();
+    await node.clock.advance(0);
+    await act(join(node.manifestDir, 'objects.yaml'));
+    await node.startAgent();
+    await node.advance('25s');
+  }
+  /** Its container ends, and has to be made anew of what its pod has. */
+  async function crash(node: SimulatedNode): Promise<void> {
+    node.runtime.exitContainer(node.containerId('web-node-1').replace(/^.*:\/\//, ''), 1);
+    await node.advance('60s');
+  }
+
+  test.each([
+    ['is broken', (file: string) => writeFile(file, 'kind: Secret\nmetadata: [\n')],
+    [
+      'has a mistake in each',
+      (file: string) => writeFile(file, objects.replaceAll(/(password|mode): [\w-]+/g, '$1: [1]')),
+    ],
+    ['cannot be read', (file: string) => unlink(file).then(() => symlink(file, file))],
+  ])('also where their file %s meanwhile', async (_, spoil) => {
+    const node = await running();
+    expect(await kept()).toBe(2);
+    await meanwhile(node, spoil);
+    expect(problemsOf(node).length).toBeGreaterThan(0);
+    await crash(node);
+    expect(node.container('web-node-1')).toMatchObject({ restartCount: 1, state: { running: {} } });
+    expect(await kept()).toBe(2);
+    await unlink(join(node.manifestDir, 'objects.yaml'));
+    await write(node, 'objects.yaml', objects);
+    expect(problemsOf(node)).toEqual([]);
+    expect(JSON.stringify(node.entries)).not.toContain(SECRET);
+    expect(await onDisk(node)).not.toContain(SECRET);
+  });
+
+  test('but not where somebody has taken them out of their file', async () => {
+    const node = await running();
+    await meanwhile(node, (file) => writeFile(file, configText('app', 'mode: slow')));
+    await crash(node);
+    expect(node.container('web-node-1').state).toMatchObject({ waiting: { reason: 'CreateContainerConfigError' } });
+    expect(await kept()).toBe(1);
+  });
+
+  test('nor once the pod is gone', async () => {
+    const node = await running();
+    await unlink(join(node.manifestDir, 'web.yaml'));
+    await node.advance('120s');
+    expect(node.has('web-node-1')).toBe(false);
+    expect(await kept()).toBe(0);
+  });
 });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
+import type { LocalObject } from '../../../actors/objects/keptOfSource.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import { LARGEST_TEXT } from '../../../actors/sources/manifestLimits.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
@@ -24,7 +25,7 @@ let path: string;
 let stop: AbortController;
 let ended: Promise<void> | undefined;
 let set: ManifestSet | undefined;
-let objects: readonly ConfigObject[] = [];
+let objects: readonly LocalObject[] = [];
 let wake: () => void;
 
 beforeEach(async () => {
@@ -154,7 +155,7 @@ test('a Secret of as much as an API server stores is taken in each way to write 
   expect(problems).toMatchObject([
     { path: 'data', message: 'Too long: may not be more than 1048576 bytes (Secret default/more)' },
   ]);
-  expect(objects.map(({ name, data }) => [name, data.get('k')?.length])).toEqual([
+  expect(objects.map(({ object: { name, data } }) => [name, data.get('k')?.length])).toEqual([
     ['line', bytes.length],
     ['lines', bytes.length],
     ['text', bytes.length],

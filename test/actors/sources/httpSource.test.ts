@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
+import type { LocalObject } from '../../../actors/objects/keptOfSource.ts';
 import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { type ManifestUrl, watchManifestUrl } from '../../../actors/sources/httpSource.ts';
+import { type HttpSourceOptions, type ManifestUrl, watchManifestUrl } from '../../../actors/sources/httpSource.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
@@ -30,7 +31,7 @@ let ended: Promise<void> | undefined;
 let sets: ManifestSet[];
 let unread: (readonly SourceProblem[])[];
 let good: (readonly Pod[])[];
-let objects: readonly string[];
+let objects: readonly LocalObject[];
 
 beforeEach(async () => {
   [requests, sets, unread, good] = [[], [], [], []];
@@ -55,22 +56,23 @@ afterEach(async () => {
 
 interface Start {
   readonly lastGood?: readonly Pod[];
+  readonly lastObjects?: HttpSourceOptions['lastObjects'];
   readonly clock?: Clock;
   readonly headers?: ManifestUrl['headers'];
   readonly classes?: () => RuntimeClasses;
 }
 
-function start({ lastGood, clock = systemClock, headers = [], classes }: Start = {}): void {
+function start({ lastGood, lastObjects, clock = systemClock, headers = [], classes }: Start = {}): void {
   ended = watchManifestUrl({
     nextTurn,
     network,
-    ...{ url, headers, everyMs: 10, nodeName: 'node-1', clock, lastGood, signal: stop.signal },
+    ...{ url, headers, everyMs: 10, nodeName: 'node-1', clock, lastGood, lastObjects, signal: stop.signal },
     readManifests: createManifestReader({ clock, signal: stop.signal }),
     ...(classes ? { readClasses: async () => classes() } : {}),
     onState: () => {},
     onSet: (set, found) => {
       sets.push(set);
-      objects = found.map(({ kind, name }) => `${kind} ${name}`);
+      objects = found;
     },
     onUnread: (problems) => unread.push(problems),
     onGood: (pods) => good.push(pods),
@@ -291,7 +293,7 @@ describe('an answer with ConfigMaps and Secrets', () => {
     start();
     await until(() => sets.length === 1);
     expect(sets[0] && namesOf(sets[0])).toEqual(['p-node-1', 'q-node-1']);
-    expect(objects).toEqual(['Secret s']);
+    expect(objects).toMatchObject([{ object: { kind: 'Secret', name: 's' }, file: url }]);
     expect(JSON.stringify([good, sets])).not.toContain('hunter2');
   });
 
@@ -338,21 +340,23 @@ describe('a URL that cannot be read at the start', () => {
   });
 
   test('stands with its last good set from before a restart, which an answer replaces', async () => {
-    answers(manifest('web', { uid: 'web' }));
+    answers(documents(podText('web'), secretText('s', 'k: v')));
     start();
-    await until(() => good.length === 1);
+    await until(() => sets.length === 1);
+    const before = objects;
     stop.abort();
     await ended;
-    [stop, sets] = [new AbortController(), []];
+    [stop, sets, objects] = [new AbortController(), [], []];
     answers('no', 500);
-    start({ lastGood: good[0] ?? [] });
+    start({ lastGood: good[0] ?? [], lastObjects: before.map(({ object }) => object) });
     await until(() => sets.length === 1);
     expect(sets[0]).toMatchObject({ pods: good[0], problems: [{ file: url }] });
+    expect([objects, before.length]).toEqual([before, 1]);
     expect(unread).toEqual([]);
     answers(list());
     await until(() => sets.length === 2);
     expect(sets[1]).toMatchObject({ pods: [], problems: [] });
-    expect(good[1]).toEqual([]);
+    expect([good[1], objects]).toEqual([[], []]);
   });
 
   test('where nobody listens it says why', async () => {

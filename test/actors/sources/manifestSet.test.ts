@@ -104,7 +104,7 @@ describe('a file that holds more than pods', () => {
     expect(kept).toEqual([{ file: FILE, manifest: { pods } }]);
     expect(JSON.stringify(kept)).not.toContain('hunter2');
     expect(beside()).toMatchObject({
-      objects: [{ kind: 'Secret', name: 's' }],
+      objects: [{ object: { kind: 'Secret', name: 's' }, file: FILE }],
       files: new Map([[pods?.[0]?.metadata.uid, FILE]]),
     });
     const again = files(kept[0]?.manifest ?? undefined);
@@ -118,7 +118,7 @@ describe('a file that holds more than pods', () => {
     const before = await list(both());
     const after = await list(both('password: other'));
     expect(after?.pods[0]).toBe(before?.pods[0]);
-    expect(String(beside().objects[0]?.data.get('password'))).toBe('other');
+    expect(String(beside().objects[0]?.object.data.get('password'))).toBe('other');
     expect(kept).toHaveLength(1);
   });
 

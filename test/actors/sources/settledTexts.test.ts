@@ -43,7 +43,7 @@ describe('a pod that names a ConfigMap or a Secret', () => {
     });
     const both = await settle({ [A]: podText('p', ofConfig('c')), [B]: configText('c', 'k: v') });
     expect(both).toMatchObject({ pods: ['p-node'], said: [] });
-    expect(both.objects).toMatchObject([{ kind: 'ConfigMap', name: 'c' }]);
+    expect(both.objects).toMatchObject([{ object: { kind: 'ConfigMap', name: 'c' }, file: B }]);
     expect([...both.fileOf.values()]).toEqual([A]);
   });
 
@@ -82,7 +82,8 @@ describe('a pod that names a ConfigMap or a Secret', () => {
 
 test('of two files with one object that which had it keeps it, and the other is told', async () => {
   const settle = source();
-  const valueIn = (found: Awaited<ReturnType<typeof settle>>) => found.objects.map(({ data }) => data.get('k'));
+  const valueIn = (found: Awaited<ReturnType<typeof settle>>) =>
+    found.objects.map(({ object }) => object.data.get('k'));
   expect(valueIn(await settle({ [B]: configText('c', 'k: b') }))).toEqual(['b']);
   const both = await settle({ [A]: configText('c', 'k: a'), [B]: configText('c', 'k: b2') });
   expect(valueIn(both)).toEqual(['b2']);

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
+import type { LocalObject } from '../../../actors/objects/keptOfSource.ts';
 import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { sourcesFeed } from '../../../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
-import type { ConfigObject } from '../../../pod/objects/configObject.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { configText, documents, podText } from '../../fakes/manifests.ts';
 
@@ -202,8 +202,9 @@ test('the objects of a source are there before its pods are told, whichever it i
   const told: string[] = [];
   const localObjects = {
     begin: () => {},
-    put: (source: string, objects: readonly ConfigObject[]) =>
-      void told.push(`${source}: ${objects.map(({ name }) => name)}`),
+    left: async () => new Map(),
+    put: (source: string, objects: readonly LocalObject[]) =>
+      void told.push(`${source}: ${objects.map(({ object }) => object.name)}`),
   };
   const manifestUrl = { url, headers: [], everyMs: 20_000 };
   const { next } = await follow({ staticPodPath: join(directory, 'pods'), manifestUrl, localObjects }, (fact) => {

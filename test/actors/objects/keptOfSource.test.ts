@@ -1,0 +1,77 @@
+import { expect, test } from '@jest/globals';
+import type { KeptObject } from '../../../actors/objects/keptObjects.ts';
+import { KeptOfSource, keyOf, type LocalObject } from '../../../actors/objects/keptOfSource.ts';
+import type { ConfigReference } from '../../../pod/objects/configObject.ts';
+import { objectOfManifest } from '../../../pod/objects/objectManifest.ts';
+
+const FILE = '/pods/a.yaml';
+
+const secret = (name: string, value = 'v'): LocalObject => {
+  const data = [['k', value]] as const;
+  const about = { kind: 'Secret', namespace: 'default', name, isImmutable: false, type: 'Opaque' } as const;
+  return { object: objectOfManifest({ ...about, data }), file: FILE };
+};
+
+/** What is kept in memory that outlives agents, and the writes of the present one. */
+function world(left: readonly string[] = []) {
+  const disk = new Map<string, KeptObject>();
+  const writes: string[] = [];
+  const errors: unknown[] = [];
+  const kept = {
+    all: async () => [...disk.values()],
+    keep: (each: KeptObject) => {
+      disk.set(keyOf(each.object), each);
+      writes.push(`${each.object.name} of ${each.uids}`);
+    },
+    forget: (reference: ConfigReference) => {
+      disk.delete(keyOf(reference));
+      writes.push(`no ${reference.name}`);
+    },
+    keepOnly: async (uids: ReadonlySet<string>) => {
+      for (const [key, each] of disk) if (!each.uids.some((uid) => uids.has(uid))) disk.delete(key);
+    },
+  };
+  const agent = (podsLeft = async () => left) =>
+    new KeptOfSource({ kept, podsLeft, onError: (_, error) => void errors.push(error) });
+  const there = (...used: (readonly [LocalObject, ...string[]])[]) =>
+    new Map(used.map(([each, ...uids]) => [keyOf(each.object), { ...each, uids }]));
+  return { agent, there, errors, asked: () => writes.splice(0) };
+}
+
+test('what pods name is kept, by its file, for as long as any does; nothing else is', async () => {
+  const { agent, there, asked } = world();
+  const first = agent();
+  first.keep(there([secret('a')], [secret('b'), 'web']));
+  first.keep(there([secret('a'), 'web'], [secret('b'), 'web']));
+  first.keep(there([secret('a'), 'web'], [secret('b'), 'db', 'web']));
+  expect(asked()).toEqual(['b of web', 'a of web', 'b of db,web']);
+  first.keep(there([secret('a', 'new'), 'web'], [secret('b')]));
+  expect(asked()).toEqual(['a of web', 'no b']);
+  // It has been taken out of its file.
+  first.keep(there());
+  expect(asked()).toEqual(['no a']);
+});
+
+test('another agent has it for the pods that are left, until it has heard of each', async () => {
+  const { agent, there, asked } = world(['web', 'db']);
+  agent().keep(there([secret('a'), 'web', 'db'], [secret('b'), 'gone']));
+  asked();
+  const next = agent();
+  expect(await next.read()).toEqual(new Map([[FILE, [secret('a').object]]]));
+  next.keep(there([secret('a')]));
+  next.hear('web');
+  next.keep(there([secret('a'), 'web']));
+  expect(asked()).toEqual([]);
+  next.hear('db');
+  next.keep(there([secret('a'), 'web']));
+  expect(asked()).toEqual(['a of web']);
+  next.keep(there([secret('a')]));
+  expect(asked()).toEqual(['no a']);
+});
+
+test('where it is not known which pods are left nothing is had, and that is told', async () => {
+  const { agent, errors } = world();
+  const broken = agent(() => Promise.reject(new Error('EIO')));
+  expect(await broken.read()).toEqual(new Map());
+  expect(errors).toEqual([new Error('EIO')]);
+});
