@@ -1,0 +1,64 @@
+/**
+ * Watches a thousand ConfigMaps that pods show, at a server whose address and authority come by its input, and says what of
+ * memory that takes. Needs `--expose-gc`: what nobody holds any more costs nothing.
+ */
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createSecureContext } from 'node:tls';
+import { systemClock } from '../../../actors/clock.ts';
+import { clusterObjects } from '../../../actors/objects/clusterObjects.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { KubeClient } from '../../../kube/client.ts';
+import { Http2Transport } from '../../../kube/http2/http2Transport.ts';
+import { podWith } from '../../fakes/pods.ts';
+
+const { gc } = globalThis;
+if (gc === undefined) throw new Error('run it with --expose-gc');
+const { port, ca, token } = JSON.parse(await text(process.stdin));
+const [PODS, VOLUMES] = [100, 10];
+
+const transport = new Http2Transport(
+  {
+    ...{ origin: `https://127.0.0.1:${port}`, basePath: '', isInsecure: false },
+    credentials: { context: async () => createSecureContext({ ca }), token: async () => token, refused: () => {} },
+  },
+  systemClock,
+);
+const client = new KubeClient({ transport, clock: systemClock, userAgent: 'statelet/test' });
+const store = clusterObjects({
+  ...{ client, clock: systemClock, jitter: Math.random, files: hostFiles, podsLeft: async () => [] },
+  ...{ ownNode: { current: undefined }, settings: { strategy: 'Watch', syncMs: 60_000 }, onError: console.error },
+});
+const { signal } = new AbortController();
+void store.run(() => {}, { signal });
+
+function podShowing(names: readonly string[]) {
+  const pod = podWith('p', { volumes: names.map((name) => ({ name, configMap: { name } })) });
+  return { ...pod, metadata: { ...pod.metadata, uid: names.join() } };
+}
+
+async function read(names: readonly string[]): Promise<void> {
+  const pod = podShowing(names);
+  store.follow(pod);
+  const got = (name: string): Promise<unknown> =>
+    store.get(pod, 'ConfigMap', name, { signal }).catch(() => pause(20).then(() => got(name)));
+  await Promise.all(names.map(got));
+}
+
+/** In MiB. */
+async function held(): Promise<number> {
+  for (let round = 0; round < 5; round += 1) {
+    gc?.();
+    await pause(50);
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 2 ** 20;
+}
+
+// One connection, and all code that is needed, is there in any case.
+await read(['c0']);
+const before = await held();
+for (let pod = 0; pod < PODS; pod += 1)
+  await read(Array.from({ length: VOLUMES }, (_, index) => `c${pod * VOLUMES + index}`));
+console.log(JSON.stringify({ held: (await held()) - before }));
+process.exit();
