@@ -28,6 +28,9 @@ const WARNED_OF = new Set([
   'removeMirror',
   'watch',
   'events',
+  'objects',
+  'tokens',
+  'images',
 ]);
 /** So many different failures are remembered as told. */
 const REMEMBERED = 100;

@@ -7,7 +7,9 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
+import { parsedJson } from '../../pod/parsedJson.ts';
 
 /** An object, and the pods that had it. */
 export interface KeptObject {
@@ -51,7 +53,7 @@ export class KeptObjects {
 
   /** Undefined where none was kept, or none that can be read. */
   async read(reference: ConfigReference): Promise<KeptObject | undefined> {
-    if (!(await this.#usable())) return undefined;
+    if (!(await this.#isThere())) return undefined;
     const kept = await this.#readFile(this.#fileOf(reference));
     const { kind, namespace, name } = kept?.object ?? {};
     return kind === reference.kind && namespace === reference.namespace && name === reference.name ? kept : undefined;
@@ -59,18 +61,24 @@ export class KeptObjects {
 
   /** All that there is, but what cannot be read. */
   async all(): Promise<KeptObject[]> {
-    if (!(await this.#usable())) return [];
+    if (!(await this.#isThere())) return [];
     const { files, directory } = this.#parts;
     const names = (await files.readdir(directory)).filter((name) => name.endsWith(KEPT));
     const found = await Promise.all(names.map((name) => this.#readFile(path.join(directory, name))));
     return found.filter((each) => each !== undefined);
   }
 
+  /** What is wrong with a file is told without a word of it, which may be of a Secret. */
   async #readFile(file: string): Promise<KeptObject | undefined> {
+    const why = 'what pods had of a ConfigMap or Secret was kept, and cannot be read';
+    const { files, onError } = this.#parts;
     try {
-      return readKept(await this.#parts.files.readFile(file));
-    } catch (error) {
-      if (!isMissing(error)) this.#parts.onError('objects', error);
+      const kept = readKept(await files.readFile(file));
+      if (kept === undefined) onError('objects', new NodeFailure('StoreDamaged', `${why}: ${file}`));
+      return kept;
+    } catch (cause) {
+      if (!isMissing(cause))
+        onError('objects', new NodeFailure('StoreFailed', `${why}: ${messageOf(cause)}`, { cause }));
       return undefined;
     }
   }
@@ -85,7 +93,7 @@ export class KeptObjects {
 
   /** Deletes what no pod of these had. */
   async keepOnly(uids: ReadonlySet<string>): Promise<void> {
-    if (!(await this.#usable())) return;
+    if (!(await this.#isThere())) return;
     const { files, directory } = this.#parts;
     for (const name of await files.readdir(directory)) {
       const file = path.join(directory, name);
@@ -111,10 +119,11 @@ export class KeptObjects {
   }
 
   async #write(): Promise<void> {
-    const usable = await this.#usable();
+    const isNeeded = [...this.#wanted.values()].some((kept) => kept !== undefined);
+    const usable = isNeeded ? await this.#usable() : await this.#isThere();
     for (const [file, kept] of this.#wanted) {
       this.#wanted.delete(file);
-      if (usable) await this.#put(file, kept).catch((error: unknown) => this.#parts.onError('objects', error));
+      if (usable) await this.#put(file, kept).catch((cause: unknown) => this.#tell(cause));
     }
     if (this.#wanted.size > 0) await this.#write();
   }
@@ -132,14 +141,28 @@ export class KeptObjects {
     }
   }
 
+  /** Where nothing was ever kept nothing is made to look for it. */
+  async #isThere(): Promise<boolean> {
+    const { files, directory } = this.#parts;
+    if (this.#isUsable !== undefined) return this.#isUsable;
+    // What else is wrong with it is told when it is used.
+    const isMissingYet = await files.lstat(directory).then(() => false, isMissing);
+    return !isMissingYet && this.#usable();
+  }
+
   /** The directory is made by this agent, and is its own. */
   #usable(): Promise<boolean> {
-    this.#isUsable ??= this.#prepare().catch((error: unknown) => {
+    this.#isUsable ??= this.#prepare().catch((cause: unknown) => {
       this.#isUsable = undefined;
-      this.#parts.onError('objects', error);
+      this.#tell(cause);
       return false;
     });
     return this.#isUsable;
+  }
+
+  #tell(cause: unknown): void {
+    const what = 'what pods have of ConfigMaps and Secrets is not kept over a restart of the agent';
+    this.#parts.onError('objects', new NodeFailure('StoreFailed', `${what}: ${messageOf(cause)}`, { cause }));
   }
 
   async #prepare(): Promise<boolean> {
@@ -169,12 +192,14 @@ function textOf({ object: { data, ...object }, ...kept }: KeptObject): string {
   return JSON.stringify({ ...object, ...kept, data: entries });
 }
 
-function readKept(text: string): KeptObject {
-  const { uids, file, data, ...object } = z.parse(keptSchema, JSON.parse(text));
+function readKept(text: string): KeptObject | undefined {
+  const read = z.safeParse(keptSchema, parsedJson(text));
+  if (!read.success) return undefined;
+  const { uids, file, data, ...object } = read.data;
   const bytes = data.map(
     ([key, value]) => [key, typeof value === 'string' ? value : Buffer.from(value.base64, 'base64')] as const,
   );
   return { object: { ...object, data: new Map(bytes) }, uids, ...(file === undefined ? {} : { file }) };
 }
 
-const uidsIn = (text: string): readonly string[] => z.parse(keptSchema, JSON.parse(text)).uids;
+const uidsIn = (text: string): readonly string[] => readKept(text)?.uids ?? [];

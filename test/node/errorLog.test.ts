@@ -24,6 +24,9 @@ describe('what goes wrong beside the pods', () => {
     ['nodeAgent', 'error'],
     ['relist', 'warn'],
     ['containerEvents', 'warn'],
+    ['objects', 'warn'],
+    ['tokens', 'warn'],
+    ['images', 'warn'],
     ['pullImage', 'debug'],
   ])('%s is logged as %s', async (source, level) => {
     const { lines, onError } = await log();

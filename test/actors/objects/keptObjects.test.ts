@@ -71,6 +71,31 @@ describe('what is kept', () => {
   });
 });
 
+test('all that was kept is had at once, with the files that it is of; what cannot be read is left out', async () => {
+  const directory = join(folder, 'objects');
+  const { kept } = keptIn(directory);
+  const [one, other] = [
+    { object: secret, uids: ['web'], file: '/pods/a.yaml' },
+    { object: { ...secret, name: 'other' }, uids: ['db'] },
+  ];
+  for (const each of [one, other]) kept.keep(each);
+  await kept.settled();
+  await writeFile(join(directory, 'nonsense.json'), '{');
+  await writeFile(join(directory, 'half.json.tmp'), '{');
+  const next = keptIn(directory);
+  expect(await next.kept.all()).toEqual(expect.arrayContaining([one, other]));
+  expect(next.problems).toHaveLength(1);
+});
+
+test('to look for what was kept makes nothing, and needs no right to make it', async () => {
+  const { kept, problems } = keptIn(join(folder, 'missing', 'objects'));
+  await kept.keepOnly(new Set());
+  expect([await kept.all(), await kept.read(secret)]).toEqual([[], undefined]);
+  kept.forget(secret);
+  await kept.settled();
+  expect([await readdir(folder), problems]).toEqual([[], []]);
+});
+
 describe('nothing is kept', () => {
   test('on a disk', async () => {
     const { kept, problems } = keptIn(join(folder, 'objects'), false);
@@ -103,7 +128,9 @@ describe('nothing is kept', () => {
     kept.keep({ object: secret, uids: ['web'] });
     await kept.settled();
     expect(await kept.read(secret)).toBeUndefined();
-    expect(problems[0]).toContain('not a directory that only this agent may enter');
+    expect(problems[0]).toMatch(
+      /is not kept over a restart of the agent: .* is not a directory that only this agent may/,
+    );
   });
 
   test('of what others have put there', async () => {
@@ -113,11 +140,12 @@ describe('nothing is kept', () => {
     await kept.settled();
     const [name = ''] = await readdir(directory);
     const text = await readFile(join(directory, name), 'utf8');
-    for (const nonsense of ['', '{}', text.replace('"name":"app"', '"name":"b"')]) {
+    for (const nonsense of ['hunter2', '{"hunter2":1}', text.replace('"name":"app"', '"name":"b"')]) {
       await writeFile(join(directory, name), nonsense);
       expect(await kept.read(secret)).toBeUndefined();
     }
-    expect(problems).toHaveLength(2);
+    const why = `what pods had of a ConfigMap or Secret was kept, and cannot be read: ${join(directory, name)}`;
+    expect(problems).toEqual([`NodeFailure: ${why}`, `NodeFailure: ${why}`]);
   });
 });
 
