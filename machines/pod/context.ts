@@ -119,7 +119,10 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
   };
 }
 
-/** As far as the pod waits for them: an image that cannot be had holds up only the containers that mount it (C16). */
+/**
+ * As far as the pod waits for them: an image that cannot be had holds up only the containers that mount it (C16), and what
+ * cannot be mounted once more after a restart of the agent none that runs.
+ */
 export const areVolumesSettled = ({ volumes }: PodContext): boolean =>
   Object.values(volumes).every(({ lifecycle }) => lifecycle === 'mounted' || lifecycle === 'delayed');
 

@@ -37,6 +37,8 @@ export interface VolumeInput {
   readonly name: string;
   /** Its pod has ended under an earlier agent: what that one left of it goes. */
   readonly isLeft?: boolean;
+  /** Containers of its pod run that an earlier agent has started: it is theirs already. */
+  readonly isInUse?: boolean;
   /** The pod's number in the order of arrival: who came first pulls first. */
   readonly ticket: number;
 }
@@ -151,9 +153,13 @@ export const volumeSetup = setup({
       lifecycle: params.lifecycle,
       ...(context.mounted === undefined ? {} : { mounted: context.mounted }),
     })),
-    /** An image that cannot be had holds up only those that mount it; while the runtime is away nobody can start. */
+    /**
+     * An image that cannot be had holds up only those that mount it, and what cannot be had any more after a restart of the
+     * agent nobody who runs; while the runtime is away nobody can start.
+     */
     reportDelay: enqueueActions(({ context, event, enqueue }) => {
-      if (imageOf(context) === undefined || isRuntimeAway(context.failure)) return;
+      const holdsUpAll = imageOf(context) === undefined && context.isInUse !== true;
+      if (holdsUpAll || isRuntimeAway(context.failure)) return;
       if (event.type === 'image.changed' && !event.isDelayed) return;
       enqueue.sendTo(parent<PodEvent>(), { type: 'volume.changed', name: context.name, lifecycle: 'delayed' });
     }),

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
-import { upNode } from './support/node.ts';
+import { allRun, identitiesOf, runNode, upNode } from './support/node.ts';
 
 const node = await nodeForAllTests(upNode);
+const lasting = await nodeForAllTests(runNode);
 const example = await readFile(join(import.meta.dirname, '../../examples/standalone/notes.yaml'), 'utf8');
 const PASSWORD = 'only-an-example';
 
@@ -41,4 +42,24 @@ test('what is not there is refused until it is, and other kinds say what to writ
   await node.write('objects', example.slice(0, example.lastIndexOf('---')).replaceAll('notes', 'late'));
   const { metadata } = await node.running('late');
   expect(metadata.name).toBe('late-node');
+});
+
+test('a pod runs on over a restart of the agent, though the file of its objects is broken by then', async () => {
+  const at = example.lastIndexOf('---');
+  await chmod(await lasting.write('objects', example.slice(0, at)), 0o600);
+  await lasting.write('notes', example.slice(at + '---\n'.length));
+  const before = await lasting.running('notes');
+  lasting.agent.kill('SIGKILL');
+  await lasting.agent.ended;
+  await lasting.write('objects', 'kind: Secret\nmetadata: [\n');
+  await lasting.start();
+  await eventually('the file is told to be broken', async () =>
+    JSON.stringify(await lasting.ask('/node')).includes('objects.yaml'),
+  );
+  const after = await lasting.until('runs on', 'notes', (pod) => allRun(pod) && pod);
+  expect(identitiesOf(after)).toEqual(identitiesOf(before));
+  expect(after.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'True' }));
+  // Nobody else unmounts its Secret.
+  await lasting.remove('notes');
+  await lasting.gone('notes');
 });

@@ -14,7 +14,6 @@ import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
 import { LARGEST_FILE } from '../../../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { nextTurn } from '../../../pod/nextTurn.ts';
-import type { ConfigObject } from '../../../pod/objects/configObject.ts';
 
 const end = new AbortController();
 const readManifests = createManifestReader({ clock: systemClock, signal: end.signal });

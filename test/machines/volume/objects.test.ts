@@ -5,8 +5,9 @@ import { volumeMachine } from '../../../machines/volume/chart.ts';
 import type { Volume } from '../../../pod/api/schema/volume.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { shownState } from '../support/containerStory.ts';
+import { podStory } from '../support/podStory.ts';
 import { childOf, ear, eventEar, START } from '../support/stand.ts';
 
 const shown: Volume = { name: 'data', configMap: { name: 'settings' } };
@@ -155,4 +156,43 @@ test.each<[string, Volume]>([
   story.ports.answer('mountVolume');
   story.changed();
   expect([story.state(), story.attempts()]).toEqual(['mounted.steady', 2]);
+});
+
+describe('C37: after a restart of the agent', () => {
+  const story = (before: Parameters<typeof podStory>[0] = {}) => {
+    const container = aContainer({ name: 'main', volumeMounts: [{ name: 'data', mountPath: '/data' }] });
+    const pod = aPod({ volumes: [shown], containers: [container] });
+    const told = podStory({ pod, held: ['mountVolume'], ...before });
+    expect(told.state()).toBe('preparing.volumes');
+    told.ports.fail('mountVolume', 'FailedMount');
+    return told;
+  };
+
+  test('a pod whose object is gone runs on as it is, and what crashes of it waits', () => {
+    const told = story({
+      before: (world, pod) => {
+        world.sandbox(pod);
+        world.run(pod, 'main');
+      },
+    });
+    expect(told.containers()).toEqual({ main: 'running.steady' });
+    expect(told.view().containers).toMatchObject([{ now: { kind: 'running' } }]);
+    told.die('main-0-0', 1);
+    expect(told.containers()).toEqual({ main: 'pending.awaitingVolumes' });
+    told.ports.advance(500);
+    told.ports.answer('mountVolume', { kind: 'path', hostPath: '/data', own: true });
+    expect(told.containers()).toEqual({ main: 'running.steady' });
+  });
+
+  test('one of which nothing runs waits as ever', () => {
+    expect(story().state()).toBe('preparing.volumes');
+    const ended = story({
+      before: (world, pod) => {
+        world.sandbox(pod);
+        world.run(pod, 'main');
+        world.end('main-0-0', 1);
+      },
+    });
+    expect(ended.state()).toBe('preparing.volumes');
+  });
 });
