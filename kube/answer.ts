@@ -43,6 +43,6 @@ function shown(answer: unknown, asked: string): string {
 }
 
 /** Of Secrets and tokens nothing is told but what was asked. */
-const mayBeSecret = (asked: string): boolean => /\/(?:secrets|token)(?:[/?]|$)/.test(asked);
+const mayBeSecret = (asked: string): boolean => /\/(?:secrets|token|tokenreviews)(?:[/?]|$)/.test(asked);
 
 const firstLine = (text: string): string => text.trimStart().split(/[\r\n]/, 1)[0] ?? '';

@@ -1,0 +1,52 @@
+/** Asks the API server whether somebody may do something (`plugin/pkg/authorizer/webhook/webhook.go` of apiserver). */
+import * as z from 'zod/mini';
+import { readAnswer } from '../../kube/answer.ts';
+import type { Caller } from '../exchange.ts';
+import type { ReviewParts } from './tokenReview.ts';
+import { triedAgain } from './triedAgain.ts';
+
+/** What is to be done with the node. */
+export interface Deed {
+  /** Empty: a method that has none. */
+  readonly verb: string;
+  readonly node: string;
+  readonly subresource: string;
+}
+
+const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+const ASKED = { asked: `POST ${PATH}`, expected: 'a SubjectAccessReview' };
+
+const schema = z.looseObject({
+  status: z.looseObject({ allowed: z.optional(z.boolean()), denied: z.optional(z.boolean()) }),
+});
+
+/** What is asked: two that come to the same text are the same question. */
+export function accessQuestion({ name, uid, groups, extra }: Caller, { verb, node, subresource }: Deed): string {
+  return JSON.stringify({
+    kind: 'SubjectAccessReview',
+    apiVersion: 'authorization.k8s.io/v1',
+    spec: {
+      resourceAttributes: { verb, version: 'v1', resource: 'nodes', subresource, name: node },
+      user: name,
+      groups,
+      extra: Object.fromEntries(extra),
+      ...(uid === undefined ? {} : { uid }),
+    },
+  });
+}
+
+/** Rejects where nobody says. */
+export async function reviewAccess(
+  question: string,
+  { client, clock }: ReviewParts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const review: object = JSON.parse(question);
+  const { status } = await triedAgain(
+    async () => readAnswer(schema, await client.create(PATH, review, { signal }), ASKED),
+    { clock, signal },
+  );
+  const { allowed = false, denied = false } = status;
+  if (allowed && denied) throw new Error('the API server has both allowed and denied it');
+  return allowed;
+}

@@ -1,0 +1,28 @@
+/** Whom a certificate names (`CommonNameUserConversion` in `request/x509/x509.go` of apiserver). */
+import { createHash } from 'node:crypto';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import { Certificate } from '@peculiar/asn1-x509';
+import type { Caller } from '../exchange.ts';
+
+const COMMON_NAME = '2.5.4.3';
+const ORGANIZATION = '2.5.4.10';
+/** Kubernetes' own (`X509UID` in `pkg/apis/asn1/oid.go` of apimachinery). */
+const UID = '1.3.6.1.4.1.57683.2';
+
+/** Undefined where it names nobody; `der` is the whole certificate. Throws where the name makes no sense. */
+export function userOfCertificate(der: Buffer): Caller | undefined {
+  const { subject } = AsnConvert.parse(der, Certificate).tbsCertificate;
+  const parts = subject.flatMap((part) => [...part]).map(({ type, value }) => [type, value.toString()] as const);
+  const valuesOf = (wanted: string) => parts.filter(([type]) => type === wanted).map(([, value]) => value);
+  const name = valuesOf(COMMON_NAME).at(-1) ?? '';
+  if (name === '') return undefined;
+  const shown = `X509SHA256=${createHash('sha256').update(der).digest('hex')}`;
+  const user = {
+    ...{ name, groups: valuesOf(ORGANIZATION) },
+    extra: new Map([['authentication.kubernetes.io/credential-id', [shown]]]),
+  };
+  const [uid, ...more] = valuesOf(UID);
+  if (uid === undefined) return user;
+  if (uid === '' || more.length > 0) throw new Error('the certificate has an empty UID, or more than one');
+  return { ...user, uid };
+}

@@ -1,0 +1,121 @@
+/** Questions to the API server: answers are kept for a while, and the same question is asked once at a time. */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Clock } from '../../kube/clock.ts';
+import { ExpiringCache } from './expiringCache.ts';
+
+/** What has become of the questions so far. */
+export interface ReviewCounts {
+  /** Asked of the API server. */
+  readonly made: number;
+  /** Answered out of the cache. */
+  readonly cached: number;
+  /** Answered together with the same question, which was under way. */
+  readonly shared: number;
+  /** Not answered by the API server. */
+  readonly failed: number;
+  readonly underWay: number;
+}
+
+export interface ReviewsOptions<T> {
+  readonly clock: Clock;
+  /** Aborts what is under way when the server ends. */
+  readonly signal: AbortSignal;
+  /** Whether an answer is a good one. */
+  readonly isGood: (answer: T) => boolean;
+  /** How long answers are kept, in milliseconds; failures never are. */
+  readonly goodMs: number;
+  readonly badMs: number;
+}
+
+/** So long one may take, its tries together (`sharedLookupTimeout` in `token/cache/cached_token_authenticator.go` of apiserver). */
+const REVIEW_MS = 30_000;
+/** Answers of each kind: bad ones, which anybody can ask for as many of as they like, take no place from good ones. */
+const MOST_HELD = 4096;
+/** Under way at once: what comes beyond fails, and is not waited for. */
+const MOST_UNDER_WAY = 256;
+
+export class Reviews<T> {
+  readonly #options: ReviewsOptions<T>;
+  readonly #good: ExpiringCache<T>;
+  readonly #bad: ExpiringCache<T>;
+  readonly #underWay = new Map<string, Promise<T>>();
+  /** Questions may be secrets, and long: what is kept of them is a digest that nobody can compute beforehand. */
+  readonly #key = randomBytes(32);
+  readonly #counts = { made: 0, cached: 0, shared: 0, failed: 0 };
+
+  constructor(options: ReviewsOptions<T>) {
+    this.#options = options;
+    this.#good = new ExpiringCache(options.clock, MOST_HELD);
+    this.#bad = new ExpiringCache(options.clock, MOST_HELD);
+  }
+
+  counts(): ReviewCounts {
+    return { ...this.#counts, underWay: this.#underWay.size };
+  }
+
+  /** How many answers are kept. */
+  get size(): number {
+    return this.#good.size + this.#bad.size;
+  }
+
+  /** Rejects as `ask` does, and when whoever wants to know has gone: what is asked is for others too, and goes on. */
+  async answer(question: string, ask: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T> {
+    gone.throwIfAborted();
+    const key = createHmac('sha256', this.#key).update(question).digest('base64');
+    const held = this.#good.get(key) ?? this.#bad.get(key);
+    if (held !== undefined) {
+      this.#counts.cached += 1;
+      return held.value;
+    }
+    return await unlessGone(this.#asked(key, ask), gone);
+  }
+
+  #asked(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const underWay = this.#underWay.get(key);
+    if (underWay !== undefined) {
+      this.#counts.shared += 1;
+      return underWay;
+    }
+    if (this.#underWay.size >= MOST_UNDER_WAY) {
+      this.#counts.failed += 1;
+      return Promise.reject(new Error(`${MOST_UNDER_WAY} reviews are under way already`));
+    }
+    const asked = this.#ask(key, ask).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, asked);
+    return asked;
+  }
+
+  async #ask(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { isGood, goodMs, badMs } = this.#options;
+    this.#counts.made += 1;
+    try {
+      const answer = await this.#inTime(ask);
+      if (isGood(answer)) this.#good.set(key, answer, goodMs);
+      else this.#bad.set(key, answer, badMs);
+      return answer;
+    } catch (error) {
+      this.#counts.failed += 1;
+      throw error;
+    }
+  }
+
+  async #inTime(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, signal } = this.#options;
+    const limit = new AbortController();
+    const late = new Error(`no answer within ${REVIEW_MS / 1000}s`);
+    const timer = clock.setTimeout(() => limit.abort(late), REVIEW_MS);
+    try {
+      return await ask(AbortSignal.any([signal, limit.signal]));
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+}
+
+function unlessGone<T>(answer: Promise<T>, gone: AbortSignal): Promise<T> {
+  return new Promise((done, fail) => {
+    const leave = () => fail(gone.reason);
+    gone.addEventListener('abort', leave, { once: true });
+    answer.then(done, fail).finally(() => gone.removeEventListener('abort', leave));
+  });
+}

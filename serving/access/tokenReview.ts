@@ -1,0 +1,62 @@
+/** Asks the API server whose a token is (`plugin/pkg/authenticator/token/webhook/webhook.go` of apiserver). */
+import * as z from 'zod/mini';
+import { OddAnswer, readAnswer } from '../../kube/answer.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Clock } from '../../kube/clock.ts';
+import { KubeError, troubleIn } from '../../kube/kubeError.ts';
+import { messageOf } from '../../pod/failure.ts';
+import type { Caller } from '../exchange.ts';
+import { triedAgain } from './triedAgain.ts';
+
+const PATH = '/apis/authentication.k8s.io/v1/tokenreviews';
+const ASKED = { asked: `POST ${PATH}`, expected: 'a TokenReview' };
+
+const user = z.looseObject({
+  username: z.optional(z.string()),
+  uid: z.optional(z.string()),
+  groups: z.optional(z.nullable(z.array(z.string()))),
+  extra: z.optional(z.nullable(z.record(z.string(), z.array(z.string())))),
+});
+const schema = z.looseObject({
+  status: z.looseObject({
+    authenticated: z.optional(z.boolean()),
+    user: z.optional(user),
+    error: z.optional(z.string()),
+  }),
+});
+
+export interface ReviewParts {
+  readonly client: Pick<KubeClient, 'create'>;
+  readonly clock: Clock;
+}
+
+/** Undefined for a token that nobody has. Rejects where nobody says; then no word of the token is in the message. */
+export async function reviewToken(
+  token: string,
+  { client, clock }: ReviewParts,
+  signal: AbortSignal,
+): Promise<Caller | undefined> {
+  const review = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', spec: { token } };
+  const { status } = await told(token, () =>
+    triedAgain(async () => readAnswer(schema, await client.create(PATH, review, { signal }), ASKED), { clock, signal }),
+  );
+  if (status.authenticated !== true) {
+    // Why a token is not known may be told with parts of it.
+    if (status.error) throw new Error('the API server could not review a token');
+    return undefined;
+  }
+  const { username = '', uid, groups, extra } = status.user ?? {};
+  const named = { name: username, groups: groups ?? [], extra: new Map(Object.entries(extra ?? {})) };
+  return uid ? { ...named, uid } : named;
+}
+
+/** What an answer says, or an error with it as its cause, may have the token in it: only what is said here goes on. */
+async function told<T>(token: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    const isAnswer = error instanceof KubeError || error instanceof OddAnswer;
+    const message = isAnswer ? `the API server is ${troubleIn(error)}` : messageOf(error);
+    throw new Error(message.includes(token) ? 'the API server is out of reach' : message);
+  }
+}
