@@ -3,7 +3,6 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Clock } from '../../kube/clock.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import type { Caller } from '../exchange.ts';
 import { accessQuestion, reviewAccess } from './accessReview.ts';
 import { type Authenticators, identify, type TokenOwner, UnknownToken } from './authentication.ts';
@@ -79,7 +78,7 @@ export interface Access {
 
 type Allowed = (caller: Caller, verb: string, subresource: string, gone: AbortSignal) => Promise<boolean>;
 
-/** Throws a `NodeFailure` for what would let nobody in, or cannot be decided. */
+/** Throws for a configuration that would let nobody in, or that nobody could decide by. */
 export function createAccess(parts: AccessParts): Access {
   const { clock, signal, authentication, authorization } = parts;
   const { allowedMs, deniedMs } = authorization.mode === 'Webhook' ? authorization : { allowedMs: 0, deniedMs: 0 };
@@ -107,7 +106,7 @@ function authenticatorsOf(parts: AccessParts, reviews: Reviews<Caller | undefine
     tokens.push((token, gone) => reviews.answer(token, (signal) => reviewToken(token, review, signal), gone));
   }
   if (tokens.length === 0 && clientAuthorities === undefined && !isAnonymousAllowed)
-    throw new NodeFailure('InvalidConfig', 'no authentication method is configured for the server of the node');
+    throw new Error('no authentication method is configured for the server of the node');
   const certificates = clientAuthorities && new ClientCertificates(clock, clientAuthorities);
   return { certificates, tokens, isAnonymousAllowed };
 }
@@ -124,7 +123,7 @@ function allowedBy(parts: AccessParts, reviews: Reviews<boolean>): Allowed {
 }
 
 function reviewParts({ client, clock }: AccessParts, what: string): ReviewParts {
-  if (client === undefined) throw new NodeFailure('InvalidConfig', `${what} needs an API server`);
+  if (client === undefined) throw new Error(`${what} needs an API server`);
   return { client, clock };
 }
 

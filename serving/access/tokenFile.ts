@@ -1,6 +1,5 @@
 /** Tokens that a node knows by itself, from a file (`token/tokenfile/tokenfile.go` of apiserver). */
 import { createHmac, randomBytes } from 'node:crypto';
-import { NodeFailure } from '../../pod/failure.ts';
 import type { Caller } from '../exchange.ts';
 
 /** Whose a token is; it keeps none of them. */
@@ -8,7 +7,7 @@ export type KnownTokens = (token: string) => Caller | undefined;
 
 /**
  * Of lines `token,user,uid` or `token,user,uid,"group1,group2"`; empty ones, and those that begin with `#`, say nothing.
- * Throws a `NodeFailure` with the number of a line that is none, but no word of it. `file` is what the text is called.
+ * Throws with the number of a line that is none, but no word of it. `file` is what the text is called.
  */
 export function tokensIn(text: string, file: string): KnownTokens {
   const key = randomBytes(32);
@@ -16,7 +15,7 @@ export function tokensIn(text: string, file: string): KnownTokens {
   const known = new Map<string, Caller>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
-    const refused = (why: string) => new NodeFailure('InvalidConfig', `${file}: line ${index + 1} ${why}`);
+    const refused = (why: string) => new Error(`${file}: line ${index + 1} ${why}`);
     const [token = '', name = '', uid = '', groups = ''] = fieldsIn(line) ?? [];
     if (token === '' || name === '') throw refused('must be token,user,uid or token,user,uid,"group1,group2"');
     const of = digest(token);
