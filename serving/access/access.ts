@@ -70,6 +70,8 @@ export interface AccessCounts {
 }
 
 export interface Access {
+  /** Is to be told of each connection as soon as its handshake is done: the server's event `secureConnection`. */
+  greet(socket: Shown): void;
   /** Takes the tokens out of a request that is admitted. Rejects only when the client has gone. */
   admit(asking: Asking): Promise<Admission>;
   /** Reviews by the API server, since the start. */
@@ -92,6 +94,7 @@ export function createAccess(parts: AccessParts): Access {
   const authenticators = authenticatorsOf(parts, tokens);
   const allowed = allowedBy(parts, access);
   return {
+    greet: (socket) => authenticators.certificates?.greet(socket),
     admit: (asking) => admit(asking, parts, authenticators, allowed),
     counts: () => ({ tokens: tokens.counts(), access: access.counts() }),
   };

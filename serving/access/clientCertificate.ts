@@ -1,19 +1,23 @@
 /** Whoever shows a certificate of an authority that clients are to have one of (`request/x509/x509.go` of apiserver). */
-import type { X509Certificate } from 'node:crypto';
-import type { TLSSocket } from 'node:tls';
+import { X509Certificate } from 'node:crypto';
+import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { Clock } from '../../kube/clock.ts';
 import type { Caller } from '../exchange.ts';
 import { userOfCertificate } from './certificateUser.ts';
 
 /** A connection that the handshake has checked, as far as it could. */
-export type Shown = Pick<TLSSocket, 'authorized' | 'authorizationError' | 'getPeerX509Certificate' | 'isSessionReused'>;
+export type Shown = Pick<TLSSocket, 'authorized' | 'authorizationError' | 'getPeerCertificate' | 'isSessionReused'>;
 
-interface Checked {
-  /** From a client's own up to an authority's. */
+type Authorities = readonly X509Certificate[];
+
+interface Known {
+  /** From a client's own upwards, as far as the node's own authorities reach: those that a client adds are not told. */
   readonly chain: readonly X509Certificate[];
   readonly user: Caller | undefined;
-  /** Those that it was checked by. */
-  authorities: readonly X509Certificate[];
+  /** Those of the handshake; absent: nobody has told of it. */
+  readonly first: Authorities | undefined;
+  /** Those that it was checked by last. */
+  last: Authorities | undefined;
 }
 
 /** Longer ones are nobody's. */
@@ -21,56 +25,69 @@ const LONGEST_CHAIN = 10;
 
 export class ClientCertificates {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #authorities: () => readonly X509Certificate[];
+  readonly #authorities: () => Authorities;
+  readonly #greeted = new WeakMap<Shown, Authorities>();
   /** Reading a certificate takes longer than answering many a request. */
-  readonly #checked = new WeakMap<Shown, Checked>();
+  readonly #known = new WeakMap<Shown, Known>();
 
-  /** `authorities` are those of now: a certificate is good only as long as one of them still vouches for it. */
-  constructor(clock: Pick<Clock, 'now'>, authorities: () => readonly X509Certificate[]) {
+  /**
+   * `authorities` are those of now, another list once they have changed: a certificate is good only as long as one of them
+   * vouches for it, however long its connection goes on.
+   */
+  constructor(clock: Pick<Clock, 'now'>, authorities: () => Authorities) {
     this.#clock = clock;
     this.#authorities = authorities;
   }
 
+  /** Takes the word of a handshake that is just done: only by it is a chain known whose parts the client has. */
+  greet(socket: Shown): void {
+    this.#greeted.set(socket, this.#authorities());
+  }
+
   /** Undefined where none is shown, or it names nobody; throws for one that is not good. */
   userOf(socket: Shown): Caller | undefined {
-    const own = socket.getPeerX509Certificate();
+    const known = this.#known.get(socket) ?? this.#read(socket);
+    if (known === undefined) return undefined;
+    const authorities = this.#authorities();
+    if (known.last !== authorities && !isVouchedFor(known, authorities))
+      throw new Error('no client authority vouches for its certificate');
+    known.last = authorities;
+    for (const each of known.chain) requireInTime(each, this.#clock.now());
+    return known.user;
+  }
+
+  #read(socket: Shown): Known | undefined {
+    const chain = chainOf(socket.getPeerCertificate(true));
+    const [own] = chain;
     if (own === undefined) return undefined;
     if (!socket.authorized) throw new Error(`its certificate was refused: ${reasonOf(socket)}`);
-    const authorities = this.#authorities();
-    const known = this.#checked.get(socket);
-    const checked = known ?? { chain: chainOf(own), user: userOfCertificate(own.raw), authorities: [] };
-    const goesOn = known === undefined && socket.isSessionReused();
-    if (checked.authorities !== authorities) requireTrusted(checked.chain, authorities, goesOn);
-    checked.authorities = authorities;
-    this.#checked.set(socket, checked);
-    // Each time, as a connection may outlive what it was opened with.
-    for (const each of checked.chain) requireInTime(each, this.#clock.now());
-    return checked.user;
+    const first = this.#greeted.get(socket);
+    const known: Known = { chain, user: userOfCertificate(own.raw), first, last: undefined };
+    this.#known.set(socket, known);
+    return known;
   }
 }
 
 const reasonOf = ({ authorizationError }: Shown): string =>
   authorizationError instanceof Error ? authorizationError.message : String(authorizationError);
 
-function chainOf(own: X509Certificate): X509Certificate[] {
-  const chain = [own];
-  for (let next = own.issuerCertificate; next !== undefined; next = next.issuerCertificate) {
-    if (chain.some(({ fingerprint256 }) => fingerprint256 === next?.fingerprint256)) break;
+/** Empty where none is shown. */
+function chainOf(shown: Partial<DetailedPeerCertificate>): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  for (let next: typeof shown | undefined = shown; next?.raw !== undefined; next = next.issuerCertificate) {
+    const { raw } = next;
+    // That of an authority is its own issuer's.
+    if (chain.some((each) => each.raw.equals(raw))) break;
     if (chain.length >= LONGEST_CHAIN) throw new Error('the chain of its certificate is too long');
-    chain.push(next);
+    chain.push(new X509Certificate(raw));
   }
   return chain;
 }
 
-/** The handshake has checked that each one vouches for the one before. */
-function requireTrusted(
-  chain: readonly X509Certificate[],
-  authorities: readonly X509Certificate[],
-  goesOn: boolean,
-): void {
-  const isTrusted = chain.some((each) => authorities.some((authority) => vouches(authority, each)));
-  // A connection that goes on with another's session has the client's own certificate alone: here the handshake has the last word.
-  if (!isTrusted && !goesOn) throw new Error('no client authority vouches for its certificate');
+/** By itself, or as all authorities are still there that the handshake knew. */
+function isVouchedFor({ chain, first }: Known, authorities: Authorities): boolean {
+  if (chain.some((each) => authorities.some((authority) => vouches(authority, each)))) return true;
+  return first?.every((before) => authorities.some(({ raw }) => raw.equals(before.raw))) === true;
 }
 
 const vouches = (authority: X509Certificate, each: X509Certificate): boolean =>
