@@ -22,6 +22,8 @@ export const startApiServer = ({ clock = systemClock }: { readonly clock?: Serve
 export { RequestFailed, type WatchedEvent } from './apiserver/apiServer.ts';
 /** What a fault is asked about: a request by what it wants to do. */
 export type { Attributes, PathAttributes, ResourceAttributes } from './apiserver/authorization/attributes.ts';
+/** What users of it may do. */
+export type { Grant } from './apiserver/authorization/grants.ts';
 /** What goes wrong with requests to it. */
 export {
   ConnectionCut,

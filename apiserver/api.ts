@@ -2,10 +2,11 @@
 import { admission } from './admission/admission.ts';
 import { AGGREGATED, aggregated, asksAggregated } from './aggregated.ts';
 import { failed, PLAIN_JSON, plainly, streamed, whole } from './answers.ts';
-import { ServiceAccountTokens } from './authentication/serviceAccountTokens.ts';
+import { ISSUER, ServiceAccountTokens, type Verdict } from './authentication/serviceAccountTokens.ts';
 import { authenticated, unauthorized, userOf } from './authentication/tokens.ts';
 import { type Attributes, attributesOf } from './authorization/attributes.ts';
-import { authorize } from './authorization/authorize.ts';
+import { authorize, decide, type Known } from './authorization/authorize.ts';
+import { type Grant, kubeletApiAdmin } from './authorization/grants.ts';
 import { bodyOf } from './body.ts';
 import { discovery, isKnownGroup } from './discovery.ts';
 import { badRequest, methodNotAllowed, nothingThere } from './failures.ts';
@@ -48,6 +49,8 @@ export class Api {
   readonly registry: Registry;
   /** What is to go wrong. */
   readonly faults: Faults;
+  /** What users and groups may do besides; it may be changed at any time. */
+  readonly grants: Grant[] = [...kubeletApiAdmin];
   readonly #types: Types = readTypes();
   readonly #tokens = new ServiceAccountTokens();
   readonly #options: ApiOptions;
@@ -96,18 +99,30 @@ export class Api {
   #userOf({ user, headers, isDoubtful = false }: ApiRequest): User | undefined {
     if (user !== undefined) return authenticated(user);
     if (isDoubtful && !headers.has('authorization')) return undefined;
+    return userOf(headers.get('authorization'), (token) => {
+      const verdict = this.#reviewed(token, []);
+      return 'user' in verdict ? verdict.user : undefined;
+    });
+  }
+
+  #reviewed(token: string, audiences: readonly string[]): Verdict {
     const { store, clock } = this.registry;
-    return userOf(
-      headers.get('authorization'),
-      (token) => this.#options.tokens.get(token) ?? this.#tokens.userOf(token, store, clock.now()),
-    );
+    const wanted = audiences.length === 0 ? [ISSUER] : audiences;
+    const user = this.#options.tokens.get(token);
+    // A token of a user is for this server alone.
+    if (user !== undefined && wanted.includes(ISSUER)) return { user, audiences: [ISSUER] };
+    return this.#tokens.review(token, wanted, store, clock.now());
+  }
+
+  get #known(): Known {
+    return { store: this.registry.store, grants: this.grants };
   }
 
   async #carriedOut(asked: Asked): Promise<Answer> {
     let form = PLAIN_JSON;
     try {
       const { url, user, attributes, request } = asked;
-      authorize(user, attributes, this.registry.store);
+      authorize(user, attributes, this.#known);
       const accept = request.headers.get('accept') ?? '';
       const plain = this.#plain(url.pathname, accept);
       if (plain !== undefined) return plainly(plain);
@@ -145,6 +160,11 @@ export class Api {
       ...{ registry: this.registry, types: this.#types, admission, strategy: strategyOf(target) },
       ...{ target, user, query: url.searchParams, staleBy },
       issueToken: (claims) => this.#tokens.issue(claims, this.registry.clock.now()),
+      reviewToken: (token, audiences) => {
+        const verdict = this.#reviewed(token, audiences);
+        return 'user' in verdict ? { ...verdict, user: authenticated(verdict.user) } : verdict;
+      },
+      decide: (who, attributes) => decide(who, attributes, this.#known),
       body: bodyOf(request, target.resource, this.#types),
     };
   }

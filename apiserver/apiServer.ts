@@ -1,5 +1,6 @@
 /** A test API server as tests use it: in memory, and over connections as a kube-apiserver has them. */
 import { Api } from './api.ts';
+import type { Grant } from './authorization/grants.ts';
 import type { Faults } from './faults.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Answer, ApiRequest, User, WholeAnswer } from './request.ts';
@@ -35,20 +36,26 @@ export class ApiServer {
   readonly faults: Faults;
   /** What becomes of requests for certificates; it may be changed at any time. */
   readonly signing: SigningPolicy = defaultPolicy();
+  /** Users by the tokens that they show, besides service accounts; it may be changed at any time. */
+  readonly tokens = new Map<string, User>();
   readonly #api: Api;
   readonly #authority = new Authority();
   #address = '127.0.0.1:6443';
   #endStandIns: () => void = () => undefined;
 
+  /** What users and groups may do besides: by default, that of `system:kubelet-api-admin`. It may be changed at any time. */
+  readonly grants: Grant[];
+
   private constructor(clock: ServerClock) {
     const address = () => this.#address;
     this.#api = new Api({
-      ...{ clock, tokens: new Map() },
+      ...{ clock, tokens: this.tokens },
       get address() {
         return address();
       },
     });
     this.faults = this.#api.faults;
+    this.grants = this.#api.grants;
   }
 
   /** Starts one as that of an empty cluster. */

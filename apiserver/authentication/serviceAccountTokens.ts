@@ -12,6 +12,11 @@ const SECOND_MS = 1000;
 const LEEWAY_MS = 60_000;
 const HEADER = encoded({ alg: 'HS256', typ: 'JWT' });
 
+const UNKNOWN = 'invalid bearer token';
+
+/** Whose a token is, and for whom it is meant of those who were named; or why it is nobody's. */
+export type Verdict = { readonly user: User; readonly audiences: readonly string[] } | { readonly error: string };
+
 /** What a token says. */
 export interface Claims {
   readonly namespace: string;
@@ -56,13 +61,21 @@ export class ServiceAccountTokens {
     return `${signed}.${this.#signature(signed)}`;
   }
 
-  /** Whose a token for this server is; undefined for one that is not, or not any more. */
-  userOf(token: string, store: Store, now: number): User | undefined {
+  /** Whose a token is that is meant for one of these, and for which; or why it is nobody's, or not any more. */
+  review(token: string, audiences: readonly string[], store: Store, now: number): Verdict {
     const claims = this.#claimsOf(token);
-    if (claims === undefined) return undefined;
-    const audiences = lookUp(claims, 'aud');
-    const isMeant = isList(audiences) && audiences.includes(ISSUER);
-    return isMeant && holdsAt(claims, now) ? userIn(claims, store, now) : undefined;
+    if (claims === undefined) return { error: UNKNOWN };
+    const own = lookUp(claims, 'aud');
+    const told = isList(own) ? own.filter((each) => typeof each === 'string') : [];
+    const meant = told.filter((each) => audiences.includes(each));
+    const [has, wanted] = [told, audiences].map((each) => `[${each.map((name) => JSON.stringify(name)).join(' ')}]`);
+    if (meant.length === 0)
+      return { error: `[${UNKNOWN}, token audiences ${has} is invalid for the target audiences ${wanted}]` };
+    if (!holdsAt(claims, now)) return { error: `[${UNKNOWN}, service account token has expired]` };
+    const user = userIn(claims, store, now);
+    return user === undefined
+      ? { error: `[${UNKNOWN}, service account token has been invalidated]` }
+      : { user, audiences: meant };
   }
 
   #claimsOf(token: string): JsonObject | undefined {

@@ -4,9 +4,12 @@ import type { User } from '../request.ts';
 import type { Store } from '../store/store.ts';
 import type { Attributes, PathAttributes, ResourceAttributes } from './attributes.ts';
 import type { Decision } from './decision.ts';
+import { type Grant, isGranted } from './grants.ts';
 import { nodeMay, nodeOf } from './nodeAuthorizer.ts';
 
 const ALLOWED: Decision = { isAllowed: true, reason: '' };
+/** A kube-apiserver names the role. */
+const BY_ROLE: Decision = { isAllowed: true, reason: 'RBAC: allowed by a role' };
 const DENIED: Decision = { isAllowed: false, reason: '' };
 
 /** The paths that everybody may read who is known, and those for anybody (`rbac/bootstrappolicy/policy.go`). */
@@ -19,10 +22,18 @@ const SELF_REVIEWS: ReadonlySet<string> = new Set([
   'selfsubjectreviews',
 ]);
 
-function decide(user: User, attributes: Attributes, store: Store): Decision {
+/** What decisions are made by. */
+export interface Known {
+  readonly store: Store;
+  readonly grants: readonly Grant[];
+}
+
+/** Whether somebody may do something. */
+export function decide(user: User, attributes: Attributes, { store, grants }: Known): Decision {
   if (user.groups.includes('system:masters')) return ALLOWED;
+  if (isGranted(user, attributes, grants)) return BY_ROLE;
   const isKnown = user.groups.includes('system:authenticated');
-  if ('path' in attributes) return mayRead(attributes, isKnown) ? ALLOWED : DENIED;
+  if ('path' in attributes) return mayRead(attributes, isKnown) ? BY_ROLE : DENIED;
   if (isKnown && attributes.verb === 'create' && SELF_REVIEWS.has(attributes.resource)) return ALLOWED;
   if (isBootstrap(user, attributes)) return ALLOWED;
   const node = nodeOf(user);
@@ -42,8 +53,8 @@ function mayRead({ verb, path }: PathAttributes, isKnown: boolean): boolean {
 }
 
 /** Throws a `Failure` for what a user may not do. */
-export function authorize(user: User, attributes: Attributes, store: Store): void {
-  const { isAllowed, reason } = decide(user, attributes, store);
+export function authorize(user: User, attributes: Attributes, known: Known): void {
+  const { isAllowed, reason } = decide(user, attributes, known);
   if (isAllowed) return;
   const who = `User ${JSON.stringify(user.name)} cannot ${attributes.verb}`;
   if ('path' in attributes)

@@ -1,6 +1,8 @@
 /** A request that has been read as far as its path: who asks for what. */
 import type { Admission } from '../admission/plugin.ts';
-import type { Claims } from '../authentication/serviceAccountTokens.ts';
+import type { Claims, Verdict } from '../authentication/serviceAccountTokens.ts';
+import type { Attributes } from '../authorization/attributes.ts';
+import type { Decision } from '../authorization/decision.ts';
 import type { Body } from '../body.ts';
 import { badRequest } from '../failures.ts';
 import type { JsonObject } from '../json.ts';
@@ -24,6 +26,10 @@ export interface Call {
   readonly staleBy: number;
   /** Makes a token of a service account. */
   readonly issueToken: (claims: Claims) => string;
+  /** Whose a token is that is meant for one of these; for this server, where none are named. */
+  readonly reviewToken: (token: string, audiences: readonly string[]) => Verdict;
+  /** Whether somebody may do something. */
+  readonly decide: (user: User, attributes: Attributes) => Decision;
 }
 
 /** The place of the object that the path names. */

@@ -9,6 +9,7 @@ import { evict } from './eviction.ts';
 import { patch } from './patch.ts';
 import { get, list } from './read.ts';
 import { remove, removeAll } from './remove.ts';
+import { reviews } from './reviews.ts';
 import { requestToken } from './token.ts';
 import { type Watch, watch } from './watch.ts';
 import { create, update } from './write.ts';
@@ -43,7 +44,8 @@ export function handlerOf(method: string, target: Target, query: URLSearchParams
   const verbs = target.subresource?.verbs ?? target.resource.verbs;
   if (verb === undefined || !verbs.includes(verb)) return undefined;
   if (verb === 'watch') return { kind: 'watch', handle: watch };
-  const handle = MADE.get(target.subresource?.name ?? '') ?? WHOLE.get(verb);
+  const made = target.subresource === undefined ? reviews.get(target.resource.name) : MADE.get(target.subresource.name);
+  const handle = made ?? WHOLE.get(verb);
   return handle && { kind: 'whole', handle };
 }
 

@@ -14,6 +14,9 @@ const resource = (group: string, version: string, given: Given): Resource => ({
 const status = (kind: string): Subresource => ({ name: 'status', kind, verbs: STATUS_VERBS });
 const POLICY = { group: 'policy', version: 'v1' };
 const AUTHENTICATION = { group: 'authentication.k8s.io', version: 'v1' };
+/** What is answered, and never stored. */
+const review = (group: string, name: string, kind: string): Resource =>
+  resource(group, 'v1', { name, kind, verbs: ['create'] });
 
 const core = [
   { name: 'bindings', kind: 'Binding', isNamespaced: true, verbs: ['create'] },
@@ -59,6 +62,10 @@ const core = [
 
 export const resources: readonly Resource[] = [
   ...core.map((each) => resource('', 'v1', each)),
+  review('authentication.k8s.io', 'selfsubjectreviews', 'SelfSubjectReview'),
+  review('authentication.k8s.io', 'tokenreviews', 'TokenReview'),
+  review('authorization.k8s.io', 'selfsubjectaccessreviews', 'SelfSubjectAccessReview'),
+  review('authorization.k8s.io', 'subjectaccessreviews', 'SubjectAccessReview'),
   resource('certificates.k8s.io', 'v1', {
     ...{ name: 'certificatesigningrequests', kind: 'CertificateSigningRequest', shortNames: ['csr'] },
     subresources: [
