@@ -33,7 +33,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'apiserver/authentication': 'tokens',
     'apiserver/authorization': 'attributes authorize nodeAuthorizer nodeObjects',
     'apiserver/decode': 'duplicates',
-    'apiserver/handlers': 'binding call eviction handlers patch read remove subresource token watch write',
+    'apiserver/handlers': 'binding call eviction handlers patch read remove reviews subresource token watch write',
     'apiserver/openapi': 'definitions documents protobuf',
     'apiserver/registry': 'deletion finalizing ids registry strategy',
     'apiserver/registry/strategies':
@@ -61,6 +61,11 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/cluster/traffic.test.ts': { apiserver: 'olderServer' },
   'test/simulation/cluster/chaos.test.ts': { 'simulation/cluster': 'seededIds', 'simulation/stories': 'clusterStory' },
   'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
+  // Who may use the node's server.
+  'test/serving/access/access.test.ts': {
+    'serving/access': 'accessReview authentication reviews tokenReview triedAgain',
+  },
+  'test/serving/access/everyPath.test.ts': { 'serving/access': 'subresources' },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
     simulation:

@@ -39,7 +39,8 @@ function isFor(grant: Grant, attributes: Attributes): boolean {
   if ('path' in attributes) return (grant.paths ?? []).some((path) => isBelow(attributes.path, path));
   const { group, resource, subresource, namespace, name } = attributes;
   const whole = subresource === '' ? resource : `${resource}/${subresource}`;
-  const isNamed = isOneOf(grant.resources ?? [], whole) || grant.resources?.includes(`${resource}/${ANY}`) === true;
+  const resources = grant.resources ?? [];
+  const isNamed = isOneOf(resources, whole) || (subresource !== '' && resources.includes(`${resource}/${ANY}`));
   return (
     isNamed &&
     (grant.group ?? '') === group &&

@@ -9,7 +9,6 @@ export class BadOffer extends Error {}
 
 /** No token of a service account or an identity provider is as long, in characters: longer ones are nobody's. */
 const LONGEST_TOKEN = 32 * 1024;
-const PROTOCOLS = 'sec-websocket-protocol';
 const PREFIX = 'base64url.bearer.authorization.k8s.io.';
 const BASE64_URL = /^[\w-]*$/;
 
@@ -51,8 +50,8 @@ function decoded(encoded: string): string {
 
 const isToken = (protocol: string): boolean => protocol.startsWith(PREFIX);
 
-const protocolsIn = ({ [PROTOCOLS]: header = '' }: IncomingHttpHeaders): string[] =>
-  header.split(',').map((each) => each.trim());
+const protocolsIn = (headers: IncomingHttpHeaders): string[] =>
+  (headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim());
 
 const asksWebSocket = ({ upgrade = '', connection = '' }: IncomingHttpHeaders): boolean =>
   upgrade.toLowerCase() === 'websocket' &&
@@ -65,14 +64,14 @@ export function stripTokens({ headers, rawHeaders }: Bearer): void {
     const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
     const lower = name.toLowerCase();
     if (lower === 'authorization') continue;
-    const left = lower === PROTOCOLS ? withoutTokens(value) : value;
+    const left = lower === 'sec-websocket-protocol' ? withoutTokens(value) : value;
     if (left !== '' || value === '') kept.push(name, left);
   }
   rawHeaders.splice(0, rawHeaders.length, ...kept);
   delete headers.authorization;
-  const left = withoutTokens(headers[PROTOCOLS] ?? '');
-  if (left === '') delete headers[PROTOCOLS];
-  else headers[PROTOCOLS] = left;
+  const left = withoutTokens(headers['sec-websocket-protocol'] ?? '');
+  if (left === '') delete headers['sec-websocket-protocol'];
+  else headers['sec-websocket-protocol'] = left;
 }
 
 /** A header without any stays as it is. */

@@ -68,7 +68,12 @@ test('a watch of lines that are none, or a list of something else, has failed an
 });
 
 test('of Secrets and tokens nothing is told that came', () => {
-  const asked = ['GET /api/v1/namespaces/a/secrets/b', 'GET /api/v1/namespaces/a/secrets?watch=true', 'POST /a/token'];
+  const asked = [
+    'GET /api/v1/namespaces/a/secrets/b',
+    'GET /api/v1/namespaces/a/secrets?watch=true',
+    'POST /a/token',
+    'POST /v1/tokenreviews',
+  ];
   for (const each of asked) {
     const said = `${each}: the server answered with something else, expected`;
     expect(problemOf(() => jsonOf('{"data":{"key":"aGlk', each))).toEqual(

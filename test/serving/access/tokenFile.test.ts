@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { tokensIn } from '../../../serving/access/tokenFile.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { tokensIn, tokensOfFile } from '../../../serving/access/tokenFile.ts';
 
 test('each line has a token, whose it is, and the groups of that user', () => {
   const ownerOf = tokensIn(
@@ -24,4 +25,32 @@ test.each([
 ])('a line that is none is told by its number alone: %j', (text, message) => {
   expect(() => tokensIn(text, 'tokens.csv')).toThrow(`tokens.csv: ${message}`);
   expect(() => tokensIn(text, 'tokens.csv')).not.toThrow(/secret/);
+});
+
+test('a file is read again after a minute, by one for all, and known no longer once it cannot be read', async () => {
+  const clock = new SimulatedClock();
+  let reads = 0;
+  let text: string | undefined = 'one,alice,';
+  const read = async () => {
+    reads += 1;
+    if (text === undefined) throw new Error('no such file');
+    return text;
+  };
+  const owner = tokensOfFile({ read, place: 'tokens.csv', clock });
+  const { signal } = new AbortController();
+  const nameOf = async (token: string) => (await owner(token, signal))?.name;
+  expect(await Promise.all(['one', 'two', 'one'].map(nameOf))).toEqual(['alice', undefined, 'alice']);
+  text = 'two,bob,';
+  await clock.advance(59_999);
+  expect([await nameOf('one'), reads]).toEqual(['alice', 1]);
+  await clock.advance(1);
+  expect([await nameOf('one'), await nameOf('two'), reads]).toEqual([undefined, 'bob', 2]);
+  text = undefined;
+  await clock.advance(60_000);
+  await expect(nameOf('two')).rejects.toThrow('no such file');
+  await expect(nameOf('two')).rejects.toThrow('no such file');
+  expect(reads).toBe(3);
+  text = 'two,bob,';
+  await clock.advance(1000);
+  expect([await nameOf('two'), reads]).toEqual(['bob', 4]);
 });
