@@ -1,0 +1,97 @@
+/** Answers a request: finds its path, has its client checked, and gives it to the route. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { messageOf } from '../../pod/failure.ts';
+import type { Caller, Upgrade } from '../exchange.ts';
+import type { Access, ShownCertificate } from './access.ts';
+import { cleanPath, type Fixed, type Found, NOSNIFF, type Paths, urlOf, writtenPath } from './paths.ts';
+
+export interface Dispatched {
+  readonly paths: Paths;
+  /** Absent: everybody may, as at the read-only port. */
+  readonly access?: Access;
+  readonly onError: (error: unknown) => void;
+}
+
+/** As anybody is at a port where nobody is asked. */
+const ANYBODY: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: new Map() };
+
+interface Arrived {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly upgrade?: Upgrade;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves once the route is done with it; never rejects. */
+export async function dispatch(parts: Dispatched, arrived: Arrived): Promise<void> {
+  const { response } = arrived;
+  try {
+    await respond(parts, arrived);
+  } catch (error) {
+    if (arrived.signal.aborted) return;
+    parts.onError(error);
+    if (response.headersSent) response.destroy();
+    else send(response, { code: 500, text: `${messageOf(error)}\n`, headers: NOSNIFF });
+  }
+}
+
+async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise<void> {
+  const { request, response, signal } = arrived;
+  const { url: target = '/', method = 'GET', headers } = request;
+  const url = urlOf(target);
+  if (url === null) {
+    send(response, { code: 400, text: '400 Bad Request', headers: { connection: 'close' } });
+    return;
+  }
+  const path = cleanPath(url.pathname);
+  const found = paths.find(path, method, headers.accept);
+  if (found.kind === 'elsewhere') redirect(arrived, found.path, url);
+  // Whatever a parser makes of a path, there is one that it is checked and answered by.
+  else if (path !== writtenPath(target)) redirect(arrived, path, url);
+  else if (found.kind === 'nothing') send(response, NOT_FOUND);
+  else {
+    const certificate = certificateOf(request);
+    const admission = access
+      ? await access.admit({ request, path, signal, ...(certificate ? { certificate } : {}) })
+      : { caller: ANYBODY };
+    if (signal.aborted) return;
+    if ('refusal' in admission) send(response, admission.refusal);
+    else await answer(found, arrived, { url, caller: admission.caller });
+  }
+}
+
+async function answer(
+  found: Extract<Found, { readonly kind: 'fixed' | 'route' }>,
+  { request, response, upgrade, signal }: Arrived,
+  known: { readonly url: URL; readonly caller: Caller },
+): Promise<void> {
+  if (found.kind === 'fixed') send(response, found.answer);
+  else await found.route.answer({ request, response, signal, ...known, ...(upgrade ? { upgrade } : {}) });
+}
+
+const NOT_FOUND: Fixed = { code: 404, text: '404 page not found\n', headers: NOSNIFF };
+const TEXT = { 'content-type': 'text/plain; charset=utf-8' };
+
+/** Sends a plain text. */
+export function send(response: ServerResponse, { code, text, headers }: Fixed): void {
+  response.writeHead(code, { ...TEXT, ...headers, 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}
+
+/** Go's `http.Redirect`: only who reads gets a text. */
+function redirect({ request, response }: Arrived, path: string, { search }: URL): void {
+  const location = path + search;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const escaped = location.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
+  const text = isRead ? `<a href="${escaped}">Temporary Redirect</a>.\n\n` : '';
+  const type = isRead ? { 'content-type': 'text/html; charset=utf-8' } : {};
+  response.writeHead(307, { ...type, location, 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}
+
+function certificateOf({ socket }: IncomingMessage): ShownCertificate | undefined {
+  if (!(socket instanceof TLSSocket)) return undefined;
+  const shown = socket.getPeerX509Certificate();
+  return shown && { der: shown.raw, isTrusted: socket.authorized };
+}

@@ -1,0 +1,161 @@
+/** Serves HTTP/1.1, within limits that a client that is slow or means harm does not get past. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../../actors/clock.ts';
+import { startLimit } from '../../host/limit.ts';
+import type { Upgrade } from '../exchange.ts';
+import { type Dispatched, dispatch } from './dispatch.ts';
+
+interface Options extends Dispatched {
+  readonly clock: Clock;
+  /** Absent: without TLS. */
+  readonly tls?: ServerOptions;
+}
+
+export interface Bound {
+  readonly port: number;
+  readonly server: Server;
+  /** From now on its clients have to connect anew. */
+  renew(): void;
+  close(): Promise<void>;
+}
+
+/** Those of `ListenAndServeKubeletServer` in `pkg/kubelet/server/server.go`; a request's headers have it less patient here. */
+const HEADER_BYTES = 1 << 20;
+const IDLE_MS = 90_000;
+const LONGEST_MS = 4 * 60 * 60_000;
+const HEADERS_MS = 60_000;
+const HANDSHAKE_MS = 30_000;
+/** Each costs some 50 KiB. */
+const MOST_CONNECTIONS = 10_000;
+/** Nobody who asks a kubelet sends requests before it has answered: each would have to be kept. */
+const MOST_AT_A_TIME = 8;
+/** How long answers that are on their way may take once the server closes. */
+const LAST_ANSWER_MS = 500;
+
+const LIMITS = {
+  ...{ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: IDLE_MS, headersTimeout: HEADERS_MS, requestTimeout: LONGEST_MS },
+  ...{ insecureHTTPParser: false, keepAlive: true, noDelay: true },
+} satisfies ServerOptions;
+
+/** A client of its own certificate authority is known by it alone: nothing is offered by ALPN. */
+const TLS_LIMITS = { ALPNProtocols: [], handshakeTimeout: HANDSHAKE_MS } satisfies ServerOptions;
+
+/** Listens; rejects where the address cannot be had. All IPv4 addresses stand for those of IPv6, too. */
+export async function serve(
+  address: { readonly host: string; readonly port: number },
+  options: Options,
+): Promise<Bound> {
+  const server = options.tls ? createTlsServer({ ...LIMITS, ...TLS_LIMITS, ...options.tls }) : createServer(LIMITS);
+  server.maxConnections = MOST_CONNECTIONS;
+  const served = new Served(server, options);
+  await listen(server, address);
+  // It listens at an address, which has a port.
+  const { port } = server.address() as AddressInfo;
+  return { port, server, renew: () => served.renew(), close: () => served.close() };
+}
+
+async function listen(server: Server, { host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+  const isWhole = host === '0.0.0.0' || host === '::';
+  try {
+    server.listen({ port, host: isWhole ? '::' : host });
+    await once(server, 'listening');
+  } catch (error) {
+    if (!isWhole || !hasNoIpv6(error)) throw error;
+    server.listen({ port, host: '0.0.0.0' });
+    await once(server, 'listening');
+  }
+}
+
+/** As of a kernel without it. */
+const hasNoIpv6 = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(String(error.code));
+
+/** A connection: how many of its requests are open, and whether it was made before the last change. */
+interface Connection {
+  open: number;
+  isOutdated: boolean;
+}
+
+class Served {
+  readonly #server: Server;
+  readonly #options: Options;
+  readonly #connections = new Map<Duplex, Connection>();
+  readonly #ends = new Set<AbortController>();
+
+  constructor(server: Server, options: Options) {
+    this.#server = server;
+    this.#options = options;
+    server.on('tlsClientError', () => {});
+    server.on('request', (request, response) => this.#take(request, response, undefined));
+    server.on('upgrade', (request, socket, head) => this.#takeUpgrade(request, socket, head));
+    server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => this.#know(socket));
+  }
+
+  /** Whoever is idle is closed, as it would be for being idle; each other one once it is answered. */
+  renew(): void {
+    for (const connection of this.#connections.values()) connection.isOutdated = true;
+    for (const [socket, { open }] of this.#connections) if (open === 0) socket.destroy();
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeIdleConnections();
+    for (const end of this.#ends) end.abort();
+    const patience = startLimit(LAST_ANSWER_MS);
+    patience.signal.addEventListener('abort', () => {
+      this.#server.closeAllConnections();
+      for (const socket of this.#connections.keys()) socket.destroy();
+    });
+    await closed;
+    patience.end();
+  }
+
+  #know(socket: Socket): void {
+    this.#connections.set(socket, { open: 0, isOutdated: false });
+    socket.once('close', () => this.#connections.delete(socket));
+  }
+
+  #takeUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    // Node has let go of the connection: nobody else would hear of its errors, or tell when there is room again.
+    socket.on('error', () => socket.destroy());
+    socket.on('drain', () => response.emit('drain'));
+    response.once('finish', () => socket.end());
+    // What upgrades is the connection of the request.
+    response.assignSocket(socket as Socket);
+    this.#take(request, response, { socket, head });
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse, upgrade: Upgrade | undefined): void {
+    const connection = this.#connections.get(request.socket);
+    if (
+      connection === undefined ||
+      connection.open === MOST_AT_A_TIME ||
+      (connection.isOutdated && connection.open === 0)
+    ) {
+      request.socket.destroy();
+      return;
+    }
+    if (connection.isOutdated) response.shouldKeepAlive = false;
+    connection.open += 1;
+    const end = new AbortController();
+    this.#ends.add(end);
+    const { clock } = this.#options;
+    // A kubelet's time to write is over then; what was upgraded has its own.
+    const timer = upgrade ? undefined : clock.setTimeout(() => response.destroy(), LONGEST_MS);
+    const closed = () => {
+      if (timer !== undefined) clock.clearTimeout(timer);
+      connection.open -= 1;
+      if (connection.isOutdated && connection.open === 0) request.socket.destroySoon();
+      this.#ends.delete(end);
+      end.abort();
+    };
+    (upgrade?.socket ?? response).once('close', closed);
+    void dispatch(this.#options, { request, response, signal: end.signal, ...(upgrade ? { upgrade } : {}) });
+  }
+}
