@@ -18,6 +18,7 @@ import {
   SubjectPublicKeyInfo,
 } from '@peculiar/asn1-x509';
 import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
+import { pem } from './pem.ts';
 import { keyText, newKey } from './requestKey.ts';
 
 export interface Wanted {
@@ -80,9 +81,4 @@ function attributesOf({ dnsNames, ips }: AlternativeNames): Attributes {
   const extnValue = new OctetString(AsnConvert.serialize(new SubjectAlternativeName(names)));
   const extensions = new Extensions([new Extension({ extnID: id_ce_subjectAltName, extnValue })]);
   return new Attributes([new Attribute({ type: REQUESTED_EXTENSIONS, values: [AsnConvert.serialize(extensions)] })]);
-}
-
-function pem(label: string, der: Buffer): string {
-  const lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
-  return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
 }

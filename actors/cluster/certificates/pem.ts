@@ -1,0 +1,5 @@
+/** A block of PEM. */
+export function pem(label: string, der: Buffer): string {
+  const lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
+  return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
+}

@@ -1,0 +1,57 @@
+/** Whether the node works, for those who ask over HTTP (`pkg/server/healthz/healthz.go` of apiserver). */
+import type { ServerResponse } from 'node:http';
+import { messageOf } from '../../pod/failure.ts';
+import type { Route } from '../exchange.ts';
+import { send } from './dispatch.ts';
+import { NOSNIFF } from './paths.ts';
+
+export interface Check {
+  readonly name: string;
+  /** Throws why not. */
+  readonly check: () => void;
+}
+
+/** As long as anything is answered, this is. */
+export const PING: Check = { name: 'ping', check: () => {} };
+
+/** One for all checks, and one for each. */
+export const healthRoutes = (checks: readonly Check[]): readonly Route[] => [
+  { tree: '/healthz', answer: async ({ url, response }) => answerAll(checks, url.searchParams, response) },
+  ...checks.map((check): Route => ({
+    tree: `/healthz/${check.name}`,
+    answer: async ({ response }) => answerOne(check, response),
+  })),
+];
+
+function answerAll(checks: readonly Check[], query: URLSearchParams, response: ServerResponse): void {
+  const excluded = new Set(query.getAll('exclude'));
+  const lines = checks.map((each) => {
+    if (excluded.has(each.name)) return { text: `[+]${each.name} excluded: ok\n`, isGood: true };
+    const why = failureOf(each);
+    // Not everybody who may see that it fails may see why.
+    const isGood = why === undefined;
+    return { text: isGood ? `[+]${each.name} ok\n` : `[-]${each.name} failed: reason withheld\n`, isGood };
+  });
+  const unknown = [...excluded].filter((name) => checks.every((each) => each.name !== name)).toSorted();
+  const matched = unknown.map((name) => JSON.stringify(name)).join(',');
+  const warning = `warn: some health checks cannot be excluded: no matches for ${matched}\n`;
+  const told = lines.map(({ text }) => text).join('') + (unknown.length > 0 ? warning : '');
+  if (!lines.every(({ isGood }) => isGood))
+    send(response, { code: 500, text: `${told}healthz check failed\n`, headers: NOSNIFF });
+  else send(response, { code: 200, text: query.has('verbose') ? `${told}healthz check passed\n` : 'ok', headers: NOSNIFF });
+}
+
+function answerOne(check: Check, response: ServerResponse): void {
+  const why = failureOf(check);
+  if (why === undefined) send(response, { code: 200, text: 'ok' });
+  else send(response, { code: 500, text: `internal server error: ${why}\n`, headers: NOSNIFF });
+}
+
+function failureOf({ check }: Check): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,0 +1,81 @@
+/** What Kubernetes' configurations call the parts of TLS, under the names of OpenSSL. */
+import type { SecureContextOptions, SecureVersion } from 'node:tls';
+
+const VERSIONS: ReadonlyMap<string, SecureVersion> = new Map([
+  ['VersionTLS10', 'TLSv1'],
+  ['VersionTLS11', 'TLSv1.1'],
+  ['VersionTLS12', 'TLSv1.2'],
+  ['VersionTLS13', 'TLSv1.3'],
+]);
+
+/** All of TLS 1.3: nobody chooses among them. */
+const TLS13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
+
+/** Those of Go that OpenSSL may have. */
+const SUITES: ReadonlyMap<string, string> = new Map([
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA', 'ECDHE-ECDSA-AES128-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA', 'ECDHE-RSA-AES128-SHA'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA', 'ECDHE-ECDSA-AES256-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256', 'ECDHE-ECDSA-AES128-SHA256'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256', 'ECDHE-RSA-AES128-SHA256'],
+  ['TLS_RSA_WITH_AES_128_GCM_SHA256', 'AES128-GCM-SHA256'],
+  ['TLS_RSA_WITH_AES_256_GCM_SHA384', 'AES256-GCM-SHA384'],
+  ['TLS_RSA_WITH_AES_128_CBC_SHA256', 'AES128-SHA256'],
+  ['TLS_RSA_WITH_AES_128_CBC_SHA', 'AES128-SHA'],
+  ['TLS_RSA_WITH_AES_256_CBC_SHA', 'AES256-SHA'],
+]);
+
+/** Those that Go offers unless others are named: with forward secrecy. */
+const DEFAULT_SUITES = [...SUITES.keys()].filter(
+  (name) => name.startsWith('TLS_ECDHE') && !name.endsWith('CBC_SHA256'),
+);
+
+/** By Go's numbers, which are those of IANA. */
+const CURVES: ReadonlyMap<number, string> = new Map([
+  [23, 'P-256'],
+  [24, 'P-384'],
+  [25, 'P-521'],
+  [29, 'X25519'],
+  [4587, 'SecP256r1MLKEM768'],
+  [4588, 'X25519MLKEM768'],
+  [4589, 'SecP384r1MLKEM1024'],
+]);
+
+export interface TlsSettings {
+  /** Empty: TLS 1.2. */
+  readonly minVersion: string;
+  /** By IANA's names; empty: those with forward secrecy. None is for TLS 1.3, which has its own. */
+  readonly cipherSuites: readonly string[];
+  /** By IANA's numbers; empty: OpenSSL's. */
+  readonly curves: readonly number[];
+}
+
+type TlsNames = Pick<SecureContextOptions, 'minVersion' | 'ciphers' | 'ecdhCurve' | 'honorCipherOrder'>;
+
+export function tlsNames({ minVersion, cipherSuites, curves }: TlsSettings): TlsNames {
+  const named = cipherSuites.length > 0 ? cipherSuites : DEFAULT_SUITES;
+  const suites = named.flatMap((name) => SUITES.get(name) ?? []);
+  const version = VERSIONS.get(minVersion) ?? 'TLSv1.2';
+  // Whoever asks for a version that is not secure any more gets it: OpenSSL has it at that level alone.
+  const level = version === 'TLSv1' || version === 'TLSv1.1' ? ['@SECLEVEL=0'] : [];
+  const groups = curves.flatMap((each) => CURVES.get(each) ?? []);
+  return {
+    ...{ minVersion: version, honorCipherOrder: true, ciphers: [...TLS13, ...new Set(suites), ...level].join(':') },
+    ...(groups.length > 0 ? { ecdhCurve: groups.join(':') } : {}),
+  };
+}
+
+/** Those that this OpenSSL has not, and none stands for: nothing is left where all are such. */
+export const unknownSuites = (names: readonly string[]): string[] =>
+  names.filter((name) => !SUITES.has(name) && !TLS13.includes(name));
+
+export const unknownCurves = (numbers: readonly number[]): number[] => numbers.filter((each) => !CURVES.has(each));
