@@ -56,8 +56,11 @@ module.exports = {
     ...only('server', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('recording', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('inspect', { folders: ['pod', 'machines', 'host', 'actors', 'server', 'recording'] }),
+    ...only('serving', { folders: ['pod', 'machines', 'host', 'cri', 'kube', 'actors'] }),
     ...only('node', {
-      folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'server', 'recording', 'inspect'],
+      folders: [
+        ...['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'server', 'serving', 'recording', 'inspect'],
+      ],
     }),
     {
       name: 'files-of-a-node-through-its-file-system',
@@ -100,7 +103,7 @@ module.exports = {
     {
       name: 'no-development-package-in-the-product',
       severity: 'error',
-      from: { path: '^(pod|machines|host|cri|volume|kube|actors|server|recording|node|cli)/' },
+      from: { path: '^(pod|machines|host|cri|volume|kube|actors|server|serving|recording|node|cli)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
   ],

@@ -56,6 +56,8 @@ export interface ClusterParts {
   readonly onNodeUid?: (uid: string) => void;
   /** Which certificates the node keeps itself, and how; absent: none. */
   readonly certificates?: CertificateParts & Pick<Required<ClusterInput>, 'certificates'>;
+  /** Where the node serves its own API; absent, or 0: it serves none. */
+  readonly servedPort?: () => number;
   /** How the server is asked, for people; absent: that is not shown. */
   readonly access?: ClusterAccess;
 }

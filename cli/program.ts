@@ -14,6 +14,7 @@ import type { InspectOptions } from './inspect.ts';
 import { addPodCommands, type PodCommands, socketOptions } from './podCommands.ts';
 import type { RecordDumpOptions } from './record.ts';
 import type { ReplayOptions } from './replay.ts';
+import { addServingOptions } from './servingOptions.ts';
 import { addStreamCommands, type StreamCommands } from './streamCommands.ts';
 import type { TopOptions } from './top.ts';
 import type { VersionOptions } from './version.ts';
@@ -70,6 +71,7 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
     .option('--config <file>', 'a KubeletConfiguration file, YAML or JSON; flags take precedence');
   addManifestOptions(command, defaults);
   addClusterOptions(command);
+  addServingOptions(command);
   addPlaceOptions(command, defaults);
   return addLimitOptions(command).option('-v, --v <level>', 'log verbosity: 0 info, 2 debug, 5 trace (default: 0)');
 }

@@ -20,6 +20,10 @@ export interface JoinedCluster extends ClusterParts {
   readonly eventClient: KubeClient;
   /** Tells the UID of the node's own Node once there is one, and that of each other one in its place. */
   followNodeUid(listener: (uid: string) => void): void;
+  /** The same server, at no rate: of those who ask who may use the node. */
+  readonly reviewClient: KubeClient;
+  /** Tells of each serving certificate that the node gets. */
+  followServing(listener: () => void): void;
   close(): void;
 }
 
@@ -41,14 +45,13 @@ export async function joinCluster(
   host: HostIdentity,
   { onProblem = () => {}, keptDirectory }: JoinOptions = {},
 ): Promise<JoinedCluster> {
-  const { rate, eventRate, leaseSeconds, registersNode, providerId } = config;
-  const { statusCheckMs, statusReportMs, statusImages } = config;
+  const { rate, eventRate } = config;
   const transports: Http2Transport[] = [];
+  const serving = servingNews();
   const onRenewed = () => void transports.map((each) => each.renew());
   const access = await accessOf(config, { clock: systemClock, onProblem, onRenewed });
   const { kubeconfig, endpoint, certificates, beginning } = access;
-  const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
-  const common = { clock: systemClock, userAgent };
+  const common = { clock: systemClock, userAgent: `statelet/v${packageVersion()} (linux/${host.architecture})` };
   const over = (to: KubeEndpoint) => {
     const made = new Http2Transport(to, systemClock);
     transports.push(made);
@@ -58,6 +61,8 @@ export async function joinCluster(
   return {
     client: new KubeClient({ transport, ...common, rate }),
     eventClient: new KubeClient({ transport, ...common, rate: eventRate }),
+    reviewClient: new KubeClient({ transport, ...common }),
+    followServing: serving.follow,
     leaseClient: new KubeClient({ transport: leaseTransport, ...common }),
     ...{ pods: new PodCache(), ...nodeUids() },
     access: clusterAccess(config.kubeconfig, kubeconfig),
@@ -66,12 +71,11 @@ export async function joinCluster(
         certificates,
         directory: config.certificates.directory,
         bootstrapClient: first && new KubeClient({ transport: first, ...common, rate: CERTIFICATE_RATE }),
-        onRenewed: (name) => (name === 'client' ? onRenewed() : undefined),
+        onRenewed: (name) => (name === 'client' ? onRenewed() : serving.tell()),
       },
     }),
     objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
-    ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, statusImages, registers: registersNode },
-    hasTrustBundles: config.hasTrustBundles,
+    ...{ host, ...saidOfNode(config) },
     close: () => {
       for (const each of transports) each.close();
     },
@@ -91,6 +95,21 @@ function nodeUids(): Required<Pick<JoinedCluster, 'onNodeUid' | 'followNodeUid'>
       listeners.push(listener);
       if (known !== undefined) listener(known);
     },
+  };
+}
+
+/** What the configuration says of the Node, under the names of the agent. */
+function saidOfNode(config: ClusterConfig) {
+  const { leaseSeconds, registersNode: registers, providerId, hasTrustBundles } = config;
+  const { statusCheckMs, statusReportMs, statusImages } = config;
+  return { leaseSeconds, registers, providerId, hasTrustBundles, statusCheckMs, statusReportMs, statusImages };
+}
+
+function servingNews() {
+  const listeners: (() => void)[] = [];
+  return {
+    tell: () => void listeners.map((each) => each()),
+    follow: (listener: () => void) => void listeners.push(listener),
   };
 }
 

@@ -32,6 +32,7 @@ import { objectsDirectory } from './places.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import { expectPlaces } from './rootDirectory.ts';
 import { watchRoot } from './rootWatch.ts';
+import type { NodeServing } from './serving.ts';
 import { logStatuses } from './statusLog.ts';
 
 /** A node agent at work. */
@@ -65,8 +66,7 @@ export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;
 export const startNode: StartNode = async (options) => {
   const { config, logger, simulated, redaction } = options;
   await expectPlaces(config);
-  const cri = simulated ? await simulatedCri() : connect(config);
-  const errors = logErrors(logger);
+  const [cri, errors] = [simulated ? await simulatedCri() : connect(config), logErrors(logger)];
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const flight = flightRecorder(config, options);
   const audience = createAudience(redaction.redact);
@@ -74,7 +74,9 @@ export const startNode: StartNode = async (options) => {
   const tell = (message: EventMessage) =>
     onlookers.events?.({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
   const early = keptUntilBegun(tell);
-  const node = await nodeOnHost(options, { cri, errors, onlookers, tell: early.tell });
+  const served: Served = {};
+  const node = await nodeOnHost(options, { cri, errors, onlookers, tell: early.tell, served });
+  served.by = await servedBy(options, { ...node, cri }, flight);
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const recording = () => recordingOf(flight, config);
   const leave = tellCluster(node, { recorder, errors });
@@ -85,10 +87,9 @@ export const startNode: StartNode = async (options) => {
   node.agent.start();
   early.begin();
   const stop = async () => {
+    await served.by?.close();
     for (const end of ends) end();
-    await node.agent.stop();
-    await flight?.end();
-    for (const end of [node.end, leave, cri.close]) end();
+    await endNode({ ...node, cri }, { flight, leave });
   };
   const inspected = async () =>
     (await import('./inspectedNode.ts')).inspectedNode({ agent: port, audience, flight, config, redaction, logger });
@@ -134,7 +135,38 @@ function tellCluster(
   };
 }
 
+/** Who serves the node's API, once that is so. */
+interface Served {
+  by?: NodeServing | undefined;
+}
+
+/** Nothing has begun yet: where the API cannot be served, all of it is given up. */
+async function servedBy(
+  { config, logger, endsAll = false }: StartNodeOptions,
+  { agent, cluster, cri, end }: Awaited<ReturnType<typeof nodeOnHost>> & { readonly cri: Cri },
+  flight: ReturnType<typeof flightRecorder>,
+): Promise<NodeServing | undefined> {
+  if (config.runOnce || endsAll || (config.serving === undefined && config.healthz === undefined)) return undefined;
+  try {
+    const { serveApi } = await import('./serving.ts');
+    return await serveApi({ config, agent, cri, cluster, clock: systemClock, logger });
+  } catch (error) {
+    await endNode({ agent, cri, end }, { flight, leave: () => cluster?.close() });
+    throw error;
+  }
+}
+
+async function endNode(
+  { agent, cri, end }: { readonly agent: NodeAgent; readonly cri: Cri; readonly end: () => void },
+  { flight, leave }: { readonly flight: ReturnType<typeof flightRecorder>; readonly leave: () => void },
+): Promise<void> {
+  await agent.stop();
+  await flight?.end();
+  for (const each of [end, leave, cri.close]) each();
+}
+
 interface Reports {
+  readonly served: Served;
   readonly cri: Cri;
   readonly errors: ErrorLog;
   readonly onlookers: Partial<NodeParts>;
@@ -143,7 +175,7 @@ interface Reports {
 }
 
 /** The node over this host's runtime, cgroups and files. */
-async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, tell }: Reports) {
+async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, tell, served }: Reports) {
   const { config, logger, redaction, simulated, restartRuntime, takesOver = false, endsAll = false } = options;
   const hierarchies = await readHierarchies();
   const [host, pids, identity] = await Promise.all([
@@ -155,7 +187,8 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
   const ending = new AbortController();
   const warn = (message: string, about: object) => logger.warn(about, message);
   const parts: NodeParts = {
-    ...{ cluster, cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
+    cluster: cluster && { ...cluster, servedPort: () => served.by?.port() ?? 0 },
+    ...{ cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
     keptObjects: objectsDirectory(config.rootDirectory),
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
     ...(simulated ? {} : { findCredentials: await credentialsOn(config, { warn, signal: ending.signal }) }),
@@ -163,7 +196,8 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
     ...logged(logger, errors),
   };
   const agent = await createNode({ ...host, takesOver, endsAll }, parts);
-  const described = { name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock };
+  const servedPort = () => served.by?.port() ?? 0;
+  const described = { name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock, servedPort };
   return { agent, nodeObject: describer(agent, described), cluster, end: () => ending.abort() };
 }
 

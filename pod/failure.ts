@@ -37,7 +37,7 @@ export const failureReasons = [
   ] as const),
   ...(['CertificateDenied', 'CertificateFailed', 'CertificateNotIssued', 'CertificateUnusable'] as const),
   ...(['InvalidEndpoint', 'SocketPathTooLong', 'RunOnceFailed', 'BadRequest', 'MethodNotAllowed', 'Expired'] as const),
-  ...(['InspectAddressUnusable', 'Forbidden', 'Unauthorized'] as const),
+  ...(['AddressUnusable', 'InspectAddressUnusable', 'InvalidConfig', 'Forbidden', 'Unauthorized'] as const),
 ] as const;
 
 export type FailureReason = (typeof failureReasons)[number];

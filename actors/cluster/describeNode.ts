@@ -10,13 +10,15 @@ interface DescribedNode {
   readonly host: HostIdentity;
   /** As a cloud knows the node; empty for none. */
   readonly providerId?: string;
+  /** Where it serves its own API; absent, or 0: it serves none. */
+  readonly servedPort?: (() => number) | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Gives the node as it is then, with these images. */
 export function describer(
   agent: Pick<NodeAgent, 'facts' | 'health'>,
-  { name, born, host, providerId = '', clock }: DescribedNode,
+  { name, born, host, providerId = '', servedPort, clock }: DescribedNode,
 ): (images?: readonly NodeImage[]) => NodeObject {
   const startedAt = clock.now();
   const known = { name, labels: {}, taints: [], ...born, host, providerId, startedAt };
@@ -24,7 +26,7 @@ export function describer(
     const { since: readySince = startedAt, ...health } = agent.health();
     const { hostIps: addresses, admissionNode, ...facts } = agent.facts();
     return nodeObject({
-      ...{ ...known, ...admissionNode, ...facts, addresses, images },
+      ...{ ...known, ...admissionNode, ...facts, addresses, images, servedPort: servedPort?.() ?? 0 },
       ...{ health, readySince, now: clock.now() },
     });
   };

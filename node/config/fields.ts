@@ -1,4 +1,5 @@
 /** The kinds of fields that a KubeletConfiguration has. Each says in its error what it expects. */
+import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { parseDuration } from '../../pod/api/parseDuration.ts';
 import { parseQuantity } from '../../pod/api/quantity.ts';
@@ -47,6 +48,12 @@ export function oneOf<const T extends string>(...words: readonly T[]): z.ZodMini
 
 /** What Go's durations hold: nanoseconds in 63 bits, almost 300 years. */
 const LONGEST_DURATION = Number(2n ** 63n / 1_000_000n);
+
+/** Where to listen; empty: at the default. */
+export const listenAddress = kind<string>(
+  'an IP address',
+  (value) => typeof value === 'string' && (value === '' || isIP(value) !== 0),
+);
 
 /** A quantity that `is` accepts, in nanos. */
 export function quantity(expected: string, is: (nanos: bigint) => boolean = () => true) {

@@ -3,7 +3,7 @@ import { addressIn } from '../../inspect/address.ts';
 import { parseQuantity, wholeValue } from '../../pod/api/quantity.ts';
 import { labelsFlag, sysctlsFlag, taintsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
-import { boolean, directory, endpoint, path, section, text, textLike, whole } from './fields.ts';
+import { boolean, directory, endpoint, listenAddress, oneOf, path, section, text, textLike, whole } from './fields.ts';
 import { nodeIpsFlag } from './nodeIp.ts';
 import { headersFlag, manifestUrl } from './urlFields.ts';
 
@@ -50,6 +50,8 @@ const inspectAddress = textLike(
 /** A negative number bounds nothing. */
 const wholeOrNone = whole(-(2 ** 31));
 
+const port = fromText(whole(0, 65_535));
+
 const takeOver = z.enum(['list', 'now'], { error: 'expected "list" or "now"' });
 
 const flags = section({
@@ -76,6 +78,18 @@ const flags = section({
   '--cert-dir': z.optional(directory),
   '--rotate-certificates': z.optional(boolean),
   '--rotate-server-certificates': z.optional(boolean),
+  '--enable-server': z.optional(boolean),
+  '--address': z.optional(listenAddress),
+  '--port': z.optional(port),
+  '--read-only-port': z.optional(port),
+  '--healthz-port': z.optional(port),
+  '--healthz-bind-address': z.optional(listenAddress),
+  '--tls-cert-file': z.optional(path),
+  '--tls-private-key-file': z.optional(path),
+  '--client-ca-file': z.optional(path),
+  '--anonymous-auth': z.optional(boolean),
+  '--authentication-token-webhook': z.optional(boolean),
+  '--authorization-mode': z.optional(oneOf('', 'AlwaysAllow', 'Webhook')),
   '--register-node': z.optional(boolean),
   '--register-with-taints': z.optional(taintsFlag),
   '--provider-id': z.optional(text),

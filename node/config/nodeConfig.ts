@@ -11,9 +11,10 @@ import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
 import { byFamily, isUnspecified } from './nodeIp.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
 import type { ConfigFile } from './readFile.ts';
+import { type ServedConfig, servedOf } from './serving.ts';
 
 /** Everything that the node agent is told, compiled once: every path absolute, every time in milliseconds. */
-export interface NodeConfig extends HousekeepingConfig {
+export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   readonly nodeName: string;
   /** The node's addresses, the primary first, at most one of each family. */
   readonly nodeIps: readonly string[];
@@ -79,6 +80,8 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly failSwapOn: boolean;
   /** `auto`: JSON, or text where a terminal reads along. */
   readonly logging: { readonly format: 'auto' | 'text' | 'json'; readonly verbosity: number };
+  /** What it is compiled of, as it was written: there may be secrets in it. */
+  readonly given: { readonly flags: Flags; readonly file: Readonly<Record<string, unknown>> };
 }
 
 /** What flags and file leave open: the host's own name and addresses, and where a command puts things. */
@@ -159,10 +162,13 @@ function nodeIpsOf({ '--node-ip': told = [] }: Flags, { addresses }: ConfigDefau
 export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults: ConfigDefaults }): NodeConfig {
   const { flags, defaults } = given;
   const file = given.file?.config;
+  const places = placesOf(flags, file, defaults);
+  const { rootDirectory, cluster } = places;
   return Object.freeze({
     nodeName: (flags['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
     ...nodeIpsOf(flags, defaults),
-    ...placesOf(flags, file, defaults),
+    ...places,
+    ...servedOf({ flags, file, rootDirectory, hasCluster: cluster !== undefined }),
     ...runtimeOf(flags, file, defaults),
     resources: nodeResources(file),
     fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
@@ -179,6 +185,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     ...inspectOf(flags, file),
     failCgroupV1: file?.failCgroupV1 ?? false,
     failSwapOn: file?.failSwapOn ?? false,
+    given: Object.freeze({ flags, file: given.file?.written ?? {} }),
     logging: Object.freeze({
       format: file?.logging?.format || ('auto' as const),
       verbosity: flags['--v'] ?? file?.logging?.verbosity ?? 0,

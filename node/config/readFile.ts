@@ -13,6 +13,8 @@ export interface ConfigFile {
   readonly path: string;
   readonly config: KubeletConfiguration;
   readonly ignored: readonly string[];
+  /** As it was written, without what is not set. */
+  readonly written?: Readonly<Record<string, unknown>>;
 }
 
 /** The file's paths that may be relative: they are then meant from the file's own directory, as in the kubelet. */
@@ -53,6 +55,8 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   return {
     path,
     config: resolvedFrom(dirname(resolve(path)), read.data),
+    // It was read as a map of fields.
+    written: input as Readonly<Record<string, unknown>>,
     ignored: [
       ...Object.keys(read.data).filter((name) => !fieldsActedOn.has(name)),
       ...gatesIgnored(read.data).map((gate) => `featureGates.${gate}`),

@@ -43,6 +43,7 @@ export interface NodeObject {
     readonly allocatable: ResourceList;
     readonly conditions: readonly NodeCondition[];
     readonly addresses: readonly { readonly type: 'InternalIP' | 'Hostname'; readonly address: string }[];
+    readonly daemonEndpoints?: { readonly kubeletEndpoint: { readonly Port: number } };
     readonly nodeInfo: HostIdentity & { readonly operatingSystem: 'linux'; readonly containerRuntimeVersion: string };
     readonly images?: readonly NodeImage[];
     readonly runtimeHandlers?: readonly RuntimeHandler[];
@@ -69,6 +70,8 @@ export interface NodeKnowledge {
   readonly readySince: number;
   /** Absent: they are not told. */
   readonly images?: readonly NodeImage[];
+  /** Where it serves its own API; absent, or 0: it serves none. */
+  readonly servedPort?: number;
   /** When the agent started: nobody has registered the node before. */
   readonly startedAt: number;
   readonly now: number;
@@ -91,6 +94,7 @@ export function nodeObject(known: NodeKnowledge): NodeObject {
         ...addresses.map((address) => ({ type: 'InternalIP' as const, address })),
         { type: 'Hostname', address: name },
       ],
+      ...(known.servedPort ? { daemonEndpoints: { kubeletEndpoint: { Port: known.servedPort } } } : {}),
       nodeInfo: { ...host, operatingSystem: 'linux', containerRuntimeVersion: versionOf(health.runtime) },
       ...(known.images && known.images.length > 0 ? { images: known.images } : {}),
       ...runtimeFields(health.runtime),

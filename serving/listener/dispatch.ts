@@ -2,14 +2,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { messageOf } from '../../pod/failure.ts';
+import type { Access, Admission } from '../access/access.ts';
 import type { Caller, Upgrade } from '../exchange.ts';
-import type { Access, ShownCertificate } from './access.ts';
 import { cleanPath, type Fixed, type Found, NOSNIFF, type Paths, urlOf, writtenPath } from './paths.ts';
 
 export interface Dispatched {
   readonly paths: Paths;
   /** Absent: everybody may, as at the read-only port. */
-  readonly access?: Access;
+  readonly access?: Pick<Access, 'admit'> | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -51,12 +51,9 @@ async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise
   else if (path !== writtenPath(target)) redirect(arrived, path, url);
   else if (found.kind === 'nothing') send(response, NOT_FOUND);
   else {
-    const certificate = certificateOf(request);
-    const admission = access
-      ? await access.admit({ request, path, signal, ...(certificate ? { certificate } : {}) })
-      : { caller: ANYBODY };
+    const admission = await admitted(access, arrived, path);
     if (signal.aborted) return;
-    if ('refusal' in admission) send(response, admission.refusal);
+    if (!admission.isAdmitted) send(response, admission);
     else await answer(found, arrived, { url, caller: admission.caller });
   }
 }
@@ -90,8 +87,9 @@ function redirect({ request, response }: Arrived, path: string, { search }: URL)
   response.end(text);
 }
 
-function certificateOf({ socket }: IncomingMessage): ShownCertificate | undefined {
-  if (!(socket instanceof TLSSocket)) return undefined;
-  const shown = socket.getPeerX509Certificate();
-  return shown && { der: shown.raw, isTrusted: socket.authorized };
+/** By the path that it is routed by. */
+async function admitted(access: Dispatched['access'], { request, signal }: Arrived, path: string): Promise<Admission> {
+  if (access === undefined) return { isAdmitted: true, caller: ANYBODY };
+  const { socket } = request;
+  return access.admit({ request, path, signal, ...(socket instanceof TLSSocket ? { socket } : {}) });
 }

@@ -17,10 +17,12 @@ export const PING: Check = { name: 'ping', check: () => {} };
 /** One for all checks, and one for each. */
 export const healthRoutes = (checks: readonly Check[]): readonly Route[] => [
   { tree: '/healthz', answer: async ({ url, response }) => answerAll(checks, url.searchParams, response) },
-  ...checks.map((check): Route => ({
-    tree: `/healthz/${check.name}`,
-    answer: async ({ response }) => answerOne(check, response),
-  })),
+  ...checks.map(
+    (check): Route => ({
+      tree: `/healthz/${check.name}`,
+      answer: async ({ response }) => answerOne(check, response),
+    }),
+  ),
 ];
 
 function answerAll(checks: readonly Check[], query: URLSearchParams, response: ServerResponse): void {
@@ -38,7 +40,12 @@ function answerAll(checks: readonly Check[], query: URLSearchParams, response: S
   const told = lines.map(({ text }) => text).join('') + (unknown.length > 0 ? warning : '');
   if (!lines.every(({ isGood }) => isGood))
     send(response, { code: 500, text: `${told}healthz check failed\n`, headers: NOSNIFF });
-  else send(response, { code: 200, text: query.has('verbose') ? `${told}healthz check passed\n` : 'ok', headers: NOSNIFF });
+  else
+    send(response, {
+      code: 200,
+      text: query.has('verbose') ? `${told}healthz check passed\n` : 'ok',
+      headers: NOSNIFF,
+    });
 }
 
 function answerOne(check: Check, response: ServerResponse): void {

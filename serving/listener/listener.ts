@@ -1,11 +1,12 @@
 /** A node's server: TLS by the certificate that the node has, a path for each of its routes, and who may use it. */
+import type { X509Certificate } from 'node:crypto';
 import type { ServerOptions } from 'node:https';
 import { Server as TlsServer } from 'node:https';
 import type { Clock } from '../../actors/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import type { Access } from '../access/access.ts';
 import type { Route } from '../exchange.ts';
-import type { Access } from './access.ts';
 import { Paths, type Switches } from './paths.ts';
 import { type Bound, serve } from './server.ts';
 import type { CertificatePair } from './servingCertificate.ts';
@@ -28,7 +29,8 @@ interface Common {
 
 interface ListenerOptions extends Common {
   readonly switches: Switches;
-  readonly access: Access;
+  /** Who may; it is given those who vouch for clients, where there are any. */
+  readonly access: (clientAuthorities: (() => readonly X509Certificate[]) | undefined) => Pick<Access, 'admit'>;
   readonly tls: TlsSettings;
   readonly pair: CertificatePair;
   /** Whether the pair may come later: nobody can shake hands until then. */
@@ -54,7 +56,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     throw new NodeFailure('CertificateUnusable', `the node's server: ${messageOf(cause)}`, { cause });
   });
   const tls: ServerOptions = { ...names, ...clients, ...trusted(material) };
-  const bound = await bind(address, { paths: new Paths(routes, switches), access, onError, clock, tls });
+  const admits = access(clientCaFile === undefined ? undefined : () => files.authorities);
+  const bound = await bind(address, { paths: new Paths(routes, switches), access: admits, onError, clock, tls });
   const { server } = bound;
   files.follow((changed, isOfClients) => {
     if (server instanceof TlsServer) server.setSecureContext({ ...names, ...trusted(changed) });

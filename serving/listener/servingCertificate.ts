@@ -77,7 +77,7 @@ export async function textOf(files: FileSystem, file: string): Promise<string | 
 }
 
 /** What OpenSSL says of a text is nothing without its place; it never has the text. */
-function told<T>(file: string, read: () => T): T {
+export function told<T>(file: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {

@@ -1,9 +1,10 @@
 /** Certificate, key and client authorities of a server, read again when their files change. */
+import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../actors/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { pemBlocks } from '../../kube/pemBlocks.ts';
 import { messageOf } from '../../pod/failure.ts';
-import { type CertificatePair, readPair, textOf } from './servingCertificate.ts';
+import { type CertificatePair, readPair, textOf, told } from './servingCertificate.ts';
 
 interface Options {
   readonly pair: CertificatePair;
@@ -28,6 +29,7 @@ const LOOK_MS = 10_000;
 export class TlsFiles {
   readonly #options: Options;
   #material: Material = {};
+  #authorities: readonly X509Certificate[] = [];
   #problem = '';
   #timer: unknown;
   #onChange: (material: Material, isOfClients: boolean) => void = () => {};
@@ -37,9 +39,14 @@ export class TlsFiles {
     this.#options = options;
   }
 
+  /** Those that vouch for clients: another array once they have changed. */
+  get authorities(): readonly X509Certificate[] {
+    return this.#authorities;
+  }
+
   /** Reads all for the first time; rejects where anything is wrong that is not awaited. */
   async load(): Promise<Material> {
-    this.#material = await this.#read();
+    this.#use(await this.#read());
     return this.#material;
   }
 
@@ -78,13 +85,18 @@ export class TlsFiles {
       const material = await this.#read();
       this.#problem = '';
       if (material.cert === before.cert && material.key === before.key && material.ca === before.ca) return;
-      this.#material = material;
+      this.#use(material);
       this.#onChange(material, material.ca !== before.ca);
     } catch (error) {
       const problem = messageOf(error);
       if (problem !== this.#problem) this.#options.onProblem(problem);
       this.#problem = problem;
     }
+  }
+
+  #use(material: Material): void {
+    if (material.ca !== this.#material.ca) this.#authorities = authoritiesIn(material.ca ?? '');
+    this.#material = material;
   }
 
   async #read(): Promise<Material> {
@@ -95,8 +107,13 @@ export class TlsFiles {
     if (clientCaFile === undefined) return { ...found };
     const ca = await textOf(files, clientCaFile);
     if (ca === undefined) throw new Error(`${clientCaFile}: no such file`);
-    if (!pemBlocks(ca).some(({ label }) => label === 'CERTIFICATE'))
+    if (told(clientCaFile, () => authoritiesIn(ca)).length === 0)
       throw new Error(`${clientCaFile}: expected certificates in PEM, and there is none`);
     return { ...found, ca };
   }
 }
+
+const authoritiesIn = (text: string): X509Certificate[] =>
+  pemBlocks(text)
+    .filter(({ label }) => label === 'CERTIFICATE')
+    .map(({ text: block }) => new X509Certificate(block));

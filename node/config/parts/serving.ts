@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { CIPHER_SUITES } from '../cipherSuites.ts';
-import { boolean, duration, list, oneOf, section, text, textLike, whole } from '../fields.ts';
+import { boolean, duration, list, listenAddress, oneOf, section, text, textLike, whole } from '../fields.ts';
 
 const cipherSuite = textLike('a cipher suite such as "TLS_AES_128_GCM_SHA256"', (name) => CIPHER_SUITES.includes(name));
 
@@ -26,11 +26,11 @@ const access = () => ({
 /** The node's HTTPS server: where it listens, its certificates, who may use it. */
 export const serving = () => ({
   enableServer: z.optional(boolean),
-  address: z.optional(text),
+  address: z.optional(listenAddress),
   port: z.optional(whole(0, 65_535)),
   readOnlyPort: z.optional(whole(0, 65_535)),
   healthzPort: z.optional(whole(0, 65_535)),
-  healthzBindAddress: z.optional(text),
+  healthzBindAddress: z.optional(listenAddress),
   tlsCertFile: z.optional(text),
   tlsPrivateKeyFile: z.optional(text),
   tlsCipherSuites: z.optional(list(cipherSuite)),

@@ -1,0 +1,67 @@
+/** The paths of the node's API, each with what answers it. */
+import type { Clock } from '../actors/clock.ts';
+import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { Cri } from '../cri/calls.ts';
+import { goDuration } from '../pod/api/duration.ts';
+import type { Route } from '../serving/exchange.ts';
+import { type Check, healthRoutes, PING } from '../serving/listener/health.ts';
+import { configzRoute, flagzRoute, statuszRoute } from '../serving/listener/pages.ts';
+import { podsRoute, runningPodsRoute } from '../serving/listener/pods.ts';
+import { kubeletConfigurationOf } from './config/configz.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import { ownVersion } from './version.ts';
+
+interface RouteParts {
+  readonly config: NodeConfig;
+  readonly agent: Pick<NodeAgent, 'pods' | 'health'>;
+  readonly cri: Cri;
+  readonly clock: Clock;
+}
+
+/** `trees` are all that there are, for those who ask which. */
+export async function servedRoutes(parts: RouteParts, trees: () => readonly string[]): Promise<readonly Route[]> {
+  const { config, agent, cri, clock } = parts;
+  const { gitVersion: version, kubeletVersion: emulationVersion = '', nodeVersion: runtimeVersion } = ownVersion();
+  const status = { startedAt: clock.now(), now: () => clock.now(), version, emulationVersion, runtimeVersion };
+  return [
+    ...healthRoutes([PING, LOG, syncLoop(parts)]),
+    podsRoute({ pods: agent.pods }),
+    runningPodsRoute({ cri, limitMs: config.runtimeRequestTimeoutMs }),
+    configzRoute(() => kubeletConfigurationOf(config)),
+    statuszRoute({ ...status, paths: trees }),
+    flagzRoute(flagsOf(config)),
+  ];
+}
+
+/** What is logged here is written at once: nothing waits to be flushed. */
+const LOG: Check = { name: 'log', check: () => {} };
+
+const LEAST_IDLE_MS = 300_000;
+const SYNC_MS = 60_000;
+
+/** As a kubelet's loop stands still while its runtime is away (`SyncLoopHealthCheck` in `pkg/kubelet/kubelet.go`). */
+function syncLoop({ agent, config, clock }: Pick<RouteParts, 'agent' | 'config' | 'clock'>): Check {
+  const limitMs = Math.max(LEAST_IDLE_MS, 2 * (config.cluster?.objects.syncMs ?? SYNC_MS));
+  return {
+    name: 'syncloop',
+    check: () => {
+      const { runtime, pleg } = agent.health();
+      const since = [runtime.ready ? undefined : runtime.since, pleg.staleSince].filter((each) => each !== undefined);
+      const idleMs = Math.max(0, ...since.map((each) => clock.now() - each));
+      if (idleMs > limitMs) throw new Error(`sync Loop took longer than expected: ${goDuration(idleMs)}`);
+    },
+  };
+}
+
+/** What may hold a password or a token. */
+const SECRET: readonly string[] = ['--manifest-url', '--manifest-url-header'];
+
+function flagsOf({ given }: NodeConfig): ReadonlyMap<string, string> {
+  const set = Object.entries(given.flags).filter(([, value]) => value !== undefined);
+  return new Map(
+    set.map(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return [name.slice(2), SECRET.includes(name) ? '<masked>' : text];
+    }),
+  );
+}

@@ -1,0 +1,162 @@
+/** The node's own API, over HTTPS, and what tells plainly that it lives. Loaded late: only an agent that stays serves. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Clock } from '../actors/clock.ts';
+import { writePrivate } from '../actors/cluster/certificates/privateFiles.ts';
+import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { Cri } from '../cri/calls.ts';
+import { type FileSystem, hostFiles } from '../host/files/fileSystem.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { messageOf } from '../pod/failure.ts';
+import { type Access, createAccess } from '../serving/access/access.ts';
+import type { TokenOwner } from '../serving/access/authentication.ts';
+import { tokensIn } from '../serving/access/tokenFile.ts';
+import type { Route } from '../serving/exchange.ts';
+import { healthRoutes, PING } from '../serving/listener/health.ts';
+import { keptTrying } from '../serving/listener/keptTrying.ts';
+import { type Listener, listen, listenPlain } from '../serving/listener/listener.ts';
+import { issuedPair, selfSignedPair, textOf } from '../serving/listener/servingCertificate.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import type { ServingConfig } from './config/serving.ts';
+import { servedRoutes } from './servedRoutes.ts';
+
+export interface ServingParts {
+  readonly config: NodeConfig;
+  readonly agent: Pick<NodeAgent, 'pods' | 'health'>;
+  readonly cri: Cri;
+  /** How the API server is asked who may, and who tells of another certificate; absent: there is none. */
+  readonly cluster?: { readonly reviewClient: KubeClient; followServing(listener: () => void): void } | undefined;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly files?: FileSystem;
+}
+
+export interface NodeServing {
+  /** Where it is served; 0: nowhere, as yet. */
+  port(): number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves it. As a kubelet, a node of a cluster does not begin where it cannot: this rejects. Without a cluster nobody counts
+ * on it, and it goes on trying.
+ */
+export async function serveApi(parts: ServingParts): Promise<NodeServing> {
+  const { config, clock, logger, cluster } = parts;
+  const end = new AbortController();
+  const ends = [alive(parts)];
+  let port = 0;
+  const begin = async (serving: ServingConfig) => serveNodeApi(parts, serving, end.signal);
+  const onMade = (made: Listener) => {
+    port = made.port;
+    logger.info({ port }, `the node's API is served on port ${port}`);
+  };
+  const close = async () => {
+    end.abort();
+    await Promise.all(ends.map((each) => each?.close()));
+  };
+  try {
+    const { serving } = config;
+    if (serving !== undefined && cluster !== undefined) {
+      const made = await begin(serving);
+      ends.push(made);
+      onMade(made);
+    } else if (serving !== undefined) {
+      const onProblem = (why: string) => logger.warn(`the node's API is not served, trying again: ${why}`);
+      ends.push(keptTrying({ make: () => begin(serving), clock, onMade, onProblem }));
+    }
+    if (serving?.readOnlyPort) ends.push(await readOnly(parts, serving, serving.readOnlyPort));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { port: () => port, close };
+}
+
+const failing =
+  ({ logger }: ServingParts) =>
+  (error: unknown) =>
+    logger.warn({ err: error }, `an answer of the node's API has failed: ${messageOf(error)}`);
+
+/** That it answers at all is what is asked there (`cmd/kubelet/app/server.go`). */
+function alive(parts: ServingParts): { close(): Promise<void> } | undefined {
+  const { config, clock, logger } = parts;
+  const { healthz: address } = config;
+  if (address === undefined) return undefined;
+  const routes = healthRoutes([PING]);
+  return keptTrying({
+    make: () => listenPlain({ address, routes, clock, onError: failing(parts) }),
+    ...{ clock, onMade: () => {} },
+    onProblem: (why) => logger.warn(`no healthz, trying again: ${why}`),
+  });
+}
+
+async function readOnly(parts: ServingParts, { host }: ServingConfig, port: number) {
+  const routes = await servedRoutes(parts, () => []);
+  return listenPlain({ address: { host, port }, routes, clock: parts.clock, onError: failing(parts) });
+}
+
+async function serveNodeApi(parts: ServingParts, serving: ServingConfig, signal: AbortSignal): Promise<Listener> {
+  const { config, cluster, clock, logger, files = hostFiles } = parts;
+  const { host, port, clientCaFile, isIssued, certificateDirectory: directory } = serving;
+  const names = [config.nodeName, ...(cluster ? [] : ['localhost', '127.0.0.1', '::1'])];
+  const own = isIssued ? issuedPair(directory) : serving.pair;
+  const pair = own ?? (await selfSignedPair({ directory, names, files, now: clock.now() }));
+  const ownTokens = cluster ? undefined : await ownToken(config.rootDirectory, files);
+  const access = accessOf(parts, serving, signal, ownTokens);
+  let trees: readonly string[] = [];
+  const routes: readonly Route[] = await servedRoutes(parts, () => trees);
+  trees = routes.map(({ tree }) => tree).toSorted();
+  const listener = await listen({
+    ...{ address: { host, port }, routes, pair, isAwaited: isIssued, files, clock, access },
+    ...{ switches: serving.switches, tls: serving.tls, ...(clientCaFile === undefined ? {} : { clientCaFile }) },
+    onError: failing(parts),
+    onProblem: (why) => logger.warn(`the certificate of the node's API: ${why}; the one before stays in use`),
+  });
+  cluster?.followServing(() => void listener.look());
+  return listener;
+}
+
+const accessOf =
+  (
+    { config, cluster, clock, logger }: ServingParts,
+    serving: ServingConfig,
+    signal: AbortSignal,
+    ownTokens?: TokenOwner,
+  ) =>
+  (clientAuthorities: Parameters<typeof createAccess>[0]['clientAuthorities']): Access => {
+    const { authentication, authorization } = serving;
+    const told = oncePerReason((source, why) => logger.warn(`${source} of the node's API: ${why}`));
+    return createAccess({
+      ...{ nodeName: config.nodeName, clock, signal, authentication, authorization },
+      ...(cluster ? { client: cluster.reviewClient } : {}),
+      ...(clientAuthorities ? { clientAuthorities } : {}),
+      ...(ownTokens ? { ownTokens } : {}),
+      onError: (source, error) => told(source, messageOf(error)),
+    });
+  };
+
+/** An API server that is away is away for each request: that is said once, until something else is wrong. */
+function oncePerReason(tell: (source: string, why: string) => void) {
+  const last = new Map<string, string>();
+  return (source: string, why: string) => {
+    if (last.get(source) === why) return;
+    last.set(source, why);
+    tell(source, why);
+  };
+}
+
+const TOKEN_BYTES = 32;
+
+/** Whoever reads the file, which is the agent's own, may do everything: a node without an API server knows nobody else. */
+async function ownToken(rootDirectory: string, files: FileSystem): Promise<TokenOwner> {
+  const file = join(rootDirectory, 'statelet', 'server-token');
+  let token = (await textOf(files, file).catch(() => undefined))?.trim();
+  if (!token) {
+    token = randomBytes(TOKEN_BYTES).toString('base64url');
+    await writePrivate(files, file, `${token}\n`);
+  }
+  const owner = tokensIn(`"${token}",statelet:owner,,"system:masters"`, file);
+  return async (offered) => owner(offered);
+}
