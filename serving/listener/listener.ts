@@ -3,6 +3,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { ServerOptions } from 'node:https';
 import { Server as TlsServer } from 'node:https';
 import type { Clock } from '../../actors/clock.ts';
+import { errorCode } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Access } from '../access/access.ts';
@@ -86,7 +87,7 @@ async function bind(address: Address, options: Parameters<typeof serve>[1]): Pro
   } catch (cause) {
     const { host, port } = address;
     const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-    const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+    const isTaken = errorCode(cause) === 'EADDRINUSE';
     const why = isTaken ? `${place} is in use by another process` : `cannot listen on ${place}: ${messageOf(cause)}`;
     throw new NodeFailure('AddressUnusable', why, { cause });
   }

@@ -5,6 +5,7 @@ import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../actors/clock.ts';
+import { errorCode } from '../../host/files/fileErrors.ts';
 import { startLimit } from '../../host/limit.ts';
 import type { Upgrade } from '../exchange.ts';
 import { type Dispatched, dispatch } from './dispatch.ts';
@@ -72,7 +73,7 @@ async function listen(server: Server, { host, port }: { readonly host: string; r
 
 /** As of a kernel without it. */
 const hasNoIpv6 = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(String(error.code));
+  ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(errorCode(error) ?? '');
 
 /** A connection: how many of its requests are open, and whether it was made before the last change. */
 interface Connection {

@@ -1,0 +1,144 @@
+/** A node's server over real TLS: its certificate, its clients', and who is answered. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
+import { byCertificate, client, echo, listening, other, server, stranger, TLS } from './support/listening.ts';
+
+const checked = { access: () => ({ admit: byCertificate }) };
+
+test('who is admitted is answered; what is not routed is nobody’s secret', async () => {
+  const { ask } = await listening(checked);
+  expect(await ask('/pods?a=b', client)).toMatchObject({ code: 200, body: 'kubectl /pods?a=b' });
+  const unauthorized = { code: 401, body: 'Unauthorized', headers: { 'content-type': 'text/plain; charset=utf-8' } };
+  expect(await ask('/pods')).toMatchObject(unauthorized);
+  expect(await ask('/pods', stranger)).toMatchObject(unauthorized);
+  expect(await ask('/pods/x')).toMatchObject({ code: 401 });
+  expect(await ask('/nothing')).toMatchObject({ code: 404, body: '404 page not found\n' });
+  expect(await ask('/pods/x', client)).toMatchObject({ code: 404, body: '404: Page Not Found' });
+  const notAllowed = { code: 405, body: '405: Method Not Allowed', headers: { allow: 'GET' } };
+  expect(await ask('/pods', { ...client, method: 'POST' })).toMatchObject(notAllowed);
+  expect(await ask('/pods', { ...client, headers: { accept: 'text/plain' } })).toMatchObject({
+    ...{ code: 406, body: '406: Not Acceptable\n\nAvailable representations: application/json' },
+  });
+});
+
+test('a path that leads elsewhere is answered by where, before anybody is asked who they are', async () => {
+  const { ask } = await listening({ ...checked, routes: [echo('/logs'), echo('/pods')] });
+  const at = async (path: string) => {
+    const { code, headers } = await ask(path);
+    return [code, headers.location];
+  };
+  expect(await at('/logs?x=1')).toEqual([307, '/logs/?x=1']);
+  expect(await at('/a/..//pods')).toEqual([307, '/pods']);
+  expect(await at('/logs/%2e%2e/%2e%2e/etc/passwd')).toEqual([307, '/etc/passwd']);
+  expect(await at('/logs/..\\pods')).toEqual([307, '/pods']);
+  expect(await at('//evil.example/pods')).toEqual([307, '/evil.example/pods']);
+  expect((await ask('/logs?"><x')).body).toMatch(/^<a href="\/logs\/\?[^"<>]*">Temporary Redirect<\/a>\.\n\n$/);
+});
+
+test('a route that fails is a 500, or a connection that is cut', async () => {
+  const early = { tree: '/healthz', answer: () => Promise.reject(new Error('no disk')) };
+  const late = {
+    tree: '/metrics',
+    answer: async ({ response }: { readonly response: { write(text: string): unknown } }) => {
+      response.write('half');
+      throw new Error('no disk');
+    },
+  };
+  const { ask, errors } = await listening({ routes: [early, late] });
+  expect(await ask('/healthz')).toMatchObject({ code: 500, body: 'no disk\n' });
+  await expect(ask('/metrics')).rejects.toThrow(/aborted|hang up/);
+  expect(errors).toHaveLength(2);
+});
+
+describe('TLS', () => {
+  test('is 1.2 or later, without ALPN, and asks for a certificate', async () => {
+    const { connect } = await listening();
+    expect((await connect()).getProtocol()).toBe('TLSv1.3');
+    const older = await connect({ maxVersion: 'TLSv1.2', ALPNProtocols: ['h2', 'http/1.1'] });
+    expect([older.getProtocol(), older.alpnProtocol]).toEqual(['TLSv1.2', false]);
+    expect(older.getCipher().standardName).toBe('TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256');
+    await expect(connect({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })).rejects.toThrow();
+  });
+
+  test('is of the version and the suites that are named', async () => {
+    const suite = 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384';
+    const chosen = await listening({ tls: { ...TLS, cipherSuites: [suite] } });
+    expect((await chosen.connect({ maxVersion: 'TLSv1.2' })).getCipher().standardName).toBe(suite);
+    const latest = await listening({ tls: { ...TLS, minVersion: 'VersionTLS13', curves: [24] } });
+    await expect(latest.connect({ maxVersion: 'TLSv1.2' })).rejects.toThrow();
+    await expect(latest.connect({ ecdhCurve: 'X25519' })).rejects.toThrow();
+    expect((await latest.connect({ ecdhCurve: 'P-384' })).getProtocol()).toBe('TLSv1.3');
+  });
+
+  test('goes by another certificate once that lies there; what cannot be used is told once', async () => {
+    const clock = new SimulatedClock();
+    const { ask, connect, lay, problems } = await listening({ clock });
+    const held = await connect();
+    const second = other.issue({ name: 'node', groups: [] });
+    lay({ ...second, key: server.key });
+    await clock.advance(10_000);
+    await eventually('the problem is told', () => problems.length > 0 || undefined);
+    await clock.advance(20_000);
+    expect(problems).toEqual([expect.stringMatching(/tls\.crt: not a certificate of the key in .*tls\.key$/)]);
+    expect(await ask('/pods')).toMatchObject({ code: 200 });
+    lay(second);
+    await clock.advance(10_000);
+    await eventually('it is in use', () => ask('/pods', { ca: other.cert }).catch(() => undefined));
+    await expect(ask('/pods')).rejects.toThrow();
+    // Whoever is connected stays so.
+    held.write('GET /pods HTTP/1.1\r\nHost: node\r\n\r\n');
+    expect(String(await once(held, 'data'))).toContain('200 OK');
+  });
+
+  test('goes by other authorities of clients once they lie there, and cuts who is connected', async () => {
+    const { ask, connect, layAuthority, look } = await listening(checked);
+    const held = await connect(client);
+    const gone = once(held, 'close');
+    layAuthority(other.cert);
+    await look();
+    await gone;
+    expect((await ask('/pods', client)).code).toBe(401);
+    expect((await ask('/pods', stranger)).code).toBe(200);
+  });
+
+  test('shakes no hands until a certificate that is awaited is there', async () => {
+    const { ask, lay, look } = await listening({ isAwaited: true, isCertificateThere: false });
+    await expect(ask('/pods')).rejects.toThrow();
+    lay(server);
+    await look();
+    expect((await ask('/pods')).code).toBe(200);
+  });
+
+  test('a certificate that is missing, and authorities that are none, are one clear message', async () => {
+    await expect(listening({ isCertificateThere: false })).rejects.toThrow(
+      /^the node's server: .*tls\.crt, .*tls\.key: no such file$/,
+    );
+    await expect(listening({ clientCaFile: import.meta.filename })).rejects.toThrow(/expected certificates in PEM/);
+    await expect(listening({ clientCaFile: '/no/such/ca' })).rejects.toThrow(/\/no\/such\/ca: no such file$/);
+  });
+
+  test('without authorities for clients none is asked for its certificate, nor trusted for it', async () => {
+    const { ask } = await listening({ ...checked, clientCaFile: undefined } as object);
+    expect((await ask('/pods', client)).code).toBe(401);
+  });
+});
+
+test('an address that another has is one clear message', async () => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const address = { host: '127.0.0.1', port: Number(Object(holder.address()).port) };
+  await expect(listening({ address })).rejects.toThrow(`127.0.0.1:${address.port} is in use by another process`);
+  await expect(listening({ address: { host: '192.0.2.1', port: 0 } })).rejects.toThrow(
+    /cannot listen on 192\.0\.2\.1:0/,
+  );
+  holder.close();
+});
+
+test('all addresses of the host are those of both families', async () => {
+  const { ask } = await listening({ address: { host: '0.0.0.0', port: 0 } });
+  expect((await ask('/pods')).code).toBe(200);
+  expect((await ask('/pods', { host: '::1' })).code).toBe(200);
+});
