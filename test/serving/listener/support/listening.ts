@@ -131,6 +131,7 @@ async function ask(port: number, path: string, options: RequestOptions): Promise
     agent,
     ...options,
   });
+  asked.on('error', () => {});
   asked.end();
   const [response] = await once(asked, 'response');
   return { code: response.statusCode, headers: response.headers, body: await text(response) };
