@@ -94,6 +94,7 @@ function servingInEffect({ host, port, readOnlyPort, ...serving }: NonNullable<N
     authorization: { mode: authorization.mode },
     ...{ enableDebuggingHandlers: switches.debugging, enableSystemLogHandler: switches.systemLogs },
     ...{ enableProfilingHandler: switches.profiling, enableDebugFlagsHandler: switches.debugFlags },
+    enableSystemLogQuery: serving.hasLogQuery,
   };
 }
 

@@ -34,6 +34,10 @@ function resolvedFrom(directory: string, config: KubeletConfiguration): KubeletC
     const path = resolved[name];
     if (path && !isAbsolute(path)) resolved[name] = resolve(directory, path);
   }
+  const { authentication } = resolved;
+  const authorities = authentication?.x509?.clientCAFile;
+  if (authorities)
+    resolved.authentication = { ...authentication, x509: { clientCAFile: resolve(directory, authorities) } };
   return resolved;
 }
 

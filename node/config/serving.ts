@@ -26,6 +26,8 @@ export interface ServingConfig {
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
   readonly switches: Switches;
+  /** Whether the logs of the host's services may be asked for. */
+  readonly hasLogQuery: boolean;
 }
 
 export interface ServedConfig {
@@ -79,6 +81,7 @@ function servingOf(given: Given): ServingConfig {
     ...(clientCaFile ? { clientCaFile: resolve(clientCaFile) } : {}),
     authentication: authenticationOf(given),
     authorization: authorizationOf(given),
+    hasLogQuery: file?.enableSystemLogQuery ?? false,
     switches: Object.freeze({
       debugging: file?.enableDebuggingHandlers ?? true,
       systemLogs: file?.enableSystemLogHandler ?? true,

@@ -62,6 +62,9 @@ describe('defaults', () => {
       failSwapOn: false,
       logging: { format: 'auto', verbosity: 0 },
       inspect: { address: { host: '127.0.0.1', port: 10_270 } },
+      healthz: { host: '127.0.0.1', port: 10_248 },
+      serving: expect.objectContaining({ host: '127.0.0.1', port: 10_250 }),
+      given: { flags: {}, file: {} },
     });
   });
 
@@ -70,7 +73,7 @@ describe('defaults', () => {
       {},
       'maxPods: 0\nfileCheckFrequency: 0s\nruntimeRequestTimeout: 0s\ncontainerRuntimeEndpoint: ""\nstaticPodPath: ""',
     );
-    expect(config).toEqual(compile({}));
+    expect({ ...config, given: {} }).toEqual({ ...compile({}), given: {} });
   });
 
   test('an empty resolvConf is meant', () => {
