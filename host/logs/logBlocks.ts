@@ -12,6 +12,8 @@ const GZIP = Buffer.from([0x1f, 0x8b]);
 interface Stretch {
   readonly from?: number;
   readonly to?: number;
+  /** Of a block at most. */
+  readonly size?: number;
 }
 
 /** Up to so many bytes from a place of a file; fewer at its end. */
@@ -42,10 +44,10 @@ export async function headOf(handle: FileHandle, length: number): Promise<Buffer
 /** The bytes of a plain file as they are. */
 export async function* plainBlocks(
   handle: FileHandle,
-  { from = 0, to = Infinity }: Stretch = {},
+  { from = 0, to = Infinity, size = BLOCK }: Stretch = {},
 ): AsyncGenerator<Buffer> {
   for (let at = from; at < to; ) {
-    const block = await bytesAt(handle, at, Math.min(BLOCK, to - at));
+    const block = await bytesAt(handle, at, Math.min(size, to - at));
     if (block.length === 0) return;
     at += block.length;
     yield block;

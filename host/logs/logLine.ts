@@ -4,7 +4,7 @@ const NEWLINE = 10;
 /** Where the text begins at most. */
 const LONGEST_START = 256;
 /** Of the tags, which colons separate, the first says whether the line goes on in the next. */
-const START = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d) (?:stdout|stderr) ([^ ]+) /;
+const START = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d) (stdout|stderr) ([^ ]+) /;
 const PARTIAL = 'P';
 
 /** When a line was written. */
@@ -16,6 +16,7 @@ interface LogTime {
 
 export interface LogLine {
   readonly time: LogTime;
+  readonly stream: 'stdout' | 'stderr';
   /** The line goes on with the next one of its stream. */
   readonly isPartial: boolean;
   /** Without the line break where the line goes on. */
@@ -24,12 +25,17 @@ export interface LogLine {
 
 /** Reads a line, with its line break where it has one; undefined where it is none of this format. */
 export function logLine(line: Buffer): LogLine | undefined {
-  const [start, whole = '', fraction = '', zone = '', tags = ''] =
+  const [start, whole = '', fraction = '', zone = '', stream = '', tags = ''] =
     START.exec(line.toString('latin1', 0, LONGEST_START)) ?? [];
   if (start === undefined) return undefined;
   const isPartial = tags === PARTIAL || tags.startsWith(`${PARTIAL}:`);
   const text = line.subarray(start.length);
-  return { time: { whole, fraction, zone }, isPartial, text: isPartial ? withoutBreak(text) : text };
+  const time = { whole, fraction, zone };
+  return {
+    ...{ time, isPartial },
+    stream: stream === 'stderr' ? stream : 'stdout',
+    text: isPartial ? withoutBreak(text) : text,
+  };
 }
 
 /** In milliseconds since the epoch, with as much of the rest as a number holds. */

@@ -1,0 +1,132 @@
+/** GET /containerLogs/{namespace}/{pod}/{container} (kubelet: server.go, kubelet_pods.go). */
+import type { ServerResponse } from 'node:http';
+import type { Cri } from '../../cri/calls.ts';
+import { runtimeMessageWithCode } from '../../cri/failure.ts';
+import { ContainerState, type ContainerStatus } from '../../cri/generated/runtime.ts';
+import type { Pause } from '../../host/logs/logChanges.ts';
+import { containerNamed } from '../../pod/api/containers.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { runToLog } from '../../pod/show/containerLog.ts';
+import { quoted } from '../../pod/show/quoted.ts';
+import type { Exchange, Route } from '../exchange.ts';
+import { answerText, writeAll } from './answers.ts';
+import { isRefusal, type LogQuery, logQuery, type Refusal } from './logQuery.ts';
+import { readLog } from './readLog.ts';
+
+/** What the answers need of the node. */
+export interface ContainerLogsParts {
+  readonly pods: {
+    /** A pod of this node with its present status. */
+    readonly find: (namespace: string, name: string) => Pod | undefined;
+  };
+  readonly cri: Pick<Cri, 'containerStatus'>;
+  /** The directories that logs may lie in: a link that leads out of them is not followed. */
+  readonly logRoots: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly pause: Pause;
+  /** The feature gate PodLogsQuerySplitStreams. */
+  readonly splitsStreams: boolean;
+}
+
+const TREE = '/containerLogs';
+
+/** The logs of containers as a kubelet gives them. */
+export const containerLogsRoute = (parts: ContainerLogsParts): Route => ({
+  tree: TREE,
+  methods: ['GET'],
+  answer: (exchange) => answer(parts, exchange),
+});
+
+/** What is asked for, and by whose id. */
+interface Asked {
+  readonly query: LogQuery;
+  readonly pod: Pod;
+  readonly container: string;
+}
+
+async function answer(parts: ContainerLogsParts, exchange: Exchange): Promise<void> {
+  const { response } = exchange;
+  const asked = askedOf(parts, exchange.url);
+  if (isRefusal(asked)) return answerText(response, asked.status, asked.text);
+  const id = containerId(asked);
+  // From here on no answer says what kind of text it is.
+  if (typeof id !== 'string') return answerUntyped(response, id);
+  // Who asks for the other stream alone gets the headers with the first of it.
+  if (asked.query.stream !== 'Stderr') response.flushHeaders();
+  try {
+    await writeAll(response, await opened(parts, asked.query, id, exchange.signal), exchange.signal);
+    response.end();
+  } catch (error) {
+    if (!response.headersSent) answerUntyped(response, { status: 400, text: wordsOf(error) });
+    else response.end(wordsOf(error));
+  }
+}
+
+function answerUntyped(response: ServerResponse, { status, text }: Refusal): void {
+  response.writeHead(status);
+  response.flushHeaders();
+  response.end(text);
+}
+
+function askedOf({ pods, now, splitsStreams }: ContainerLogsParts, url: URL): Asked | Refusal {
+  const [namespace, name, container, ...more] = namesOf(url.pathname);
+  if (!namespace || !name || !container || more.length > 0) return { status: 404, text: '404: Page Not Found' };
+  const query = logQuery(url.searchParams, now());
+  if (isRefusal(query)) return query;
+  const pod = pods.find(namespace, name);
+  if (pod === undefined) return { status: 404, text: `pod ${quoted(name)} does not exist` };
+  if (containerNamed(pod.spec, container) === undefined)
+    return { status: 404, text: `container ${quoted(container)} not found in pod ${quoted(name)}` };
+  return query.stream === 'All' || splitsStreams ? { query, pod, container } : unsplit(query.stream);
+}
+
+function unsplit(stream: string): Refusal {
+  const gate = 'Please enable PodLogsQuerySplitStreams feature gate in kubelet';
+  return { status: 400, text: `unable to return the given log stream: ${quoted(stream)}. ${gate}` };
+}
+
+function namesOf(pathname: string): string[] {
+  try {
+    const path = decodeURIComponent(pathname.slice(TREE.length + 1));
+    return (path.endsWith('/') ? path.slice(0, -1) : path).split('/');
+  } catch {
+    return [];
+  }
+}
+
+function containerId({ pod, container, query: { previous } }: Asked): string | Refusal {
+  try {
+    return runToLog(pod, container, { previous }).id;
+  } catch (error) {
+    return { status: 400, text: messageOf(error) };
+  }
+}
+
+async function opened(parts: ContainerLogsParts, query: LogQuery, id: string, signal: AbortSignal) {
+  const { logRoots, pause } = parts;
+  const status = await statusOf(parts, id, signal).catch((cause: unknown) => {
+    throw new Error(`unable to retrieve container logs for ${id}`, { cause });
+  });
+  const isRunning = async () => {
+    try {
+      return (await statusOf(parts, id, signal)).state === ContainerState.CONTAINER_RUNNING;
+    } catch (error) {
+      if (error instanceof NodeFailure && error.reason === 'RuntimeUnavailable') return true;
+      throw error;
+    }
+  };
+  const follow = query.follow ? { isRunning, pause } : undefined;
+  return readLog({ path: status.logPath, roots: logRoots }, { ...query, follow, signal });
+}
+
+async function statusOf({ cri }: ContainerLogsParts, id: string, signal: AbortSignal): Promise<ContainerStatus> {
+  const containerId = id.slice(id.indexOf('://') + '://'.length);
+  const { status } = await cri.containerStatus({ containerId, verbose: false }, { signal });
+  if (status === undefined) throw new Error('container status is nil');
+  return status;
+}
+
+const wordsOf = (error: unknown): string =>
+  error instanceof NodeFailure ? runtimeMessageWithCode(error) : messageOf(error);

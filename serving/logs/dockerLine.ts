@@ -1,0 +1,43 @@
+/** A line of a log in Docker's JSON format (cri-client, logs.go). */
+import { instantOf } from './instant.ts';
+
+export interface DockerLine {
+  readonly text: Buffer;
+  readonly stream: string;
+  /** Absent, it is older than all moments. */
+  readonly instant: string;
+  /** As it is shown. */
+  readonly time: string;
+}
+
+/** The zero of Go's time, for a line that has none. */
+const NO_TIME = '0001-01-01T00:00:00.000000000Z';
+
+/** Undefined where a line is none of this format. */
+export function dockerLine(line: Buffer): DockerLine | undefined {
+  const { log = '', stream = '', time } = fieldsOf(line) ?? { log: 0 };
+  if (typeof log !== 'string' || typeof stream !== 'string') return undefined;
+  if (time === undefined || time === null) return { text: Buffer.from(log), stream, instant: '', time: NO_TIME };
+  const instant = typeof time === 'string' ? instantOf(time) : undefined;
+  if (instant === undefined || typeof time !== 'string') return undefined;
+  return { text: Buffer.from(log), stream, instant, time: shown(time, instant) };
+}
+
+/** With nine digits, and in the zone that it was written in. */
+function shown(time: string, instant: string): string {
+  const zone = /[+-]\d\d:\d\d$/.exec(time)?.[0] ?? 'Z';
+  if (/^[Z+-](00:00)?$/.test(zone)) return `${instant}Z`;
+  return time.slice(0, 19) + instant.slice(19) + zone;
+}
+
+function fieldsOf(line: Buffer): Partial<Record<'log' | 'stream' | 'time', unknown>> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(line.toString('utf8'));
+    if (parsed === null) return {};
+    if (typeof parsed !== 'object' || Array.isArray(parsed)) return undefined;
+    // Null leaves a field as it is.
+    return Object.fromEntries(Object.entries(parsed).filter(([, value]) => value !== null));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+/** Moments to the nanosecond, as logs have them: texts in UTC that sort as the moments do. */
+
+/** RFC 3339 as Go's time.Parse reads it: the hour may have one digit, and a comma may begin the fraction. */
+const RFC3339 = /^(\d{4}-\d\d-\d\dT)(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
+const LATEST_OFFSET = { hours: 24, minutes: 59 };
+
+/** `2026-05-04T12:00:00.123456789`; undefined where a text tells no moment. */
+export function instantOf(text: string): string | undefined {
+  const [, date = '', hour = '', rest = '', fraction = '', zone = ''] = RFC3339.exec(text) ?? [];
+  return date === '' ? undefined : instant(`${date}${hour.padStart(2, '0')}${rest}`, fraction, zone);
+}
+
+/** Of the parts that a line of a log gives. */
+export function instant(whole: string, fraction: string, zone: string): string | undefined {
+  if (!isDate(whole)) return undefined;
+  const offset = zone === 'Z' ? 0 : minutesOf(zone);
+  if (offset === undefined) return undefined;
+  const utc = offset === 0 ? whole : secondsOf(Date.parse(`${whole}Z`) - offset * 60_000);
+  return `${utc}.${fraction.padEnd(9, '0').slice(0, 9)}`;
+}
+
+/** Of milliseconds since the epoch; before all moments where no calendar has it. */
+export function instantAt(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? '' : `${date.toISOString().slice(0, -1)}000000`;
+}
+
+/** Whether there is such a second: a calendar that is asked for the 30th of February answers with a day of March. */
+function isDate(whole: string): boolean {
+  const ms = Date.parse(`${whole}Z`);
+  return !Number.isNaN(ms) && secondsOf(ms) === whole;
+}
+
+const secondsOf = (ms: number): string => new Date(ms).toISOString().slice(0, 19);
+
+function minutesOf(zone: string): number | undefined {
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(4, 6))];
+  if (hours > LATEST_OFFSET.hours || minutes > LATEST_OFFSET.minutes) return undefined;
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}

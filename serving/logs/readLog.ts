@@ -1,0 +1,121 @@
+/** Reads one file of a container's log, and on as it is written, as a kubelet does (cri-client, logs.go). */
+import { dirname } from 'node:path';
+import { isMissing } from '../../host/files/fileErrors.ts';
+import { plainBlocks } from '../../host/logs/logBlocks.ts';
+import { LogChanges, type Pause } from '../../host/logs/logChanges.ts';
+import { isReplaced, type LogFile, openLog } from './logFile.ts';
+import { LogScan, type ScanOptions } from './logScan.ts';
+import { tailStart } from './logTail.ts';
+
+export interface LogSource {
+  /** Where the runtime says that it writes the log. */
+  readonly path: string;
+  /** The directories that logs may lie in, whatever links there are. */
+  readonly roots: readonly string[];
+}
+
+export interface ReadOptions extends Omit<ScanOptions, 'lines'> {
+  readonly tailLines?: number | undefined;
+  /** Goes on until the container does not run. */
+  readonly follow?: Following | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface Following {
+  /** Asked whenever all has been read, each second at most; that it rejects ends the reading. */
+  readonly isRunning: () => Promise<boolean>;
+  readonly pause: Pause;
+}
+
+/** A block, and the text that is made of it, are all that is held of a log. */
+const BLOCK = 32 * 1_024;
+
+/** The text of a log; throws with a kubelet's words. Files that were set aside are not read: `statelet logs` has them. */
+export async function* readLog(source: LogSource, options: ReadOptions): AsyncGenerator<Buffer> {
+  const reading = new Reading(source, await openLog(source.path, source.roots), options);
+  try {
+    yield* reading.text();
+  } finally {
+    await reading.close();
+  }
+}
+
+class Reading {
+  readonly #source: LogSource;
+  readonly #options: ReadOptions;
+  readonly #scan: LogScan;
+  #file: LogFile;
+  #at = 0;
+
+  constructor(source: LogSource, file: LogFile, options: ReadOptions) {
+    this.#source = source;
+    this.#file = file;
+    this.#options = options;
+    this.#scan = new LogScan({ ...options, lines: options.follow ? undefined : options.tailLines });
+  }
+
+  close = (): Promise<void> => this.#file.handle.close();
+
+  async *text(): AsyncGenerator<Buffer> {
+    const { tailLines, follow, signal } = this.#options;
+    if (tailLines !== undefined) this.#at = await tailStart(this.#file.handle, tailLines, signal);
+    if (follow !== undefined) return yield* this.#follow(follow);
+    // What is written meanwhile is not asked for: whoever writes fast would not let it end.
+    yield* this.#toEnd((await this.#file.handle.stat()).size);
+    const rest = this.#isOver() ? undefined : this.#scan.takeRest();
+    if (rest !== undefined) yield rest;
+  }
+
+  async *#toEnd(to = Infinity): AsyncGenerator<Buffer> {
+    if (this.#isOver()) return;
+    for await (const block of plainBlocks(this.#file.handle, { from: this.#at, to, size: BLOCK })) {
+      this.#at += block.length;
+      const text = this.#scan.take(block);
+      if (text !== undefined) yield text;
+      if (this.#isOver()) return;
+    }
+  }
+
+  async *#follow({ isRunning, pause }: Following): AsyncGenerator<Buffer> {
+    const changes = new LogChanges(dirname(this.#file.path), pause, this.#options.signal);
+    let [hasEnded, trouble] = [false, undefined as { readonly cause: unknown } | undefined];
+    const look = async () => {
+      hasEnded = !(await isRunning().catch((cause: unknown) => {
+        trouble = { cause };
+      }));
+      if (hasEnded) changes.wake();
+    };
+    try {
+      while (!this.#isOver()) {
+        // What was written before the end is there by now.
+        const isLast = hasEnded;
+        yield* this.#toEnd();
+        if (!this.#isOver() && (await isReplaced(this.#file))) {
+          // What was written before it was renamed.
+          yield* this.#toEnd();
+          if (await this.#openAnew()) continue;
+        }
+        if (trouble !== undefined) throw trouble.cause;
+        if (isLast) return;
+        await changes.next(look);
+      }
+    } finally {
+      changes.end();
+    }
+  }
+
+  /** Goes over to the file that has been made in the place of the one that is read, unless it has gone again. */
+  async #openAnew(): Promise<boolean> {
+    const next = await openLog(this.#source.path, this.#source.roots).catch((error: unknown) => {
+      if (!(error instanceof Error && isMissing(error.cause))) throw error;
+    });
+    if (next === undefined) return false;
+    await this.#file.handle.close();
+    this.#file = next;
+    this.#at = 0;
+    this.#scan.restart();
+    return true;
+  }
+
+  #isOver = (): boolean => this.#scan.isOver || this.#options.signal.aborted;
+}
