@@ -18,20 +18,22 @@ export function answerError(response: ServerResponse, status: number, text: stri
 
 /**
  * Writes chunks as fast as they are taken: one is under way while the next is made, and no more are held. Ends early, and
- * with it the making of them, when the client has gone.
+ * with it the making of them, when the client has gone. Gives how many bytes there were.
  */
 export async function writeAll(
   response: ServerResponse,
   chunks: AsyncIterable<Buffer>,
   signal: AbortSignal,
-): Promise<void> {
-  let written = Promise.resolve();
+): Promise<number> {
+  let [written, length] = [Promise.resolve(), 0];
   for await (const chunk of chunks) {
     await written;
-    if (signal.aborted) return;
+    if (signal.aborted) return length;
+    length += chunk.length;
     written = write(response, chunk, signal);
   }
   await written;
+  return length;
 }
 
 /** Resolves once the chunk has left this process, or will not. */

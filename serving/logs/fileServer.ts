@@ -1,0 +1,120 @@
+/** A directory's files over HTTP as Go's http.FileServer has them; nothing outside of it is told. */
+import { readdir } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
+import type { Exchange } from '../exchange.ts';
+import { answerError } from './answers.ts';
+import { answerFile, isUnmodified } from './fileAnswer.ts';
+import { type Inside, openInside } from './openInside.ts';
+
+const INDEX = 'index.html';
+
+/** Answers with what a path leads to below a directory; the path is decoded, and has no slash before it. */
+export async function serveFile(root: string, path: string, exchange: Exchange): Promise<void> {
+  if (`/${path}`.endsWith(`/${INDEX}`)) return redirect(exchange, './');
+  const clean = posix.normalize(`/${path}`);
+  const found = await openIn(root, clean);
+  if (typeof found === 'number') return answerError(exchange.response, found, ERRORS.get(found) ?? '');
+  try {
+    await answerWith(root, { path, clean, found }, exchange);
+  } finally {
+    await found.handle.close();
+  }
+}
+
+const ERRORS = new Map([
+  [404, '404 page not found'],
+  [403, '403 Forbidden'],
+  [500, '500 Internal Server Error'],
+]);
+
+interface Found {
+  readonly path: string;
+  readonly clean: string;
+  readonly found: Inside;
+}
+
+async function answerWith(root: string, { path, clean, found }: Found, exchange: Exchange): Promise<void> {
+  const [name, endsInSlash] = [posix.basename(clean), path === '' || path.endsWith('/')];
+  if (found.kind === 'other') return answerError(exchange.response, 404, '404 page not found');
+  if (found.kind === 'file') {
+    return endsInSlash ? redirect(exchange, `../${escapedPath(Buffer.from(name))}`) : answerFile(exchange, found);
+  }
+  if (!endsInSlash) return redirect(exchange, `${escapedPath(Buffer.from(name))}/`);
+  const index = await openIn(root, posix.join(clean, INDEX));
+  if (typeof index === 'number') return list(found, exchange);
+  try {
+    await (index.kind === 'file' ? answerFile(exchange, index) : list(found, exchange));
+  } finally {
+    await index.handle.close();
+  }
+}
+
+/** Or with which status there is none to be told of. */
+async function openIn(root: string, path: string): Promise<Inside | number> {
+  // No system has a file of such a name.
+  if (path.includes('\0')) return 404;
+  try {
+    return await openInside(root, path);
+  } catch (error) {
+    const code = errorCode(error);
+    // A path that leads outside leads nowhere.
+    if (code === undefined || isMissing(error)) return 404;
+    return code === 'EACCES' || code === 'EPERM' ? 403 : 500;
+  }
+}
+
+function redirect({ response, url }: Exchange, to: string): void {
+  response.writeHead(301, { Location: to + url.search, 'Content-Length': 0 }).end();
+}
+
+const HEAD = '<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n';
+
+async function list({ handle, stats }: Inside, { request, response }: Exchange): Promise<void> {
+  if (isUnmodified(request.headers['if-modified-since'], stats.mtime)) {
+    response.writeHead(304).end();
+    return;
+  }
+  const entries = await readdir(`/proc/self/fd/${handle.fd}`, { withFileTypes: true, encoding: 'buffer' });
+  const names = entries.map((entry) => (entry.isDirectory() ? Buffer.concat([entry.name, SLASH]) : entry.name));
+  const links = names
+    .sort((one, other) => one.compare(other))
+    .map((name) => Buffer.concat([Buffer.from(`<a href="${escapedPath(name)}">`), escapedText(name), END]));
+  const page = Buffer.concat([Buffer.from(HEAD), ...links, Buffer.from('</pre>\n')]);
+  response.writeHead(200, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Last-Modified': stats.mtime.toUTCString(),
+    'Content-Length': page.length,
+  });
+  response.end(page);
+}
+
+const SLASH = Buffer.from('/');
+const END = Buffer.from('</a>\n');
+
+/** A name as the path of a URL, by Go's rules; one that looks like the beginning of a whole URL begins with a dot. */
+function escapedPath(name: Buffer): string {
+  const escaped = name
+    .toString('latin1')
+    .replace(
+      /[^A-Za-z0-9\-_.~$&+,/:;=@]/g,
+      (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    );
+  const [first = ''] = escaped.split('/');
+  return first.includes(':') ? `./${escaped}` : escaped;
+}
+
+const ENTITIES = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&#34;'],
+  ["'", '&#39;'],
+]);
+
+/** The bytes of a name, whatever they are, as text of a page. */
+const escapedText = (name: Buffer): Buffer =>
+  Buffer.from(
+    name.toString('latin1').replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? ''),
+    'latin1',
+  );

@@ -1,0 +1,117 @@
+/** The logs of the node's own services: from the journal, else from files (kubelet: kubelet_server_journal.go). */
+import { Readable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import { isMissing } from '../../host/files/fileErrors.ts';
+import { plainBlocks } from '../../host/logs/logBlocks.ts';
+import { runProgram } from '../../host/program.ts';
+import { programOutput } from '../../host/programOutput.ts';
+import type { Exchange } from '../exchange.ts';
+import { writeAll } from './answers.ts';
+import type { NodeLogOptions, NodeLogQuery } from './nodeLogQuery.ts';
+import { openInside, systemWords } from './openInside.ts';
+
+export interface NodeLogsParts {
+  /** The directory of the node's logs. */
+  readonly root: string;
+  /** The program that knows the journal. */
+  readonly journalctl: string;
+}
+
+/** How long the journal may take in all, in milliseconds. */
+const LIMIT_MS = 30_000;
+const MOST_UNITS = 4 * 1_024 * 1_024;
+const BLOCK = 32 * 1_024;
+
+/** Answers with the logs of services, compressed where only that is accepted. */
+export async function answerServices(parts: NodeLogsParts, query: NodeLogQuery, exchange: Exchange): Promise<void> {
+  const { request, response, signal } = exchange;
+  const isPacked = request.headers['accept-encoding'] === 'gzip';
+  response.writeHead(200, {
+    'Content-Type': 'text/plain;charset=UTF-8',
+    ...(isPacked ? { 'Content-Encoding': 'gzip' } : {}),
+  });
+  const text = servicesText(parts, query, signal);
+  await writeAll(response, isPacked ? packed(text) : text, signal);
+  response.end();
+}
+
+async function* packed(text: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const source = Readable.from(text, { objectMode: false });
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  source.on('error', (error) => gzip.destroy(error));
+  try {
+    // A stream of bytes gives buffers.
+    yield* source.pipe(gzip) as AsyncIterable<Buffer>;
+  } finally {
+    source.destroy();
+    gzip.destroy();
+  }
+}
+
+async function* servicesText(parts: NodeLogsParts, query: NodeLogQuery, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const { services, options } = query;
+  const units = await unitsOf(parts, signal);
+  const inFiles = services.filter((service) => !units.has(`${service}.service`));
+  if (inFiles.length === 0) return yield* journal(parts, query, signal);
+  if (Object.keys(options).length > 0) {
+    const list = `[${inFiles.join(' ')}]`;
+    yield Buffer.from(
+      `\noptions present and query resolved to log files for ${list}\ntry without specifying options\n`,
+    );
+    return;
+  }
+  for (const service of inFiles) yield* fileOf(parts, service);
+}
+
+/** All units that the journal knows, by their whole names; none where there is no journal. */
+async function unitsOf({ journalctl }: NodeLogsParts, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const options = { signal, limitMs: LIMIT_MS, mostOutput: MOST_UNITS };
+  const names = await runProgram(journalctl, ['--field', '_SYSTEMD_UNIT'], options).catch(() => '');
+  return new Set(names.split('\n'));
+}
+
+async function* journal({ journalctl }: NodeLogsParts, query: NodeLogQuery, signal: AbortSignal) {
+  try {
+    yield* programOutput(journalctl, journalArguments(query), { signal, limitMs: LIMIT_MS });
+  } catch {
+    if ((query.options.boot ?? 0) === 0) yield Buffer.from('\nerror: journal output not available\n');
+  }
+}
+
+/** Each value is in one argument with its flag, so that none can be taken for another. */
+function journalArguments({ services, options }: NodeLogQuery): string[] {
+  const { since, until, tailLines, pattern, boot }: NodeLogOptions = options;
+  return [
+    ...['--utc', '--no-pager', '--output=short-precise'],
+    ...(since === undefined ? [] : [`--since=${journalTime(since)}`]),
+    ...(until === undefined ? [] : [`--until=${journalTime(until)}`]),
+    ...(tailLines === undefined ? [] : ['--pager-end', `--lines=${tailLines}`]),
+    ...services.map((service) => `--unit=${service}`),
+    ...(pattern === undefined ? [] : [`--grep=${pattern}`, '--case-sensitive=false']),
+    ...(boot === undefined ? [] : [`--boot=${boot}`]),
+  ];
+}
+
+/** In whole seconds, as a kubelet asks. */
+const journalTime = (moment: string): string => `${moment.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** The first of the files that may be a service's. */
+async function* fileOf({ root }: NodeLogsParts, service: string): AsyncGenerator<Buffer> {
+  try {
+    for (const name of [service, `${service}.log`, `${service}/${service}.log`]) {
+      const found = await openInside(root, name).catch((error: unknown) => {
+        if (!isMissing(error)) throw error;
+      });
+      if (found === undefined) continue;
+      try {
+        if (found.kind === 'other') throw new Error('not a regular file');
+        if (found.kind === 'file') return yield* plainBlocks(found.handle, { to: found.stats.size, size: BLOCK });
+      } finally {
+        await found.handle.close();
+      }
+    }
+    yield Buffer.from(`\nlog not found for ${service}\n`);
+  } catch (error) {
+    yield Buffer.from(`\nerror getting log for ${service}: ${systemWords(error)}\n`);
+  }
+}

@@ -1,0 +1,55 @@
+/** GET /logs/: the node's own logs, as files, and by queries where those are enabled (kubelet: kubelet.go, Run). */
+import type { Exchange, Route } from '../exchange.ts';
+import { answerError } from './answers.ts';
+import { serveFile } from './fileServer.ts';
+import { isRefusal } from './logQuery.ts';
+import { type NodeLogQuery, nodeLogQuery, notAcceptable } from './nodeLogQuery.ts';
+import { answerServices, type NodeLogsParts } from './nodeLogs.ts';
+import { openInside, systemWords } from './openInside.ts';
+
+export interface SystemLogsParts extends NodeLogsParts {
+  /** enableSystemLogQuery. */
+  readonly takesQueries: boolean;
+}
+
+const TREE = '/logs';
+
+/** The node's own logs. */
+export const systemLogsRoute = (parts: SystemLogsParts): Route => ({
+  tree: TREE,
+  methods: ['GET'],
+  answer: (exchange) => answer(parts, exchange),
+});
+
+async function answer(parts: SystemLogsParts, exchange: Exchange): Promise<void> {
+  const { url, response } = exchange;
+  const path = decoded(url.pathname.slice(TREE.length + 1));
+  if (path === undefined) return answerError(response, 400, '400 Bad Request');
+  const query = parts.takesQueries ? nodeLogQuery(url.searchParams) : undefined;
+  if (query === undefined) return serveFile(parts.root, path, exchange);
+  if (isRefusal(query)) return answerError(response, query.status, query.text);
+  const refusal = notAcceptable(path, query);
+  if (refusal !== undefined) return answerError(response, refusal.status, refusal.text);
+  if (query.services.length > 0) return answerServices(parts, query, exchange);
+  return answerQueriedFile(parts, query, exchange);
+}
+
+async function answerQueriedFile({ root }: SystemLogsParts, { files }: NodeLogQuery, exchange: Exchange) {
+  // As documented, it may begin with a slash: it is below the directory of the logs all the same.
+  const path = (files[0] ?? '').replace(/^\/+/, '');
+  try {
+    await (await openInside(root, path)).handle.close();
+  } catch (error) {
+    const text = `query: Invalid value: ${JSON.stringify(files)}: statat ${path}: ${systemWords(error)}`;
+    return answerError(exchange.response, 406, text);
+  }
+  return serveFile(root, path, exchange);
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}

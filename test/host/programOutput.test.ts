@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { programOutput } from '../../host/programOutput.ts';
+
+const endless = new AbortController().signal;
+const sh = (script: string, more: { readonly signal?: AbortSignal; readonly limitMs?: number } = {}) =>
+  programOutput('/bin/sh', ['-c', script], { signal: endless, limitMs: 20_000, ...more });
+
+async function textOf(output: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of output) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+test('all that a program writes, and what it says of errors at last, however it ends', async () => {
+  expect(await textOf(sh('echo why >&2; echo one; echo two; exit 3'))).toBe('one\ntwo\nwhy\n');
+});
+
+test('one that takes too long, or is called off, is ended: what it has written is all', async () => {
+  expect(await textOf(sh('echo one; exec sleep 60', { limitMs: 300 }))).toBe('one\n');
+  expect(await textOf(sh('echo one; exec sleep 60', { signal: AbortSignal.timeout(300) }))).toBe('one\n');
+});
+
+test('whoever does not read on ends it', async () => {
+  let pid = 0;
+  for await (const chunk of sh('echo $$; exec sleep 60')) {
+    pid = Number(chunk);
+    break;
+  }
+  for (const limit = Date.now() + 10_000; isThere(pid); await new Promise((resolve) => setTimeout(resolve, 5)))
+    expect(Date.now()).toBeLessThan(limit);
+});
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('one that there is not', async () => {
+  await expect(textOf(programOutput('/none', [], { signal: endless, limitMs: 1_000 }))).rejects.toThrow('ENOENT');
+});
