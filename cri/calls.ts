@@ -44,6 +44,8 @@ export interface Cri {
   /** Gives the URL at which a command in a container is served, for a minute; attach the process that the container runs. */
   readonly exec: CriCall<wire.ExecRequest, wire.ExecResponse>;
   readonly attach: CriCall<wire.AttachRequest, wire.AttachResponse>;
+  /** Gives the URL at which the ports of a sandbox are served; which ones WebSocket clients mean is said here. */
+  readonly portForward: CriCall<wire.PortForwardRequest, wire.PortForwardResponse>;
   readonly listImages: CriCall<wire.ListImagesRequest, wire.ListImagesResponse>;
   readonly imageStatus: CriCall<wire.ImageStatusRequest, wire.ImageStatusResponse>;
   readonly pullImage: CriCall<wire.PullImageRequest, wire.PullImageResponse>;

@@ -38,6 +38,13 @@ export function runtimeMessage(failure: NodeFailure): string {
 export function runtimeMessageWithCode(failure: NodeFailure): string {
   const { cause } = failure;
   if (!isServiceError(cause) || cause.code === status.UNKNOWN) return runtimeMessage(failure);
+  return rpcErrorText(failure);
+}
+
+/** As Go writes an error of a call: its status code, also one that says nothing, and the details. */
+export function rpcErrorText(failure: NodeFailure): string {
+  const { cause } = failure;
+  if (!isServiceError(cause)) return failure.message;
   return `rpc error: code = ${CODE_NAMES[cause.code] ?? 'Unknown'} desc = ${cause.details}`;
 }
 
@@ -56,6 +63,10 @@ const CODE_NAMES: Readonly<Partial<Record<status, string>>> = {
   [status.UNAVAILABLE]: 'Unavailable',
   [status.UNAUTHENTICATED]: 'Unauthenticated',
 };
+
+/** Whether the runtime refuses because it has too much of that under way. */
+export const isExhausted = ({ cause }: NodeFailure): boolean =>
+  isServiceError(cause) && cause.code === status.RESOURCE_EXHAUSTED;
 
 /** Whether an error is the answer of a gRPC call: its details are in the message of the failure that is made of it. */
 export function isServiceError(error: unknown): error is ServiceError {

@@ -61,6 +61,7 @@ function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof
     execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
     exec: unary(client, runtime.exec, usual),
     attach: unary(client, runtime.attach, usual),
+    portForward: unary(client, runtime.portForward, usual),
     containerEvents: eventsOver(client, (signal) => version({ version: 'v1' }, { signal })),
   };
 }

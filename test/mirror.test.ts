@@ -213,6 +213,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/cri/simulated/crictl.test.ts': { 'cri/simulated': 'info stats' },
   'test/cri/simulated/command.test.ts': { 'cri/simulated': 'shell shellScript shellTokens' },
+  'test/serving/streaming/routes.test.ts': {
+    'cri/simulated': 'servedCommand servedPorts streamingServer',
+    'serving/streaming': 'found join refusal relay sessions streamOptions target',
+  },
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },
   // The host.
   'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'cgroupfs files inTurn podsTree' },

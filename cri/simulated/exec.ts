@@ -4,17 +4,8 @@ import { CallError } from './callError.ts';
 import { within } from './clock.ts';
 import { behaviourOf } from './command.ts';
 import { type ContainerRecord, containerStateName, isRunning, type Records } from './records.ts';
+import type { ExecAnswer } from './streams.ts';
 import type { World } from './world.ts';
-
-/** What a command in a container answers. */
-interface ExecAnswer {
-  /** 0 when absent. */
-  readonly exitCode?: number;
-  readonly stdout?: string;
-  readonly stderr?: string;
-  /** Milliseconds that it runs; none when absent. */
-  readonly afterMs?: number;
-}
 
 /** Answers a command; undefined leaves it to what the command says, and one that says nothing known succeeds. */
 export type ExecScript = (exec: {
@@ -58,10 +49,25 @@ function whileRunning(record: ContainerRecord): Promise<void> {
 }
 
 function answerTo(record: ContainerRecord, cmd: readonly string[], script: ExecScript | undefined): ExecAnswer {
+  return scripted(record, cmd, script) ?? ofCommand(cmd);
+}
+
+/** What a command answers whose streams somebody has: where nobody says what, and it has an input, it follows that. */
+export function streamedAnswer(
+  record: ContainerRecord,
+  { cmd, stdin }: { readonly cmd: readonly string[]; readonly stdin: boolean },
+  script: ExecScript | undefined,
+): ExecAnswer | undefined {
+  return scripted(record, cmd, script) ?? (stdin ? undefined : ofCommand(cmd));
+}
+
+function scripted(record: ContainerRecord, cmd: readonly string[], script: ExecScript | undefined) {
   const { name: podName, uid: podUid } = record.sandbox.metadata;
   const container = record.config.metadata?.name ?? '';
-  const scripted = script?.({ cmd, container, containerId: record.id, podName, podUid });
-  if (scripted) return scripted;
+  return script?.({ cmd, container, containerId: record.id, podName, podUid });
+}
+
+function ofCommand(cmd: readonly string[]): ExecAnswer {
   const { exitAfterMs: afterMs = 0, exitCode = 0 } = behaviourOf(cmd);
   return { afterMs, exitCode };
 }

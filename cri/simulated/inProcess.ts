@@ -42,8 +42,7 @@ export function inProcessCri(
     updateContainerResources: limited(runtime, 'updateContainerResources', usual),
     containerStats: limited(runtime, 'containerStats', usual),
     execSync: limited(runtime, 'execSync', onTop),
-    exec: limited(runtime, 'exec', usual),
-    attach: limited(runtime, 'attach', usual),
+    ...streamCalls(runtime, usual),
     listImages: limited(runtime, 'listImages', usual),
     imageStatus: limited(runtime, 'imageStatus', usual),
     pullImage: limited(runtime, 'pullImage', () => undefined),
@@ -52,6 +51,12 @@ export function inProcessCri(
     close: () => {},
   };
 }
+
+const streamCalls = (runtime: CalledRuntime, usual: () => number): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
+  exec: limited(runtime, 'exec', usual),
+  attach: limited(runtime, 'attach', usual),
+  portForward: limited(runtime, 'portForward', usual),
+});
 
 function limited<K extends CallName>(
   runtime: CalledRuntime,

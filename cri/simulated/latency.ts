@@ -29,6 +29,7 @@ const CONTAINERD: Latencies = {
   execSync: 30,
   exec: 1,
   attach: 1,
+  portForward: 1,
   listImages: 1,
   imageStatus: 1,
   pullImage: 0,

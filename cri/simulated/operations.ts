@@ -14,7 +14,7 @@ interface Parts {
   readonly images: Images;
   readonly network: Network;
   readonly stats: Stats;
-  readonly streaming: Pick<Operations, 'exec' | 'attach'>;
+  readonly streaming: Pick<Operations, 'exec' | 'attach' | 'portForward'>;
 }
 
 /** Which part of the runtime does which call. */

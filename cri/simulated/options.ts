@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { ExecScript } from './exec.ts';
 import type { ImagesOption } from './images.ts';
 import type { LatencyOption } from './latency.ts';
+import type { ServeStream, SimulatedPorts } from './streams.ts';
 import type { RuntimeEffect } from './views.ts';
 
 /** What only some runtimes can do. */
@@ -21,6 +22,10 @@ export interface SimulatedRuntimeOptions {
   /** By image name. */
   readonly behaviours?: Readonly<Record<string, BehaviourSource>>;
   readonly exec?: ExecScript;
+  /** Serves exec, attach and port-forward (`serveSimulatedStreams`); absent: they are refused. */
+  readonly streams?: ServeStream;
+  /** The ports of a pod that somebody listens at; absent: none. */
+  readonly ports?: (pod: { readonly podUid: string }) => SimulatedPorts['dial'];
   /** Numbers in [0, 1) that ids are made of; the same ones every time when absent. */
   readonly random?: () => number;
   /** Whether stopping what does not exist fails with NOT_FOUND, as containerd up to 1.6 does; later ones succeed. */

@@ -92,7 +92,7 @@ export class SimulatedRuntime {
     const parts = {
       ...{ sandboxes: this.#sandboxes, containers, images: this.images, network: this.network },
       stats: new Stats(this.#world, this.#records, this.images),
-      streaming: streamingOf(this.#world, this.#records),
+      streaming: streamingOf(this.#world, this.#records, () => ({ ...options, exec: this.exec })),
     };
     const exec: Operations['execSync'] = (...call) => execSync(this.#world, this.#records, this.exec, ...call);
     this.#operations = operationsOf(this.#world, parts, exec, options.features ?? {});

@@ -1,0 +1,38 @@
+import type { ServerResponse } from 'node:http';
+import { isExhausted, rpcErrorText } from '../../cri/failure.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
+
+/** What a client is told instead of what it asked for, byte for byte. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: number, text: string, headers: Readonly<Record<string, string>> = {}) {
+    super(text);
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** One that Go's `http.Error` writes: the text is a line, and its type is not to be guessed. */
+export const errorLine = (code: number, text: string): Refusal =>
+  new Refusal(code, `${text}\n`, { 'X-Content-Type-Options': 'nosniff' });
+
+/** A URL of the runtime is good for so many seconds, and so are the places of those that have not been used yet. */
+const URL_SECONDS = '60';
+
+/** The runtime gives no URL (`WriteError` in `cri-streaming/pkg/streaming/errors.go`). */
+export function refusedByRuntime(error: unknown): Refusal {
+  if (!(error instanceof NodeFailure)) return new Refusal(500, messageOf(error));
+  const text = rpcErrorText(error);
+  if (isExhausted(error)) return new Refusal(429, text, { 'Retry-After': URL_SECONDS });
+  return new Refusal(error.reason === 'NotFound' ? 404 : 500, text);
+}
+
+/** Answers with it. */
+export function tell(response: ServerResponse, { code, message, headers }: Refusal): void {
+  const body = Buffer.from(message);
+  const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': body.length };
+  response.writeHead(code, { ...own, ...headers }).end(body);
+}

@@ -1,0 +1,145 @@
+/** Commands in containers, their processes, and the ports of pods (`pkg/kubelet/server/server.go`). */
+import type { Clock } from '../../actors/clock.ts';
+import type { Cri } from '../../cri/calls.ts';
+import { PodSandboxState } from '../../cri/generated/runtime.ts';
+import { POD_UID_LABEL } from '../../cri/labels.ts';
+import { streamingUrl } from '../../cri/streaming/streamingUrl.ts';
+import { containerNamed } from '../../pod/api/containers.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { messageOf } from '../../pod/failure.ts';
+import type { Exchange, Route } from '../exchange.ts';
+import { fullName, podNamed, runningId } from './found.ts';
+import { errorLine, Refusal, refusedByRuntime, tell } from './refusal.ts';
+import { relay } from './relay.ts';
+import type { StreamSession, StreamSessions } from './sessions.ts';
+import { portsAsked, streamOptions } from './streamOptions.ts';
+import { containerTarget, podTarget, type StreamTarget } from './target.ts';
+
+/** What of the node it takes to reach into its pods. */
+export interface StreamingParts {
+  readonly pods: () => readonly Pod[];
+  readonly cri: Pick<Cri, 'exec' | 'attach' | 'portForward' | 'execSync' | 'listPodSandbox'>;
+  readonly clock: Clock;
+  readonly sessions: StreamSessions;
+}
+
+const UPGRADED = ['GET', 'POST'];
+
+/** `/exec`, `/attach`, `/portForward` and `/run`. */
+export function streamingRoutes(parts: StreamingParts): readonly Route[] {
+  const stream = (kind: StreamSession['kind'], place: Place): Route => ({
+    ...{ tree: `/${kind}`, methods: UPGRADED },
+    answer: (exchange) => told(exchange, () => streamed(parts, exchange, kind, place)),
+  });
+  return [
+    stream('exec', execPlace),
+    stream('attach', attachPlace),
+    stream('portForward', portsPlace),
+    { tree: '/run', methods: ['POST'], answer: (exchange) => told(exchange, () => run(parts, exchange)) },
+  ];
+}
+
+async function told({ response }: Exchange, answer: () => Promise<void>): Promise<void> {
+  try {
+    await answer();
+  } catch (error) {
+    if (!(error instanceof Refusal) || response.headersSent) throw error;
+    tell(response, error);
+  }
+}
+
+/** Where the runtime serves what is asked for. */
+type Place = (
+  parts: StreamingParts,
+  exchange: Exchange,
+) => Promise<{ readonly target: StreamTarget; readonly url: string }>;
+
+async function streamed(
+  { clock, sessions, ...parts }: StreamingParts,
+  exchange: Exchange,
+  kind: StreamSession['kind'],
+  place: Place,
+): Promise<void> {
+  // Whoever goes meanwhile is told of by the signal.
+  exchange.upgrade?.socket.on('error', () => {});
+  const { target, url } = await place({ clock, sessions, ...parts }, exchange);
+  if (exchange.upgrade === undefined) throw errorLine(500, 'Upgrade request required');
+  const { namespace, pod, container } = target;
+  await relay(exchange, exchange.upgrade, placeOf(url), {
+    clock,
+    onJoined: () => sessions.begin({ kind, namespace, pod, container, since: clock.now() }),
+  });
+}
+
+function placeOf(url: string): URL {
+  try {
+    return streamingUrl(url);
+  } catch (error) {
+    throw errorLine(500, messageOf(error));
+  }
+}
+
+const execPlace: Place = async ({ pods, cri }, { url, signal }) => {
+  const target = containerTarget(url);
+  const streams = streamOptions(url);
+  const pod = podNamed(pods(), target);
+  const containerId = runningId(pod, target.container);
+  if (containerId === undefined) throw new Refusal(500, notFound(target));
+  const cmd = url.searchParams.getAll('command');
+  const asked = cri.exec({ containerId, cmd, ...streams }, { signal });
+  return { target, url: (await asked.catch(refused)).url };
+};
+
+const notFound = ({ container }: StreamTarget): string => `container not found (${JSON.stringify(container)})`;
+
+const refused = (error: unknown): never => {
+  throw refusedByRuntime(error);
+};
+
+/** A process has a terminal since its start, or none. */
+const attachPlace: Place = async ({ pods, cri }, { url, signal }) => {
+  const target = containerTarget(url);
+  const { stdin, stdout, stderr } = streamOptions(url);
+  const pod = podNamed(pods(), target);
+  const { container, uid } = target;
+  const containerId = runningId(pod, container);
+  const spec = containerNamed(pod.spec, container)?.container;
+  const lacking = new Refusal(500, `container ${container} not found in pod ${fullName(pod)}`);
+  if (containerId === undefined) throw lacking;
+  if (uid !== undefined && uid !== pod.metadata.uid) throw new Refusal(500, `pod ${fullName(pod)} not found`);
+  if (spec === undefined) throw lacking;
+  const tty = spec.tty ?? false;
+  const asked = cri.attach({ containerId, stdin, stdout, stderr: stderr && !tty, tty }, { signal });
+  return { target, url: (await asked.catch(refused)).url };
+};
+
+const portsPlace: Place = async ({ pods, cri }, { url, request, signal }) => {
+  const target = podTarget(url);
+  const port = portsAsked(request, url);
+  const pod = podNamed(pods(), target);
+  const { uid } = pod.metadata;
+  if (target.uid !== undefined && target.uid !== uid) throw new Refusal(404, 'pod not found');
+  const filter = { id: '', state: undefined, labelSelector: { [POD_UID_LABEL]: uid } };
+  const { items } = await cri.listPodSandbox({ filter }, { signal }).catch(refused);
+  const newest = items.toSorted((one, other) => Number(other.createdAt - one.createdAt))[0];
+  if (newest === undefined || items.every(({ state }) => state !== PodSandboxState.SANDBOX_READY))
+    throw new Refusal(500, `pod not found (${JSON.stringify(fullName(pod))})`);
+  const asked = cri.portForward({ podSandboxId: newest.id, port }, { signal });
+  return { target, url: (await asked.catch(refused)).url };
+};
+
+/** A command that is done when it is answered: its two outputs, one behind the other (`RunInContainer`). */
+async function run({ pods, cri }: StreamingParts, { url, signal, response }: Exchange): Promise<void> {
+  const target = containerTarget(url);
+  const containerId = runningId(podNamed(pods(), target), target.container);
+  if (containerId === undefined) throw new Refusal(500, notFound(target));
+  const cmd = (url.searchParams.get('cmd') ?? '').split(' ');
+  const asked = cri.execSync({ containerId, cmd, timeout: 0n }, { signal });
+  const { exitCode, stdout, stderr } = await asked.catch((error: unknown) => {
+    throw new Refusal(500, refusedByRuntime(error).message);
+  });
+  if (exitCode !== 0)
+    throw new Refusal(500, `command '${cmd.join(' ')}' exited with ${exitCode}: ${Buffer.from(stderr)}`);
+  const body = Buffer.concat([stdout, stderr]);
+  response.writeHead(200, body.length === 0 ? {} : { 'Content-Type': 'application/json' }).end(body);
+}
