@@ -74,7 +74,8 @@ module.exports = {
         ],
       },
     },
-    ...only('apiserver', { folders: ['pod'] }),
+    // What kubectl speaks with a node is the same as what the runtime speaks.
+    ...only('apiserver', { folders: ['pod', 'cri/streaming'] }),
     ...only('simulation', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'apiserver'] }),
     {
       name: 'nobody-imports-tests',

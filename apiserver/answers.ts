@@ -1,6 +1,7 @@
 /** Answers as they go out: whole in the form that a client wants, or a line for each event of a watch. */
 import { stringify } from 'yaml';
-import { Failure } from './failures.ts';
+import type { Forward } from './connect/forward.ts';
+import { Failure, unavailable } from './failures.ts';
 import type { Call } from './handlers/call.ts';
 import type { Watch } from './handlers/watch.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -43,6 +44,12 @@ export const streamed = (watch: Watch, call: Call, form: Representation): Answer
       send(`${JSON.stringify({ type: event.type, object })}\n`);
     }, end),
 });
+
+/** The answer to what a node has to answer: who asks in memory reaches none. */
+export const forwardAnswer = (forward: Forward): Answer => {
+  const { status } = unavailable('error trying to reach service: nodes are reached only over connections');
+  return { ...whole(status.code, jsonOf(status), PLAIN_JSON), forward };
+};
 
 /** What went wrong as the answer that tells of it. */
 export function failed(error: unknown, form: Representation): Answer {

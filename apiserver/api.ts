@@ -1,13 +1,14 @@
 /** An API server for tests, in memory: it answers requests, whatever carries them. */
 import { admission } from './admission/admission.ts';
 import { AGGREGATED, aggregated, asksAggregated } from './aggregated.ts';
-import { failed, PLAIN_JSON, plainly, streamed, whole } from './answers.ts';
+import { failed, forwardAnswer, PLAIN_JSON, plainly, streamed, whole } from './answers.ts';
 import { ISSUER, ServiceAccountTokens, type Verdict } from './authentication/serviceAccountTokens.ts';
 import { authenticated, unauthorized, userOf } from './authentication/tokens.ts';
 import { type Attributes, attributesOf } from './authorization/attributes.ts';
 import { authorize, decide, type Known } from './authorization/authorize.ts';
 import { type Grant, kubeletApiAdmin } from './authorization/grants.ts';
 import { bodyOf } from './body.ts';
+import { forwarded } from './connect/connect.ts';
 import { discovery, isKnownGroup } from './discovery.ts';
 import { badRequest, methodNotAllowed, nothingThere } from './failures.ts';
 import { Faults } from './faults.ts';
@@ -144,6 +145,8 @@ export class Api {
     const { pathname, searchParams: query } = asked.url;
     const found = discovery(pathname, this.#options.address);
     if (found !== undefined) return whole(200, found, form);
+    const forward = forwarded(asked.request.method, asked.url, this.registry.store);
+    if (forward !== undefined) return forwardAnswer(forward);
     const { target, isWatch } = targetAsked(pathname);
     if (target === undefined) {
       if (isKnownGroup(pathname)) throw nothingThere();

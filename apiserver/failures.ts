@@ -117,3 +117,6 @@ export function invalid(
 
 /** What the client knew is forgotten: it has to list anew. */
 export const expired = (message: string): Failure => new Failure(410, 'Expired', message);
+
+/** Somebody else who would have to answer cannot be reached. */
+export const unavailable = (message: string): Failure => new Failure(503, 'ServiceUnavailable', message);

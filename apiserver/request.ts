@@ -1,4 +1,5 @@
 /** What a test API server is asked, and what it answers, whatever carries them. */
+import type { Forward } from './connect/forward.ts';
 import type { JsonObject } from './json.ts';
 
 export interface ApiRequest {
@@ -20,6 +21,8 @@ export interface WholeAnswer {
   readonly code: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string | Buffer;
+  /** Whoever carries it passes the request on to a node instead; in memory there is only the answer. */
+  readonly forward?: Forward;
 }
 
 /** An answer that goes on: a watch, a line for each event. */

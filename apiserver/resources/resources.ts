@@ -12,6 +12,9 @@ const resource = (group: string, version: string, given: Given): Resource => ({
 });
 
 const status = (kind: string): Subresource => ({ name: 'status', kind, verbs: STATUS_VERBS });
+/** Of what is passed on to a node. */
+const CONNECTED_VERBS: readonly Verb[] = ['create', 'get'];
+const PROXIED_VERBS: readonly Verb[] = ['create', 'delete', 'get', 'patch', 'update'];
 const POLICY = { group: 'policy', version: 'v1' };
 const AUTHENTICATION = { group: 'authentication.k8s.io', version: 'v1' };
 /** What is answered, and never stored. */
@@ -28,7 +31,10 @@ const core = [
     verbs: STORED.filter((verb) => verb !== 'deletecollection'),
     subresources: [{ name: 'finalize', kind: 'Namespace', verbs: ['update'] }, status('Namespace')],
   },
-  { name: 'nodes', kind: 'Node', shortNames: ['no'], subresources: [status('Node')] },
+  {
+    ...{ name: 'nodes', kind: 'Node', shortNames: ['no'] },
+    subresources: [{ name: 'proxy', kind: 'NodeProxyOptions', verbs: PROXIED_VERBS }, status('Node')],
+  },
   {
     ...{ name: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', isNamespaced: true, shortNames: ['pvc'] },
     subresources: [status('PersistentVolumeClaim')],
@@ -42,9 +48,13 @@ const core = [
   {
     ...{ name: 'pods', kind: 'Pod', isNamespaced: true, shortNames: ['po'], categories: ['all'] },
     subresources: [
+      { name: 'attach', kind: 'PodAttachOptions', verbs: CONNECTED_VERBS },
       { name: 'binding', kind: 'Binding', verbs: ['create'] },
       { name: 'ephemeralcontainers', kind: 'Pod', verbs: STATUS_VERBS },
       { name: 'eviction', kind: 'Eviction', verbs: ['create'], of: POLICY },
+      { name: 'exec', kind: 'PodExecOptions', verbs: CONNECTED_VERBS },
+      { name: 'log', kind: 'Pod', verbs: ['get'] },
+      { name: 'portforward', kind: 'PodPortForwardOptions', verbs: CONNECTED_VERBS },
       { name: 'resize', kind: 'Pod', verbs: STATUS_VERBS },
       status('Pod'),
     ],

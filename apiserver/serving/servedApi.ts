@@ -2,6 +2,7 @@
 import type { Api } from '../api.ts';
 import type { User } from '../request.ts';
 import type { Authority } from './authority.ts';
+import { type NodeClientOptions, nodeClient } from './nodeClient.ts';
 import { serve } from './server.ts';
 
 export interface ServeApiOptions {
@@ -9,6 +10,8 @@ export interface ServeApiOptions {
   readonly port?: number;
   /** How many requests a connection carries at once; by default 100, as with a kube-apiserver. */
   readonly maxConcurrentStreams?: number;
+  /** How it reaches nodes, for `kubectl exec`, `logs` and the like. */
+  readonly nodes?: NodeClientOptions;
 }
 
 export interface ServedApi {
@@ -24,7 +27,8 @@ const CLUSTER = 'statelet-test';
 
 export async function serveApi(api: Api, authority: Authority, options: ServeApiOptions): Promise<ServedApi> {
   const tls = { ...authority.issue({ name: 'kube-apiserver', groups: [] }), clientCa: authority.cert };
-  const { port, close } = await serve(api, { ...options, tls });
+  const askNode = nodeClient(authority, options.nodes);
+  const { port, close } = await serve(api, { ...options, tls, askNode });
   const cluster = { server: `https://127.0.0.1:${port}`, 'certificate-authority-data': base64(authority.cert) };
   return {
     port,

@@ -1,11 +1,14 @@
 /** Carries requests to an API server for tests: by HTTP/2, or HTTP/1.1 for who speaks only that. */
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Api } from '../api.ts';
 import { isProtobuf } from '../mediaTypes.ts';
 import type { Answer, ApiRequest, User } from '../request.ts';
+import { forward, headersFor, type Sink } from './forwarding.ts';
+import type { AskNode } from './nodeClient.ts';
+import { type Client, passUpgrade, tell } from './upgrades.ts';
 
 export interface ServeOptions {
   /** 0: any that is free. */
@@ -19,6 +22,8 @@ export interface ServeOptions {
   };
   /** How many requests a connection of HTTP/2 carries at once. */
   readonly maxConcurrentStreams?: number;
+  /** How nodes are asked; without it they are not. */
+  readonly askNode?: AskNode;
 }
 
 export interface Serving {
@@ -33,15 +38,17 @@ const STREAMS = 100;
 /** Serves on loopback. */
 export async function serve(
   api: Api,
-  { port = 0, tls, maxConcurrentStreams = STREAMS }: ServeOptions = {},
+  { port = 0, tls, maxConcurrentStreams = STREAMS, askNode }: ServeOptions = {},
 ): Promise<Serving> {
-  const listener = (request: Incoming, response: Outgoing) => void answer(api, request, response);
+  const listener = (request: Incoming, response: Outgoing) => void answer(api, request, response, askNode);
   const { clientCa, ...pair } = tls ?? {};
   const secure = {
     ...{ ...pair, allowHTTP1: true, settings: { maxConcurrentStreams } },
     ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
   };
   const server: Server = tls === undefined ? createServer(listener) : createSecureServer(secure, listener);
+  if (askNode !== undefined)
+    server.on('upgrade', (...asked: [IncomingMessage, Socket, Buffer]) => void upgrade(api, asked, askNode));
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -69,35 +76,55 @@ interface Incoming extends AsyncIterable<unknown> {
   readonly socket: Socket;
 }
 
-interface Outgoing {
-  writeHead(code: number, headers: Readonly<Record<string, string>>): unknown;
-  write(chunk: string): boolean;
-  end(): unknown;
-  end(chunk: string | Buffer): unknown;
+interface Outgoing extends Sink {
   destroy(error?: Error): unknown;
-  on(event: 'close', listener: () => void): unknown;
-  /** Of HTTP/1.1: there headers wait for the first chunk. */
-  flushHeaders?(): unknown;
 }
 
 /** Whoever asks for something that is not answered finds the connection cut. */
-async function answer(api: Api, request: Incoming, response: Outgoing): Promise<void> {
-  let isGone = false;
-  response.on('close', () => {
-    isGone = true;
-  });
+async function answer(api: Api, request: Incoming, response: Outgoing, askNode?: AskNode): Promise<void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
   try {
-    const told = await api.answer(await read(request, api.registry.clock.now()));
+    const asked = await read(request, api.registry.clock.now());
+    let told: Answer | undefined = await api.answer(asked);
+    if (askNode !== undefined && 'forward' in told && told.forward !== undefined) {
+      const { method, body } = asked;
+      const headers = headersFor(request.headers, request.socket.remoteAddress);
+      told = await forward(askNode, told.forward, { method, body, headers, signal: gone.signal }, response);
+    }
     // Nobody would end a watch that is begun for whoever has gone meanwhile.
-    if (!isGone) send(told, request.method === 'HEAD', response);
+    if (told !== undefined && !gone.signal.aborted) send(told, request.method === 'HEAD', response);
   } catch (cause) {
     response.destroy(new Error('the answer was cut', { cause }));
+  }
+}
+
+/** What is not to be passed on is refused. */
+async function upgrade(api: Api, [request, socket, head]: [IncomingMessage, Socket, Buffer], askNode: AskNode) {
+  const gone = new AbortController();
+  socket.on('error', () => {}).once('close', () => gone.abort());
+  const client: Client = { request, socket, head, signal: gone.signal };
+  try {
+    const told = await api.answer(readHead(request, '', api.registry.clock.now()));
+    if (!('forward' in told) || told.forward === undefined) return tell(client, told);
+    await passUpgrade(askNode, told.forward, client);
+  } catch {
+    socket.destroy();
   }
 }
 
 async function read(request: Incoming, now: number): Promise<ApiRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+  const body = Buffer.concat(chunks);
+  return readHead(request, isProtobuf(request.headers['content-type']) ? body : body.toString(), now);
+}
+
+function readHead(
+  request: Omit<Incoming, keyof AsyncIterable<unknown>>,
+  body: string | Buffer,
+  now: number,
+): ApiRequest {
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as const] : [],
   );
@@ -105,7 +132,7 @@ async function read(request: Incoming, now: number): Promise<ApiRequest> {
   return {
     ...{ method: request.method ?? 'GET', url: request.url ?? '/' },
     headers: new Map(headers),
-    body: isProtobuf(request.headers['content-type']) ? Buffer.concat(chunks) : Buffer.concat(chunks).toString(),
+    body,
     ...(user === undefined ? {} : { user }),
     isDoubtful,
   };

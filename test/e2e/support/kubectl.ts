@@ -1,5 +1,5 @@
 /** The kubectls of Debian, as users of a cluster run them. */
-import { execFile } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -29,6 +29,24 @@ export class Kubectl {
     if (!existsSync(this.#program))
       throw new Error(`kubectl of ${release} is missing: "npm test" fetches it, and says why when it cannot`);
     this.#options = ['--kubeconfig', kubeconfig, '--cache-dir', join(directory, `kubectl-${release}`)];
+  }
+
+  /** Starts a command that is to be spoken with; whoever starts it ends it. */
+  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcessWithoutNullStreams {
+    return spawn(this.#program, [...this.#options, ...args], { env: { ...process.env, ...env } });
+  }
+
+  /** Starts one in a terminal of so many rows and columns. */
+  startInTerminal(
+    args: readonly string[],
+    [rows, columns]: readonly [rows: number, columns: number],
+    env: Readonly<Record<string, string>> = {},
+  ): ChildProcessWithoutNullStreams {
+    const quoted = [this.#program, ...this.#options, ...args].map((each) => `'${each.replaceAll("'", "'\\''")}'`);
+    const line = `stty rows ${rows} cols ${columns}; exec ${quoted.join(' ')}`;
+    return spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
+      env: { ...process.env, ...env },
+    });
   }
 
   /** Runs a command to its end, whatever that is. */

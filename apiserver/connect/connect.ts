@@ -1,0 +1,125 @@
+/** Requests that a kube-apiserver passes on to a node (`registry/core/pod/strategy.go`, `registry/core/node` of kubernetes). */
+import { badRequest, notFound, unavailable } from '../failures.ts';
+import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
+import { isTrue } from '../options/writeOptions.ts';
+import { objectsAt, specOf } from '../registry/strategies/parts.ts';
+import { resourceNamed } from '../resources/resources.ts';
+import type { Store } from '../store/store.ts';
+import type { Forward, ForwardedStreams, NodePlace } from './forward.ts';
+
+const OF_POD = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward|log)$/;
+const OF_NODE = /^\/api\/v1\/nodes\/([^/]+)\/proxy(\/.*)?$/;
+const METHODS: ReadonlySet<string> = new Set(['GET', 'POST']);
+
+type Kind = Exclude<Forward['kind'], 'proxy'>;
+
+/** Undefined where the path is of something else; throws a `Failure` where there is nowhere to pass it on to. */
+export function forwarded(method: string, { pathname, search, searchParams }: URL, store: Store): Forward | undefined {
+  const [, node, below = '/'] = OF_NODE.exec(pathname) ?? [];
+  if (node !== undefined) return { kind: 'proxy', node: nodeNamed(node, store), path: `${below}${search}` };
+  const [, namespace, pod, kind] = OF_POD.exec(pathname) ?? [];
+  if (namespace === undefined || pod === undefined) return undefined;
+  // A match of the expression has one of these.
+  const asked = kind as Kind;
+  if (asked === 'log' ? method !== 'GET' : !METHODS.has(method)) return undefined;
+  return ofPod(asked, { namespace, pod }, searchParams, store);
+}
+
+interface PodName {
+  readonly namespace: string;
+  readonly pod: string;
+}
+
+function ofPod(kind: Kind, { namespace, pod: name }: PodName, query: URLSearchParams, store: Store): Forward {
+  const pod = store.get('/pods', namespace, name);
+  const about = resourceNamed('', 'v1', 'pods');
+  if (pod === undefined) throw about === undefined ? badRequest('no pods are served') : notFound(about, name);
+  const container = kind === 'portforward' ? '' : containerOf(pod, name, query.get('container') ?? '');
+  const nodeName = textAt(specOf(pod), 'nodeName');
+  if (nodeName === '') throw badRequest(`pod ${name} does not have a host assigned`);
+  const node = nodeNamed(nodeName, store);
+  const path = `/${TREES[kind]}/${namespace}/${name}${container === '' ? '' : `/${container}`}`;
+  switch (kind) {
+    case 'log':
+      return { kind, node, path: withQuery(path, logQuery(query)), pod: name };
+    case 'portforward':
+      return { kind, node, path: withQuery(path, portQuery(query)) };
+    default: {
+      const streams = streamsOf(query);
+      return { kind, node, path: withQuery(path, streamQuery(streams, query)), streams };
+    }
+  }
+}
+
+const TREES: Readonly<Record<Kind, string>> = {
+  ...{ exec: 'exec', attach: 'attach', portforward: 'portForward', log: 'containerLogs' },
+};
+
+const withQuery = (path: string, query: URLSearchParams): string => (query.size === 0 ? path : `${path}?${query}`);
+
+/** The one that is meant (`validateContainer`). */
+function containerOf(pod: JsonObject, name: string, asked: string): string {
+  const spec = specOf(pod);
+  const named = (field: string) => objectsAt(spec, field).map((each) => textAt(each, 'name'));
+  const all = ['initContainers', 'containers', 'ephemeralContainers'].flatMap(named);
+  if (asked !== '') {
+    if (all.includes(asked)) return asked;
+    throw badRequest(`container ${asked} is not valid for pod ${name}`);
+  }
+  const [first = '', ...more] = named('containers');
+  if (more.length === 0) return first;
+  throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${all.join(' ')}]`);
+}
+
+function streamsOf(query: URLSearchParams): ForwardedStreams {
+  const asks = (name: string) => isTrue(query.get(name));
+  return { stdin: asks('stdin'), stdout: asks('stdout'), stderr: asks('stderr'), tty: asks('tty') };
+}
+
+function streamQuery({ stdin, stdout, stderr, tty }: ForwardedStreams, query: URLSearchParams): URLSearchParams {
+  const flags = Object.entries({ input: stdin, output: stdout, error: stderr, tty });
+  const asked = flags.flatMap(([name, is]) => (is ? [[name, '1'] as [string, string]] : []));
+  return new URLSearchParams([
+    ...asked,
+    ...query.getAll('command').map((each) => ['command', each] as [string, string]),
+  ]);
+}
+
+function portQuery(query: URLSearchParams): URLSearchParams {
+  const ports = query.getAll('ports');
+  return new URLSearchParams(ports.length === 0 ? [] : [['port', ports.join(',')]]);
+}
+
+const LOG_FLAGS = ['follow', 'previous', 'timestamps'];
+const LOG_VALUES = ['sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes', 'stream'];
+
+function logQuery(query: URLSearchParams): URLSearchParams {
+  const flags = LOG_FLAGS.flatMap((name) => (isTrue(query.get(name)) ? [[name, 'true'] as [string, string]] : []));
+  const values = LOG_VALUES.flatMap((name) =>
+    query.has(name) ? [[name, query.get(name) ?? ''] as [string, string]] : [],
+  );
+  return new URLSearchParams([...flags, ...values]);
+}
+
+/** A name may have a port behind it, and the scheme before it. */
+const PROXIED = /^(?:https:)?([^:]+)(?::(\d*))?$/;
+
+function nodeNamed(text: string, store: Store): NodePlace {
+  const [, name = '', port = ''] = PROXIED.exec(decodeURIComponent(text)) ?? [];
+  const node = store.get('/nodes', undefined, name);
+  const about = resourceNamed('', 'v1', 'nodes');
+  if (node === undefined) throw about === undefined ? badRequest('no nodes are served') : notFound(about, name);
+  const status = objectAt(node, 'status');
+  const { declaredFeatures: declared } = status;
+  const addresses = new Map(
+    objectsAt(status, 'addresses').map((each) => [textAt(each, 'type'), textAt(each, 'address')]),
+  );
+  if (addresses.size === 0) throw unavailable(`no preferred addresses found; known addresses: []`);
+  const endpoint = objectAt(objectAt(status, 'daemonEndpoints'), 'kubeletEndpoint');
+  return {
+    ...{ name, addresses, port: Number(port) || numberAt(endpoint, 'Port') || DEFAULT_PORT },
+    speaksWebSockets: Array.isArray(declared) && declared.includes('ExtendWebSocketsToKubelet'),
+  };
+}
+
+const DEFAULT_PORT = 10_250;

@@ -1,0 +1,90 @@
+/** Passes requests on to nodes that are answered as any other. */
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { failed, PLAIN_JSON } from '../answers.ts';
+import type { Forward } from '../connect/forward.ts';
+import { badRequest, Failure, internalError, unavailable } from '../failures.ts';
+import type { Answer } from '../request.ts';
+import type { AskNode } from './nodeClient.ts';
+
+/** What of a connection is not passed on, and who asks: a node is asked in the server's own name. */
+const OURS: ReadonlySet<string> = new Set([
+  ...['authorization', 'connection', 'content-length', 'expect', 'host', 'keep-alive', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade', 'http2-settings'],
+]);
+
+/** The headers of a request as the node gets them. */
+export function headersFor(
+  headers: IncomingHttpHeaders,
+  from = '',
+  more: OutgoingHttpHeaders = {},
+): OutgoingHttpHeaders {
+  const kept = Object.entries(headers).filter(([name]) => !name.startsWith(':') && !OURS.has(name));
+  const before = headers['x-forwarded-for'];
+  return { ...Object.fromEntries(kept), 'x-forwarded-for': [before ?? [], from].flat().join(', '), ...more };
+}
+
+/** Where an answer goes. */
+export interface Sink extends NodeJS.WritableStream {
+  writeHead(code: number, headers: OutgoingHttpHeaders): unknown;
+  flushHeaders?(): unknown;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string | Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+/** Passes a request on and its answer back; what is to be told instead is given. */
+export async function forward(
+  askNode: AskNode,
+  { kind, node, path, pod }: Forward,
+  { method, headers, body, signal }: Asked,
+  response: Sink,
+): Promise<Answer | undefined> {
+  if (kind !== 'log' && kind !== 'proxy') return failed(badRequest('Upgrade request required'), PLAIN_JSON);
+  const isLog = kind === 'log';
+  const own = { method: isLog ? 'GET' : method, path, headers: isLog ? {} : headers, signal };
+  let answered: Awaited<ReturnType<AskNode>>;
+  try {
+    answered = await askNode(node, body.length === 0 ? own : { ...own, body });
+  } catch (error) {
+    return failed(unreached(error, isLog, path), PLAIN_JSON);
+  }
+  const { statusCode = 0 } = answered.response;
+  if (isLog && statusCode !== OK) return failed(await failureOfLog(answered.response, pod ?? ''), PLAIN_JSON);
+  response.writeHead(statusCode, isLog ? { 'content-type': 'text/plain' } : headersBack(answered.response));
+  response.flushHeaders?.();
+  await pipeline(answered.response, response, { signal });
+  return undefined;
+}
+
+const OK = 200;
+
+function unreached(error: unknown, isLog: boolean, path: string): Failure {
+  const why = error instanceof Error ? error.message : String(error);
+  return isLog
+    ? internalError(`Get ${JSON.stringify(path)}: ${why}`)
+    : unavailable(`error trying to reach service: ${why}`);
+}
+
+const headersBack = ({ headers }: IncomingMessage): OutgoingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !OURS.has(name) || name === 'content-length'));
+
+/** What a node refuses to tell of a log (`GenericHttpResponseChecker` of apiserver). */
+async function failureOfLog(response: IncomingMessage, pod: string): Promise<Failure> {
+  const said = await text(response);
+  const { statusCode = 0 } = response;
+  if (statusCode === 400) return badRequest(said);
+  if (statusCode === 500) {
+    const causes = [{ reason: '', message: said }];
+    return new Failure(statusCode, 'InternalError', `Internal error occurred: ${said}`, { causes });
+  }
+  const about = { name: pod, kind: 'pods/log' };
+  if (statusCode === 404)
+    return new Failure(404, 'NotFound', `the server could not find the requested resource ( pods/log ${pod})`, about);
+  return new Failure(statusCode, '', `the server responded with the status code ${statusCode}: ${said}`, about);
+}

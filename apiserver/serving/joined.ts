@@ -1,0 +1,15 @@
+import type { Duplex } from 'node:stream';
+
+/** Copies both ways, no faster than either side reads, until one of them is closed; the other one is closed with it. */
+export async function joined(one: Duplex, other: Duplex): Promise<void> {
+  const over = [one, other].map(
+    (side) => new Promise<void>((resolve) => side.on('error', () => {}).once('close', () => resolve())),
+  );
+  one.pipe(other).pipe(one);
+  for (const [side, peer] of [
+    [one, other],
+    [other, one],
+  ] as const)
+    side.once('close', () => (peer.writableFinished ? peer.destroy() : peer.end(() => peer.destroy())));
+  await Promise.all(over);
+}
