@@ -7,6 +7,10 @@ import type { Route } from '../serving/exchange.ts';
 import { type Check, healthRoutes, PING } from '../serving/listener/health.ts';
 import { configzRoute, flagzRoute, statuszRoute } from '../serving/listener/pages.ts';
 import { podsRoute, runningPodsRoute } from '../serving/listener/pods.ts';
+import { containerLogsRoute } from '../serving/logs/containerLogs.ts';
+import { systemLogsRoute } from '../serving/logs/systemLogs.ts';
+import { streamingRoutes } from '../serving/streaming/routes.ts';
+import type { StreamSessions } from '../serving/streaming/sessions.ts';
 import { kubeletConfigurationOf } from './config/configz.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { ownVersion } from './version.ts';
@@ -16,13 +20,17 @@ interface RouteParts {
   readonly agent: Pick<NodeAgent, 'pods' | 'health'>;
   readonly cri: Cri;
   readonly clock: Clock;
+  /** Where it is kept who is joined with a container. */
+  readonly sessions: StreamSessions;
 }
 
 /** `trees` are all that there are, for those who ask which. */
 export async function servedRoutes(parts: RouteParts, trees: () => readonly string[]): Promise<readonly Route[]> {
-  const { config, agent, cri, clock } = parts;
+  const { config, agent, cri, clock, sessions } = parts;
   const { gitVersion: version, kubeletVersion: emulationVersion = '', nodeVersion: runtimeVersion } = ownVersion();
   const status = { startedAt: clock.now(), now: () => clock.now(), version, emulationVersion, runtimeVersion };
+  const podCalled = (namespace: string, name: string) =>
+    agent.pods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return [
     ...healthRoutes([PING, LOG, syncLoop(parts)]),
     podsRoute({ pods: agent.pods }),
@@ -30,8 +38,39 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
     configzRoute(() => kubeletConfigurationOf(config)),
     statuszRoute({ ...status, paths: trees }),
     flagzRoute(flagsOf(config)),
+    containerLogsRoute({
+      ...{
+        pods: { find: podCalled },
+        cri,
+        now: () => clock.now(),
+        pause: pauseBy(clock),
+        splitsStreams: config.serving?.splitsLogs ?? false,
+      },
+      logRoots: [config.podLogsDirectory],
+    }),
+    systemLogsRoute({
+      root: SYSTEM_LOGS,
+      journalctl: 'journalctl',
+      takesQueries: config.serving?.hasLogQuery ?? false,
+    }),
+    ...streamingRoutes({ pods: agent.pods, cri, clock, sessions }),
   ];
 }
+
+const SYSTEM_LOGS = '/var/log';
+
+/** Counts down by the node's clock. */
+const pauseBy = (clock: Clock) => (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = clock.setTimeout(done, ms);
+    function done() {
+      clock.clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+    if (signal.aborted) done();
+  });
 
 /** What is logged here is written at once: nothing waits to be flushed. */
 const LOG: Check = { name: 'log', check: () => {} };

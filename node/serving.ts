@@ -17,6 +17,7 @@ import { healthRoutes, PING } from '../serving/listener/health.ts';
 import { keptTrying } from '../serving/listener/keptTrying.ts';
 import { type Listener, listen, listenPlain } from '../serving/listener/listener.ts';
 import { issuedPair, selfSignedPair, textOf } from '../serving/listener/servingCertificate.ts';
+import { StreamSessions } from '../serving/streaming/sessions.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { ServingConfig } from './config/serving.ts';
 import { servedRoutes } from './servedRoutes.ts';
@@ -93,7 +94,7 @@ function alive(parts: ServingParts): { close(): Promise<void> } | undefined {
 }
 
 async function readOnly(parts: ServingParts, { host }: ServingConfig, port: number) {
-  const routes = await servedRoutes(parts, () => []);
+  const routes = await servedRoutes({ ...parts, sessions: new StreamSessions() }, () => []);
   return listenPlain({ address: { host, port }, routes, clock: parts.clock, onError: failing(parts) });
 }
 
@@ -105,8 +106,9 @@ async function serveNodeApi(parts: ServingParts, serving: ServingConfig, signal:
   const pair = own ?? (await selfSignedPair({ directory, names, files, now: clock.now() }));
   const ownTokens = cluster ? undefined : await ownToken(config.rootDirectory, files);
   const access = accessOf(parts, serving, signal, ownTokens);
+  const sessions = new StreamSessions();
   let trees: readonly string[] = [];
-  const routes: readonly Route[] = await servedRoutes(parts, () => trees);
+  const routes: readonly Route[] = await servedRoutes({ ...parts, sessions }, () => trees);
   trees = routes.map(({ tree }) => tree).toSorted();
   const listener = await listen({
     ...{ address: { host, port }, routes, pair, isAwaited: isIssued, files, clock, access },

@@ -5,11 +5,17 @@ import type { KubeletFields } from './kubeletFields.ts';
 /** Those that are beta, and off unless they are set. */
 const BETA: readonly string[] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];
 const ALL_BETA = 'AllBeta';
+/** Those that are alpha. */
+const ALPHA: readonly string[] = ['PodLogsQuerySplitStreams'];
+const ALL_ALPHA = 'AllAlpha';
 
 type Gated = Pick<KubeletFields, 'featureGates'>;
 
 /** Whether the trust anchors of the cluster can be shown in volumes. */
 export const hasTrustBundles = (config: Gated): boolean => isOn(config, 'ClusterTrustBundleProjection');
+
+/** Whether one stream of a container's log can be asked for. */
+export const splitsLogs = (config: Gated): boolean => isOn(config, 'PodLogsQuerySplitStreams', ALL_ALPHA);
 
 /** A kubelet does not start with a feature and without what that builds upon. */
 export const lacksTrustBundles = (config: Gated): boolean =>
@@ -17,7 +23,7 @@ export const lacksTrustBundles = (config: Gated): boolean =>
 
 /** Those that are set and change nothing here. */
 export const gatesIgnored = ({ featureGates = {} }: Gated): string[] =>
-  Object.keys(featureGates).filter((name) => !BETA.includes(name) && name !== ALL_BETA);
+  Object.keys(featureGates).filter((name) => ![...BETA, ALL_BETA, ...ALPHA, ALL_ALPHA].includes(name));
 
-const isOn = ({ featureGates = {} }: Gated, name: string): boolean =>
-  lookUp(featureGates, name) ?? lookUp(featureGates, ALL_BETA) ?? false;
+const isOn = ({ featureGates = {} }: Gated, name: string, all = ALL_BETA): boolean =>
+  lookUp(featureGates, name) ?? lookUp(featureGates, all) ?? false;

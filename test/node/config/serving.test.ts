@@ -22,7 +22,7 @@ test("of a cluster it is a kubelet's, closed", () => {
       authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
       authorization: { mode: 'Webhook', allowedMs: 300_000, deniedMs: 30_000 },
       switches: { debugging: true, systemLogs: true, profiling: true, debugFlags: true },
-      hasLogQuery: false,
+      ...{ hasLogQuery: false, splitsLogs: false },
     },
   });
 });
@@ -55,12 +55,18 @@ enableSystemLogHandler: true
 enableSystemLogQuery: true
 enableProfilingHandler: false
 enableDebugFlagsHandler: false
+featureGates: {PodLogsQuerySplitStreams: true}
 `;
   const { serving, healthz } = served({}, yaml);
   expect(healthz).toBeUndefined();
   expect(serving).toEqual({
     ...{ host: '192.0.2.1', port: 10_350, readOnlyPort: 10_255, isIssued: true },
-    ...{ certificateDirectory: '/var/lib/node/pki', clientCaFile: '/etc/kubelet/ca.crt', hasLogQuery: true },
+    ...{
+      certificateDirectory: '/var/lib/node/pki',
+      clientCaFile: '/etc/kubelet/ca.crt',
+      hasLogQuery: true,
+      splitsLogs: true,
+    },
     pair: { certFile: '/etc/kubelet/tls.crt', keyFile: '/etc/tls.key' },
     tls: { minVersion: 'VersionTLS13', cipherSuites: ['TLS_AES_128_GCM_SHA256'], curves: [29] },
     authentication: { isAnonymousAllowed: true },

@@ -1,0 +1,176 @@
+/** The API of a whole node, simulated, to those who ask over TLS. */
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type RequestOptions, request } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, expect, test } from '@jest/globals';
+import { systemClock } from '../../actors/clock.ts';
+import { startSimulatedNode } from '../../actors/simulated/startSimulatedNode.ts';
+import { Authority } from '../../apiserver/serving/authority.ts';
+import { inProcessCri } from '../../cri/simulated/inProcess.ts';
+import { serveSimulatedStreams } from '../../cri/simulated/streamingServer.ts';
+import { readFlags } from '../../node/config/flags.ts';
+import { compileConfig } from '../../node/config/nodeConfig.ts';
+import { parseConfigFile } from '../../node/config/readFile.ts';
+import { serveApi } from '../../node/serving.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import { cluster } from '../fakes/cluster.ts';
+
+const ends: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+const web = {
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' } },
+  spec: { containers: [{ name: 'main', image: 'example.com/web:1' }] },
+};
+const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+
+interface Given {
+  readonly yaml?: string;
+  readonly flags?: Readonly<Record<string, string | boolean>>;
+  readonly cluster?: Parameters<typeof serveApi>[0]['cluster'];
+}
+
+/** A node with a pod that runs, and what it has said. */
+async function servedNode({ yaml = '', flags = {}, cluster: joined }: Given = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'served-'));
+  ends.push(() => rmSync(directory, { recursive: true, force: true }));
+  const { streams, close } = serveSimulatedStreams(systemClock);
+  const node = await startSimulatedNode({ pods: [web], runtime: { images: { anyPullable: true }, streams } });
+  ends.push(() => node.stop(), close);
+  const all = { '--port': '0', '--healthz-port': '0', '--root-dir': directory, ...flags };
+  const config = compileConfig({
+    flags: readFlags(joined ? { '--kubeconfig': '/etc/node.conf', ...all } : all),
+    file: parseConfigFile('/etc/k.yaml', head + yaml),
+    defaults: { hostname: 'node-1', addresses: ['192.0.2.1'], rootDirectory: '/r', podLogsDirectory: directory },
+  });
+  const said: string[] = [];
+  const say = (...words: readonly unknown[]) => void said.push(String(words.at(-1)));
+  const logger = { info: say, warn: say, error: say };
+  const cri = inProcessCri(node.runtime);
+  const served = await serveApi({ config, agent: node.agent, cri, cluster: joined, clock: systemClock, logger });
+  ends.push(() => served.close());
+  await eventually('it runs', () => node.agent.pods().some(({ status }) => status?.phase === 'Running') || undefined);
+  return { directory, said, served, node };
+}
+
+async function asked(port: number, path: string, options: RequestOptions = {}) {
+  const made = request({ host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false, ...options });
+  made.end();
+  const [response] = await once(made, 'response');
+  return { code: Number(response.statusCode), headers: response.headers, body: await text(response) };
+}
+
+test('without an API server it is for who has its token, and can be trusted by its file', async () => {
+  const { directory, served, said } = await servedNode();
+  await eventually('it is served', () => served.port() || undefined);
+  const [tokenFile, ca] = [join(directory, 'statelet', 'server-token'), join(directory, 'pki', 'kubelet.crt')];
+  expect(statSync(tokenFile).mode % 0o1000).toBe(0o600);
+  const token = readFileSync(tokenFile, 'utf8').trim();
+  const own = (more: RequestOptions = {}): RequestOptions => ({
+    ...{ rejectUnauthorized: true, ca: readFileSync(ca), servername: 'localhost', ...more },
+    headers: { authorization: `Bearer ${token}`, ...more.headers },
+  });
+  expect((await asked(served.port(), '/pods')).code).toBe(401);
+  expect((await asked(served.port(), '/pods', { headers: { authorization: 'Bearer other' } })).code).toBe(401);
+  expect(JSON.parse((await asked(served.port(), '/pods', own())).body).items).toHaveLength(1);
+  expect((await asked(served.port(), '/healthz?verbose', own())).body).toBe(
+    '[+]ping ok\n[+]log ok\n[+]syncloop ok\nhealthz check passed\n',
+  );
+  const { kubeletconfig } = JSON.parse((await asked(served.port(), '/configz', own())).body);
+  expect(kubeletconfig).toMatchObject({ address: '127.0.0.1', syncFrequency: '1m0s' });
+  const paths = (await asked(served.port(), '/statusz', own())).body;
+  for (const path of ['/attach', '/containerLogs', '/exec', '/logs', '/portForward', '/run', '/runningpods'])
+    expect(paths).toContain(path);
+  expect(await asked(served.port(), '/containerLogs/default/none/main', own())).toMatchObject({
+    ...{ code: 404, body: 'pod "none" does not exist' },
+  });
+  expect(await asked(served.port(), '/exec/default/web-node-1/main?output=1&command=true', own())).toMatchObject({
+    ...{ code: 500, body: expect.stringContaining('pgrade request required') },
+  });
+  const upgraded = request({
+    ...{ host: '127.0.0.1', port: served.port(), method: 'POST', agent: false },
+    path: '/exec/default/web-node-1/main?output=1&command=true',
+    ...own({ headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' } }),
+  });
+  upgraded.end();
+  const [answer, socket] = await once(upgraded, 'upgrade');
+  expect([answer.statusCode, answer.headers['x-stream-protocol-version']]).toEqual([101, 'v4.channel.k8s.io']);
+  socket.destroy();
+  const run = await asked(served.port(), '/run/default/web-node-1/main?cmd=echo%20hello', own({ method: 'POST' }));
+  expect(run).toMatchObject({ code: 200, headers: { 'content-type': 'application/json' } });
+  expect(said.join()).not.toContain(token);
+}, 60_000);
+
+test('the API server of its cluster says who may; while it is away, nobody new', async () => {
+  const { client, api, transport } = cluster(systemClock);
+  const authority = new Authority();
+  const place = mkdtempSync(join(tmpdir(), 'ca-'));
+  ends.push(() => rmSync(place, { recursive: true, force: true }));
+  writeFileSync(join(place, 'ca.crt'), authority.cert);
+  const joined = { reviewClient: client, followServing: () => {} };
+  const flags = { '--client-ca-file': join(place, 'ca.crt'), '--address': '127.0.0.1' };
+  const { served } = await servedNode({ cluster: joined, flags });
+  const [admin, reader, nobody] = [
+    authority.issue({ name: 'admin', groups: ['system:masters'] }),
+    authority.issue({ name: 'reader', groups: [] }),
+    authority.issue({ name: 'nobody', groups: [] }),
+  ];
+  api.grants.push({ to: 'reader', verbs: ['get'], resources: ['nodes/pods'] });
+  const codes = async (who: RequestOptions) =>
+    Promise.all(['/pods', '/configz', '/healthz'].map(async (path) => (await asked(served.port(), path, who)).code));
+  expect(await codes(admin)).toEqual([200, 200, 200]);
+  expect(await codes(reader)).toEqual([200, 403, 403]);
+  expect(await codes({})).toEqual([401, 401, 401]);
+  const forbidden = 'Forbidden (user=nobody, verb=get, resource=nodes, subresource(s)=[pods proxy])\n';
+  expect(await asked(served.port(), '/pods', nobody)).toMatchObject({ code: 403, body: forbidden });
+  transport.isAway = true;
+  expect(await codes(reader)).toEqual([200, 403, 403]);
+  const late = await asked(served.port(), '/logs/', reader);
+  expect(late).toMatchObject({ code: 500, body: expect.stringMatching(/^Authorization error \(user=reader, /) });
+}, 60_000);
+
+test('a port that another has ends the start of a node of a cluster; one without goes on trying', async () => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const port = String(Object(holder.address()).port);
+  const { client } = cluster(systemClock);
+  const flags = { '--port': port, '--address': '127.0.0.1' };
+  const joined = { reviewClient: client, followServing: () => {} };
+  const taken = `127.0.0.1:${port} is in use by another process`;
+  await expect(servedNode({ cluster: joined, flags })).rejects.toThrow(taken);
+  const { served, said } = await servedNode({ flags });
+  await eventually('it says so', () => said.some((each) => each.includes(taken)) || undefined);
+  expect(served.port()).toBe(0);
+  holder.close();
+  await eventually('it is served', () => served.port() || undefined);
+}, 60_000);
+
+test('it lives at one port, and everybody reads at another, where that is configured', async () => {
+  const ports: string[] = [];
+  for (let each = 0; each < 2; each += 1) {
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    ports.push(String(Object(free.address()).port));
+    free.close();
+    await once(free, 'close');
+  }
+  const [healthz = '', readOnly = ''] = ports;
+  await servedNode({ flags: { '--healthz-port': healthz, '--read-only-port': readOnly } });
+  const get = async (port: string, path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    return `${answer.status} ${(await answer.text()).slice(0, 28)}`;
+  };
+  await eventually('it tells', () => get(healthz, '/healthz').catch(() => undefined));
+  expect(await get(healthz, '/healthz?verbose')).toBe('200 [+]ping ok\nhealthz check pas');
+  expect(await get(healthz, '/pods')).toBe('404 404 page not found\n');
+  expect(await get(readOnly, '/pods')).toBe('200 {"kind":"PodList","apiVersio');
+  expect(await get(readOnly, '/configz')).toBe('404 404 page not found\n');
+  expect(await get(readOnly, '/containerLogs/a/b/c')).toBe('405 Debug endpoints are disable');
+}, 60_000);
