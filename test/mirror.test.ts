@@ -63,7 +63,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
   // Who may use the node's server.
   'test/serving/access/access.test.ts': {
-    'serving/access': 'accessReview authentication reviews tokenReview triedAgain',
+    'serving/access': 'accessReview authentication reviews tokenReview',
   },
   'test/serving/access/everyPath.test.ts': { 'serving/access': 'subresources' },
   // A whole node in simulation.

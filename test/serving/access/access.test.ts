@@ -220,6 +220,7 @@ test('so many reviews are under way at once, and no more', async () => {
 
 test.each([
   ['the refusal of the API server', () => new KubeError(403, 'no review of secret-token for you')],
+  ['a part of it', () => new KubeError(403, 'no review of secret-to… for you')],
   ['an error on the way', () => new Error('cannot send {"token":"secret-token"}')],
 ])('no token is told with %s', async (_, trouble) => {
   const { admit } = access();
