@@ -256,6 +256,11 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/web/model/storyLanes.test.ts': { 'web/model': 'storyBars' },
   'test/web/model/storyRows.test.ts': { 'web/model': 'storyBursts storyWho storyWords' },
   'test/web/model/telling.test.ts': { 'web/model': 'storyView' },
+  // The logs that the node's server answers with.
+  'test/serving/logs/containerLogs.test.ts': { 'serving/logs': 'answers instant logFile logQuery openInside' },
+  'test/serving/logs/logScan.test.ts': { 'serving/logs': 'criHeader dockerLine textOut' },
+  'test/serving/logs/followLogs.test.ts': { 'serving/logs': 'readLog' },
+  'test/serving/logs/systemLogs.test.ts': { 'serving/logs': 'fileAnswer fileServer nodeLogQuery nodeLogs' },
   'test/server/socket.test.ts': { server: 'manifestProblems routes socketPath status watch', 'pod/show': 'podList' },
 };
 

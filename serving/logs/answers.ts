@@ -17,22 +17,20 @@ export function answerError(response: ServerResponse, status: number, text: stri
 }
 
 /**
- * Writes chunks as fast as they are taken: one is under way while the next is made, and no more are held. Ends early, and
- * with it the making of them, when the client has gone. Gives how many bytes there were.
+ * Writes chunks as fast as they are taken: each is made when the one before has left, so that one is all that is held.
+ * Ends early, and with it the making of them, when the client has gone. Gives how many bytes there were.
  */
 export async function writeAll(
   response: ServerResponse,
   chunks: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<number> {
-  let [written, length] = [Promise.resolve(), 0];
+  let length = 0;
   for await (const chunk of chunks) {
-    await written;
-    if (signal.aborted) return length;
+    if (signal.aborted) break;
     length += chunk.length;
-    written = write(response, chunk, signal);
+    await write(response, chunk, signal);
   }
-  await written;
   return length;
 }
 

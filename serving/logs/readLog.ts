@@ -1,7 +1,7 @@
 /** Reads one file of a container's log, and on as it is written, as a kubelet does (cri-client, logs.go). */
 import { dirname } from 'node:path';
 import { isMissing } from '../../host/files/fileErrors.ts';
-import { plainBlocks } from '../../host/logs/logBlocks.ts';
+import { bytesAt } from '../../host/logs/logBlocks.ts';
 import { LogChanges, type Pause } from '../../host/logs/logChanges.ts';
 import { isReplaced, type LogFile, openLog } from './logFile.ts';
 import { LogScan, type ScanOptions } from './logScan.ts';
@@ -21,13 +21,13 @@ export interface ReadOptions extends Omit<ScanOptions, 'lines'> {
   readonly signal: AbortSignal;
 }
 
-export interface Following {
+interface Following {
   /** Asked whenever all has been read, each second at most; that it rejects ends the reading. */
   readonly isRunning: () => Promise<boolean>;
   readonly pause: Pause;
 }
 
-/** A block, and the text that is made of it, are all that is held of a log. */
+/** The text of one block is all that is held of a log; over TLS it is held a second time, encrypted. */
 const BLOCK = 32 * 1_024;
 
 /** The text of a log; throws with a kubelet's words. Files that were set aside are not read: `statelet logs` has them. */
@@ -46,6 +46,8 @@ class Reading {
   readonly #scan: LogScan;
   #file: LogFile;
   #at = 0;
+  /** Whether the last block was empty. */
+  #wasEnd = false;
 
   constructor(source: LogSource, file: LogFile, options: ReadOptions) {
     this.#source = source;
@@ -66,14 +68,21 @@ class Reading {
     if (rest !== undefined) yield rest;
   }
 
+  /** While its text is written the block itself is not held any more. */
   async *#toEnd(to = Infinity): AsyncGenerator<Buffer> {
     if (this.#isOver()) return;
-    for await (const block of plainBlocks(this.#file.handle, { from: this.#at, to, size: BLOCK })) {
-      this.#at += block.length;
-      const text = this.#scan.take(block);
+    while (this.#at < to) {
+      const text = this.#scan.take(await this.#block(to));
       if (text !== undefined) yield text;
-      if (this.#isOver()) return;
+      if (this.#isOver() || this.#wasEnd) return;
     }
+  }
+
+  async #block(to: number): Promise<Buffer> {
+    const block = await bytesAt(this.#file.handle, this.#at, Math.min(BLOCK, to - this.#at));
+    this.#at += block.length;
+    this.#wasEnd = block.length === 0;
+    return block;
   }
 
   async *#follow({ isRunning, pause }: Following): AsyncGenerator<Buffer> {

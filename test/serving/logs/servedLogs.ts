@@ -13,7 +13,7 @@ import { type ContainerLogsParts, containerLogsRoute } from '../../../serving/lo
 import { containerWith, podWith } from '../../fakes/pods.ts';
 
 export const ID = 'containerd://c0ffee';
-export const NOON = Date.parse('2026-05-04T12:00:00Z');
+const NOON = Date.parse('2026-05-04T12:00:00Z');
 
 /** A line as a runtime writes it, so many seconds after noon. */
 export const line = (seconds: number, text: string, { stream = 'stdout', tags = 'F' } = {}): string =>
@@ -71,6 +71,7 @@ export async function ask(port: number, path: string, headers: Readonly<Record<s
 
 interface Served {
   readonly port: number;
+  readonly server: Server;
   readonly root: string;
   readonly file: string;
   /** What the agent says of the container, and the runtime; tests change it. */
@@ -93,7 +94,7 @@ interface Told {
   logPath: string;
 }
 
-export interface Followed {
+interface Followed {
   readonly answer: IncomingMessage;
   text(): string;
   until(text: string): Promise<void>;
@@ -108,10 +109,10 @@ export async function servedLogs(options: Partial<ContainerLogsParts> = {}): Pro
   const file = join(root, 'pods', 'default_web_u-1', 'main', '0.log');
   await mkdir(dirname(file), { recursive: true });
   const told: Told = { state: { running: {} }, hasStatus: true, runtime: 1, asked: 0, logPath: file };
-  const { port } = await serve(containerLogsRoute({ ...partsOf(told, join(root, 'pods')), ...options }));
+  const { port, server } = await serve(containerLogsRoute({ ...partsOf(told, join(root, 'pods')), ...options }));
   const path = (query: string) => `/containerLogs/default/web/main${query}`;
   return {
-    ...{ port, root, file, told },
+    ...{ port, server, root, file, told },
     write: (text) => writeFile(file, text),
     append: (text) => appendFile(file, text),
     rotate: async () => {
