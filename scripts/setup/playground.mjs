@@ -24,7 +24,12 @@ export async function playground(args) {
   const [state, manifests] = ['state', 'manifests'].map((name) => join(directory, name));
   mkdirSync(manifests);
   const places = ['--state-dir', state, '--pod-manifest-path', manifests, '--hostname-override', NODE];
-  const code = await runForeground(join(root, 'cli/statelet.sh'), ['up', ...places, '--kubeconfig', nodes, ...args]);
+  const [{ cluster }] = JSON.parse(kubeconfig()).clusters;
+  const authorities = ownFile('ca.crt', Buffer.from(cluster['certificate-authority-data'], 'base64').toString());
+  // At any port: there may be a kubelet on the host.
+  const serving = ['--client-ca-file', authorities, '--port', '0', '--healthz-port', '0'];
+  const joining = ['--kubeconfig', nodes, ...serving];
+  const code = await runForeground(join(root, 'cli/statelet.sh'), ['up', ...places, ...joining, ...args]);
   server.close();
   await close();
   if (code === 0) rmSync(directory, { recursive: true });
@@ -45,5 +50,6 @@ const introduction = (
   export KUBECONFIG=${file}
   kubectl apply -f ${join(root, 'examples/pods/web.yaml')}
   kubectl describe pod web
+  kubectl logs web
 
 `;

@@ -85,12 +85,17 @@ export function startAgent(
   const spawnedAt = preciseNow();
   const measuring = { NODE_OPTIONS: `--import=${probe}`, BENCH_EVENT_LOOP_FILE: delayFile };
   const joining = kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig];
-  const child = spawn(place.command, ['run', ...flags(place), ...joining, '--inspect-address', inspectAddress], {
-    stdio: ['ignore', 'ignore', log],
-    env: { ...process.env, ...(measuresDelay ? measuring : {}) },
-    signal: interruption,
-    killSignal: 'SIGKILL',
-  });
+  const anyPort = ['--port', '0', '--healthz-port', '0'];
+  const child = spawn(
+    place.command,
+    ['run', ...flags(place), ...joining, ...anyPort, '--inspect-address', inspectAddress],
+    {
+      stdio: ['ignore', 'ignore', log],
+      env: { ...process.env, ...(measuresDelay ? measuring : {}) },
+      signal: interruption,
+      killSignal: 'SIGKILL',
+    },
+  );
   closeSync(log);
   child.on('error', () => {});
   const watcher = watchAgent(socketPath(place.rootDir));

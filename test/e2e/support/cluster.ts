@@ -31,7 +31,8 @@ export async function testCluster(): Promise<TestCluster> {
   const { kubeconfig, port } = served;
   let { close } = served;
   const [admins, nodes] = ['admin', 'node'].map((name) => join(node.directory, `${name}.kubeconfig`));
-  const args = ['--kubeconfig', String(nodes), '--inspect-address', ''];
+  const authorities = join(node.directory, 'ca.crt');
+  const args = ['--kubeconfig', String(nodes), '--client-ca-file', authorities, '--inspect-address', ''];
   const end = async () => {
     await node.end();
     server.close();
@@ -40,6 +41,7 @@ export async function testCluster(): Promise<TestCluster> {
   let agent: Statelet;
   try {
     await writeFile(String(admins), kubeconfig());
+    await writeFile(authorities, authorityIn(kubeconfig()));
     await writeFile(String(nodes), kubeconfig({ name: 'system:node:node', groups: ['system:nodes'] }));
     agent = await node.start({ args });
   } catch (error) {
@@ -59,4 +61,10 @@ export async function testCluster(): Promise<TestCluster> {
       await server.ask('PATCH', account, { automountServiceAccountToken: false }, 'application/merge-patch+json');
     },
   };
+}
+
+/** Who vouches for the API server and its clients, in PEM. */
+function authorityIn(kubeconfig: string): string {
+  const [{ cluster }] = JSON.parse(kubeconfig).clusters;
+  return Buffer.from(cluster['certificate-authority-data'], 'base64').toString();
 }

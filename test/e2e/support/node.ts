@@ -128,7 +128,17 @@ async function testNode(place: { directory: string; rootDir: string; podLogs: st
     }
   };
   const launch = ({ args = [], ...options }: AgentOptions = {}) => {
-    const own = ['--pod-manifest-path', manifests, '--hostname-override', nodeName];
+    // Several run at a time on one host.
+    const own = [
+      '--pod-manifest-path',
+      manifests,
+      '--hostname-override',
+      nodeName,
+      '--port',
+      '0',
+      '--healthz-port',
+      '0',
+    ];
     const agent = startStatelet([...command, ...own, ...args], options);
     agents.push(agent);
     return agent;

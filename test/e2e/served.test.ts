@@ -1,0 +1,42 @@
+/** The API of a node with real containers, as kubectl reaches it through an API server. */
+import { expect, test } from '@jest/globals';
+import { testCluster } from './support/cluster.ts';
+import { eventually } from './support/eventually.ts';
+import { forAllTests } from './support/forAllTests.ts';
+import { Kubectl } from './support/kubectl.ts';
+
+const cluster = await forAllTests(testCluster);
+const PODS = '/api/v1/namespaces/default/pods';
+
+const pod = {
+  metadata: { name: 'served' },
+  spec: {
+    ...{ automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
+    containers: [
+      { name: 'main', image: 'statelet.local/busybox:1', command: ['sh', '-c', 'echo hello; exec sleep 1000000'] },
+    ],
+  },
+};
+
+const kubectl = new Kubectl('sid', { kubeconfig: cluster.kubeconfig, directory: cluster.node.directory });
+const tell = (...args: readonly string[]) => kubectl.tell(...args);
+
+test('its port is in its Node; logs, commands, and whatever else the API server asks it for', async () => {
+  const { server, agent } = cluster;
+  const account = '/api/v1/namespaces/default/serviceaccounts/default';
+  await eventually('the account is there', () => server.ask('GET', account).catch(() => undefined));
+  await server.ask('POST', PODS, pod);
+  await eventually('it runs', async () => {
+    agent.mustLive();
+    return (await tell('get', 'pod', 'served', '-o', 'jsonpath={.status.phase}')).out === 'Running' || undefined;
+  });
+  const port = await tell('get', 'node', 'node', '-o', 'jsonpath={.status.daemonEndpoints.kubeletEndpoint.Port}');
+  expect(Number(port.out)).toBeGreaterThan(0);
+  expect(await tell('logs', 'served')).toMatchObject({ code: 0, out: 'hello\n' });
+  expect(await tell('exec', 'served', '--', 'sh', '-c', 'echo out; exit 3')).toMatchObject({ code: 3, out: 'out\n' });
+  const proxied = async (path: string) => (await tell('get', '--raw', `/api/v1/nodes/node/proxy/${path}`)).out;
+  expect(await proxied('healthz')).toBe('ok');
+  expect(JSON.parse(await proxied('pods')).items).toHaveLength(1);
+  expect(JSON.parse(await proxied('runningpods/')).items).toHaveLength(1);
+  expect(JSON.parse(await proxied('configz')).kubeletconfig).toMatchObject({ authorization: { mode: 'Webhook' } });
+}, 120_000);
