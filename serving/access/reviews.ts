@@ -14,6 +14,8 @@ export interface ReviewCounts {
   /** Not answered by the API server. */
   readonly failed: number;
   readonly underWay: number;
+  /** Answers that are kept. */
+  readonly held: number;
 }
 
 export interface ReviewsOptions<T> {
@@ -30,7 +32,7 @@ export interface ReviewsOptions<T> {
 /** So long one may take, its tries together (`sharedLookupTimeout` in `token/cache/cached_token_authenticator.go` of apiserver). */
 const REVIEW_MS = 30_000;
 /** Answers of each kind: bad ones, which anybody can ask for as many of as they like, take no place from good ones. */
-const MOST_HELD = 4096;
+const MOST_HELD = 1024;
 /** Under way at once: what comes beyond fails, and is not waited for. */
 const MOST_UNDER_WAY = 256;
 
@@ -50,12 +52,7 @@ export class Reviews<T> {
   }
 
   counts(): ReviewCounts {
-    return { ...this.#counts, underWay: this.#underWay.size };
-  }
-
-  /** How many answers are kept. */
-  get size(): number {
-    return this.#good.size + this.#bad.size;
+    return { ...this.#counts, underWay: this.#underWay.size, held: this.#good.size + this.#bad.size };
   }
 
   /** Rejects as `ask` does, and when whoever wants to know has gone: what is asked is for others too, and goes on. */

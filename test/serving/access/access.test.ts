@@ -107,7 +107,7 @@ test('what the API server says of tokens holds for 2 minutes, good or bad', asyn
   expect([await ask('good-token'), await ask('unknown')]).toEqual([true, false]);
   await clock.advance(1);
   expect([await ask('good-token'), await ask('unknown')]).toEqual([false, true]);
-  expect(counts().tokens).toEqual({ made: 4, cached: 2, shared: 0, failed: 0, underWay: 0 });
+  expect(counts().tokens).toEqual({ made: 4, cached: 2, shared: 0, failed: 0, underWay: 0, held: 2 });
 });
 
 test('what it says of access holds for 5 minutes where it allows, for 30 seconds where it denies', async () => {
@@ -203,7 +203,7 @@ test('a flood of tokens that nobody has takes no place from those that somebody 
     expect((await admit(asking('/metrics', bearing(`flood-${each}`)))).isAdmitted).toBe(false);
   reviewer.isAway = true;
   expect(await admit(asking('/metrics', bearing('good-token')))).toMatchObject({ isAdmitted: true });
-  expect(counts().tokens).toMatchObject({ made: 10_001, failed: 0 });
+  expect(counts().tokens).toMatchObject({ made: 10_001, failed: 0, held: 1025 });
 });
 
 test('so many reviews are under way at once, and no more', async () => {
