@@ -160,6 +160,14 @@ test('what is no log of this node is neither read nor waited for', async () => {
   expect(await saysOf(at('pipe.log'))).toContain('not a regular file');
 });
 
+test('a line that has no end yet is told where it is not one of the last lines', async () => {
+  const served = await servedLogs();
+  await served.write(LOG.slice(0, -2));
+  expect((await served.get()).text).toBe('one\nerr\npartof three\nfou');
+  expect((await served.get('?tailLines=1')).text).toBe('of three\n');
+  expect((await served.get('?tailLines=9')).text).toBe('one\nerr\npartof three\nfou');
+});
+
 test('a link to another log is followed', async () => {
   const served = await servedLogs();
   await served.write(LOG);

@@ -64,6 +64,16 @@ test('it goes on in the file that is made in the place of the one that was rotat
   expect(await followed.end()).toBe('one\nlate two\ntwo\nlate three\nthree\nlate four\nfour\n');
 });
 
+test('what the old file has left unfinished is no part of the new one', async () => {
+  const served = await servedLogs();
+  await served.write(line(0, 'one') + line(1, 'unfinished').slice(0, -1));
+  const followed = await served.follow();
+  await followed.until('one\n');
+  await served.rotate();
+  await served.append(line(2, 'two'));
+  await followed.until('one\ntwo\n');
+});
+
 test('a file that is gone is read on until there is another', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one'));

@@ -23,12 +23,14 @@ if [ "$1" = --field ]; then echo kubelet.service; echo containerd.service; exit;
 for each; do echo "$each"; done
 echo 'no more' >&2`;
 
-async function served(more: Partial<SystemLogsParts> = {}): Promise<number> {
+async function servedBy(more: Partial<SystemLogsParts> = {}) {
   const journalctl = join(folder, 'journalctl');
   await writeFile(journalctl, JOURNAL, { mode: 0o755 });
   const parts = { root: join(folder, 'log'), journalctl, takesQueries: false, ...more };
-  return (await serve(systemLogsRoute(parts))).port;
+  return serve(systemLogsRoute(parts));
 }
+
+const served = async (more: Partial<SystemLogsParts> = {}): Promise<number> => (await servedBy(more)).port;
 
 const get = async (path: string, headers = {}) => ask(await served(), path, headers);
 const query = async (path: string, headers = {}) => ask(await served({ takesQueries: true }), `/logs/${path}`, headers);
@@ -123,7 +125,10 @@ test('no path leaves the directory', async () => {
 test('a file that becomes shorter while it is sent ends the connection', async () => {
   await writeFile(at('a.log'), '');
   await truncate(at('a.log'), 100 * 1_024 * 1_024);
-  const answer = await begin(await served(), '/logs/a.log');
+  const { port, server } = await servedBy();
+  // No other reason ends it.
+  server.keepAliveTimeout = 600_000;
+  const answer = await begin(port, '/logs/a.log', { connection: 'keep-alive' });
   await truncate(at('a.log'), 1_000);
   const cut = (async () => {
     for await (const _ of answer);
@@ -196,6 +201,8 @@ test('other services have files, or none', async () => {
   expect((await query('?query=x&query=d&query=..')).text).toBe(
     '\nlog not found for x\n\nerror getting log for d: path escapes from parent\n\nerror getting log for ..: path escapes from parent\n',
   );
+  execFileSync('mkfifo', [at('e.log')]);
+  expect((await query('?query=e')).text).toBe('\nerror getting log for e: not a regular file\n');
   expect((await query('?query=kubelet&query=a&boot=0')).text).toBe(
     '\noptions present and query resolved to log files for [a]\ntry without specifying options\n',
   );
