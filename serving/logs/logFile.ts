@@ -16,7 +16,7 @@ export interface LogFile {
  */
 export async function openLog(path: string, roots: readonly string[]): Promise<LogFile> {
   const shown = quoted(path);
-  const root = roots.find((each) => path.startsWith(`${each}/`));
+  const root = roots.find((each) => relative(each, path).split('/')[0] !== '..');
   const found = await (root === undefined ? outside() : openInside(root, relative(root, path))).catch(
     (cause: unknown) => {
       throw new Error(`failed to try resolving symlinks in path ${shown}: ${systemWords(cause)}`, { cause });

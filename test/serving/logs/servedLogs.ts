@@ -109,7 +109,7 @@ export async function servedLogs(options: Partial<ContainerLogsParts> = {}): Pro
   const file = join(root, 'pods', 'default_web_u-1', 'main', '0.log');
   await mkdir(dirname(file), { recursive: true });
   const told: Told = { state: { running: {} }, hasStatus: true, runtime: 1, asked: 0, logPath: file };
-  const { port, server } = await serve(containerLogsRoute({ ...partsOf(told, join(root, 'pods')), ...options }));
+  const { port, server } = await serve(containerLogsRoute({ ...partsOf(told, join(root, 'pods/')), ...options }));
   const path = (query: string) => `/containerLogs/default/web/main${query}`;
   return {
     ...{ port, server, root, file, told },
