@@ -1,7 +1,7 @@
 /** A command of a client that speaks `v5.channel.k8s.io` over a WebSocket, for a node that speaks only SPDY (`streamtranslator.go`). */
 import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { runRemoteCommand, type TerminalSize } from '../../cri/streaming/remoteCommand.ts';
 import { SpdyConnection } from '../../cri/streaming/spdyConnection.ts';
 import { messageOf } from '../../pod/failure.ts';
@@ -10,6 +10,7 @@ import { headersFor } from './forwarding.ts';
 import type { AskNode } from './nodeClient.ts';
 import { spdyHeaders } from './tunnelPorts.ts';
 import type { Client } from './upgrades.ts';
+import { acceptWebSocket } from './webSockets.ts';
 
 /** What the first byte of a message says that it is of. */
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
@@ -18,20 +19,17 @@ const PROTOCOLS = ['v5', 'v4', 'v3', 'v2'].map((each) => `${each}.channel.k8s.io
 export async function translateCommand(
   askNode: AskNode,
   forward: Forward,
-  { request, socket, head, signal }: Client,
+  from: Client,
   protocol: string,
 ): Promise<void> {
-  const server = new WebSocketServer({ noServer: true, handleProtocols: () => protocol, perMessageDeflate: false });
-  const client = await new Promise<WebSocket>((resolve) =>
-    server.handleUpgrade(request, socket, head, (opened) => resolve(opened)),
-  );
+  const client = await acceptWebSocket(from, protocol);
   client.on('error', () => client.terminate());
   const { streams = { stdin: false, stdout: false, stderr: false, tty: false } } = forward;
   // It says that the connection stands.
   client.send(Buffer.of(streams.stdout ? CHANNEL.stdout : streams.stderr ? CHANNEL.stderr : CHANNEL.error));
   const channels = channelsOf(client, streams);
-  const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders(PROTOCOLS));
-  const status = await ended(askNode, forward, headers, channels, signal);
+  const headers = headersFor({}, from.request.socket.remoteAddress, spdyHeaders(PROTOCOLS));
+  const status = await ended(askNode, forward, headers, channels, from.signal);
   client.send(Buffer.concat([Buffer.of(CHANNEL.error), Buffer.from(JSON.stringify(status))]));
   client.close(1000);
 }

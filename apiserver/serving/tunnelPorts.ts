@@ -1,16 +1,16 @@
-import type { Duplex } from 'node:stream';
-import { createWebSocketStream, WebSocketServer } from 'ws';
+import { createWebSocketStream } from 'ws';
 import type { Forward } from '../connect/forward.ts';
 import { headersFor } from './forwarding.ts';
 import { joined } from './joined.ts';
 import type { AskNode } from './nodeClient.ts';
 import { type Client, passRefusal, reached } from './upgrades.ts';
+import { acceptWebSocket } from './webSockets.ts';
 
 const PORTS = 'portforward.k8s.io';
 
 /** Carries the SPDY of a client in messages of a WebSocket, and to the node as it is (`streamtunnel.go` of apiserver). */
 export async function tunnelPorts(askNode: AskNode, forward: Forward, client: Client, protocol: string): Promise<void> {
-  const { request, signal, head } = client;
+  const { request, signal } = client;
   const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders([PORTS]));
   const asked = { method: 'POST', path: forward.path, headers, signal };
   const answered = await reached(askNode, forward, asked, client);
@@ -18,11 +18,11 @@ export async function tunnelPorts(askNode: AskNode, forward: Forward, client: Cl
   const { response, socket, head: first } = answered;
   if (socket === undefined) return await passRefusal(response, client);
   if (first.length > 0) socket.unshift(first);
-  const server = new WebSocketServer({ noServer: true, handleProtocols: () => protocol, perMessageDeflate: false });
-  const tunnel = await new Promise<Duplex>((resolve) =>
-    server.handleUpgrade(request, client.socket, head, (opened) => resolve(createWebSocketStream(opened))),
-  );
-  await joined(tunnel, socket);
+  try {
+    await joined(createWebSocketStream(await acceptWebSocket(client, protocol)), socket);
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** The headers that ask for SPDY. */

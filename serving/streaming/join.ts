@@ -35,8 +35,10 @@ export async function join(client: Duplex, runtime: Duplex, { clock, signal }: J
   });
   runtime.once('end', () => client.once('finish', () => runtime.destroy()));
   client.once('close', () => {
+    // What it has sent is the runtime's, what that still says is for nobody: containerd would say so for a minute.
+    if (runtime.writableFinished) runtime.destroy();
+    else runtime.end(() => runtime.destroy());
     farewell.begin();
-    runtime.end();
     runtime.resume();
   });
   if (signal.aborted) cut();

@@ -135,6 +135,7 @@ describe.each<[string, Release, Record<string, string>]>([
   }, 60_000);
 
   test('port-forward carries connections', async () => {
+    const before = it.routes.asked.length;
     const child = kubectl.start(['port-forward', 'web', ':8080'], env);
     try {
       let said = '';
@@ -147,6 +148,8 @@ describe.each<[string, Release, Record<string, string>]>([
         expect(await text(asked)).toMatch(/served\n$/);
       }
     } finally {
+      // Whoever is not understood asks again in another way.
+      expect(it.routes.asked.slice(before)).toHaveLength(1);
       child.kill();
       await once(child, 'close');
     }
