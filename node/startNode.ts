@@ -236,9 +236,11 @@ const connect = (config: NodeConfig): Cri =>
 
 /** A runtime that runs no containers, for hosts that cannot. */
 async function simulatedCri(): Promise<Cri> {
-  const [{ createSimulatedRuntime }, { inProcessCri }] = await Promise.all([
+  const [{ createSimulatedRuntime }, { inProcessCri }, { serveSimulatedStreams }] = await Promise.all([
     import('../cri/simulated/runtime.ts'),
     import('../cri/simulated/inProcess.ts'),
+    import('../cri/simulated/streamingServer.ts'),
   ]);
-  return inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true } }));
+  const { streams } = serveSimulatedStreams(systemClock);
+  return inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true }, streams }));
 }

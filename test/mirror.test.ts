@@ -215,8 +215,13 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cri/simulated/command.test.ts': { 'cri/simulated': 'shell shellScript shellTokens' },
   'test/serving/streaming/routes.test.ts': {
     'cri/simulated': 'servedCommand servedPorts streamingServer',
-    'serving/streaming': 'found join refusal relay sessions streamOptions target',
+    'serving/streaming': 'found refusal relay sessions streamOptions target',
   },
+  // Both kubectls, through the test API server.
+  'test/e2e/relay.test.ts': {
+    'apiserver/serving': 'joined translateCommand tunnelPorts upgrades webSockets',
+  },
+  'test/apiserver/connect/connect.test.ts': { 'apiserver/serving': 'forwarding nodeClient' },
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },
   // The host.
   'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'cgroupfs files inTurn podsTree' },

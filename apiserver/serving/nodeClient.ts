@@ -52,12 +52,11 @@ export function nodeClient(
 
 function answerTo(options: RequestOptions, body: string | Uint8Array = ''): Promise<NodeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<NodeAnswer>();
-  const asked = ask(options);
+  const asked = ask({ ...options, timeout: CONNECT_MS });
   asked.on('error', reject);
-  asked.on('socket', (socket) => {
-    const late = () => asked.destroy(new Error(`dial tcp ${options.host}:${options.port}: i/o timeout`));
-    socket.setTimeout(CONNECT_MS, late).once('secureConnect', () => socket.setTimeout(0).off('timeout', late));
-  });
+  const late = () => asked.destroy(new Error(`dial tcp ${options.host}:${options.port}: i/o timeout`));
+  asked.on('timeout', late);
+  asked.on('socket', (socket) => socket.once('secureConnect', () => asked.off('timeout', late)));
   asked.on('upgrade', (response, socket, head) => {
     // It tells of its own.
     socket.on('error', () => {});
