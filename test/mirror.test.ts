@@ -219,7 +219,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   // Both kubectls, through the test API server.
   'test/e2e/relay.test.ts': {
-    'apiserver/serving': 'joined translateCommand tunnelPorts upgrades webSockets',
+    'apiserver/serving': 'joined translateCommand tunnelPorts upgradeClient upgrades webSockets',
   },
   'test/apiserver/connect/connect.test.ts': { 'apiserver/serving': 'forwarding nodeClient' },
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },

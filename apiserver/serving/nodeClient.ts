@@ -12,7 +12,7 @@ export interface NodeClientOptions {
   readonly addressTypes?: readonly string[];
 }
 
-export interface NodeRequest {
+interface NodeRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;

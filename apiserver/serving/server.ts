@@ -8,7 +8,8 @@ import { isProtobuf } from '../mediaTypes.ts';
 import type { Answer, ApiRequest, User } from '../request.ts';
 import { forward, headersFor, type Sink } from './forwarding.ts';
 import type { AskNode } from './nodeClient.ts';
-import { type Client, passUpgrade, tell } from './upgrades.ts';
+import { type Client, tell } from './upgradeClient.ts';
+import { passUpgrade } from './upgrades.ts';
 
 export interface ServeOptions {
   /** 0: any that is free. */

@@ -8,8 +8,7 @@ import { messageOf } from '../../pod/failure.ts';
 import type { Forward, ForwardedStreams } from '../connect/forward.ts';
 import { headersFor } from './forwarding.ts';
 import type { AskNode } from './nodeClient.ts';
-import { spdyHeaders } from './tunnelPorts.ts';
-import type { Client } from './upgrades.ts';
+import { type Client, spdyHeaders } from './upgradeClient.ts';
 import { acceptWebSocket } from './webSockets.ts';
 
 /** What the first byte of a message says that it is of. */

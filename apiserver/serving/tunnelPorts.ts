@@ -3,7 +3,7 @@ import type { Forward } from '../connect/forward.ts';
 import { headersFor } from './forwarding.ts';
 import { joined } from './joined.ts';
 import type { AskNode } from './nodeClient.ts';
-import { type Client, passRefusal, reached } from './upgrades.ts';
+import { type Client, passRefusal, reached, spdyHeaders } from './upgradeClient.ts';
 import { acceptWebSocket } from './webSockets.ts';
 
 const PORTS = 'portforward.k8s.io';
@@ -24,9 +24,3 @@ export async function tunnelPorts(askNode: AskNode, forward: Forward, client: Cl
     socket.destroy();
   }
 }
-
-/** The headers that ask for SPDY. */
-export const spdyHeaders = (protocols: readonly string[]) => ({
-  ...{ connection: 'Upgrade', upgrade: 'SPDY/3.1', 'content-length': 0 },
-  'x-stream-protocol-version': [...protocols],
-});

@@ -1,21 +1,10 @@
 /** Passes on to nodes what is to become a connection of another protocol (`registry/core/pod/rest/subresources.go`). */
-import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { failed, PLAIN_JSON } from '../answers.ts';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Forward } from '../connect/forward.ts';
-import { internalError } from '../failures.ts';
 import { headersFor } from './forwarding.ts';
 import { joined } from './joined.ts';
-import type { AskNode, NodeAnswer } from './nodeClient.ts';
-
-export interface Client {
-  readonly request: IncomingMessage;
-  readonly socket: Duplex;
-  /** What has come behind the request. */
-  readonly head: Buffer;
-  /** Aborts when it has gone. */
-  readonly signal: AbortSignal;
-}
+import type { AskNode } from './nodeClient.ts';
+import { type Client, passRefusal, reached } from './upgradeClient.ts';
 
 const COMMAND = 'v5.channel.k8s.io';
 const TUNNEL = 'SPDY/3.1+portforward.k8s.io';
@@ -55,47 +44,3 @@ const repeated = ({ headersDistinct }: IncomingMessage): Record<string, string[]
   const versions = headersDistinct['x-stream-protocol-version'];
   return versions === undefined ? {} : { 'x-stream-protocol-version': versions };
 };
-
-/** Undefined: the node cannot be reached, which the client is told. */
-export async function reached(
-  askNode: AskNode,
-  { node }: Forward,
-  asked: Parameters<AskNode>[1],
-  client: Client,
-): Promise<NodeAnswer | undefined> {
-  try {
-    return await askNode(node, asked);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    tell(client, failed(internalError(`error dialing backend: ${why}`), PLAIN_JSON));
-    return undefined;
-  }
-}
-
-/** Tells a client what it is refused with. */
-export function tell(
-  { request, socket }: Client,
-  answer: { readonly code: number; readonly headers: ReadonlyMap<string, string>; readonly body?: unknown },
-): void {
-  const response = responseOf(request, socket);
-  response.writeHead(answer.code, Object.fromEntries(answer.headers));
-  response.end('body' in answer ? answer.body : '');
-}
-
-/** Passes a node's refusal on as it is. */
-export async function passRefusal(refused: IncomingMessage, { request, socket }: Client): Promise<void> {
-  const response = responseOf(request, socket);
-  const { 'content-type': type = 'text/plain; charset=utf-8' } = refused.headers;
-  response.writeHead(refused.statusCode ?? 500, { 'content-type': type });
-  refused.pipe(response);
-  await new Promise<void>((resolve) => response.once('close', resolve));
-}
-
-function responseOf(request: IncomingMessage, socket: Duplex): ServerResponse {
-  const response = new ServerResponse(request);
-  response.shouldKeepAlive = false;
-  // Of an upgraded connection it is one.
-  response.assignSocket(socket as IncomingMessage['socket']);
-  response.once('finish', () => socket.end());
-  return response;
-}

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Client } from './upgrades.ts';
+import type { Client } from './upgradeClient.ts';
 
 /** Opens a client's WebSocket, with the protocol that it has offered; rejects when it does not come to that. */
 export function acceptWebSocket({ request, socket, head, signal }: Client, protocol: string): Promise<WebSocket> {
