@@ -245,7 +245,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory startNode',
   },
   'test/cli/logs.test.ts': { cli: 'askPod delete' },
-  'test/cli/program.test.ts': { cli: 'clusterOptions getCommand podCommands streamCommands' },
+  'test/cli/program.test.ts': { cli: 'clusterOptions getCommand onOrOff podCommands servingOptions streamCommands' },
   'test/cli/exec.test.ts': { cli: 'commandTerminal streamIn' },
   'test/cli/getActors.test.ts': { cli: 'readActors' },
   'test/cli/top.test.ts': { cli: 'terminalScreen', 'cli/top': 'detail topView' },
@@ -261,6 +261,11 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/web/model/storyLanes.test.ts': { 'web/model': 'storyBars' },
   'test/web/model/storyRows.test.ts': { 'web/model': 'storyBursts storyWho storyWords' },
   'test/web/model/telling.test.ts': { 'web/model': 'storyView' },
+  'test/actors/cluster/certificates/signingRequest.test.ts': { 'actors/cluster/certificates': 'pem' },
+  // The node's own API.
+  'test/serving/listener/listener.test.ts': { 'serving/listener': 'dispatch tlsFiles' },
+  'test/serving/listener/servingCertificate.test.ts': { 'serving/listener': 'selfSigned' },
+  'test/node/serving.test.ts': { node: 'servedRoutes' },
   // The logs that the node's server answers with.
   'test/serving/logs/containerLogs.test.ts': { 'serving/logs': 'answers instant logFile logQuery openInside' },
   'test/serving/logs/logScan.test.ts': { 'serving/logs': 'criHeader dockerLine textOut' },

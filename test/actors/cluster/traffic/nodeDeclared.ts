@@ -52,7 +52,7 @@ export const NODE_REASONS: readonly Reason[] = [
   {
     kubelet: 'names the port that it serves its own API on',
     here: 'no port',
-    why: 'it serves none yet',
+    why: 'the node of this comparison serves none',
     seen: [
       { scenarios: STARTS, about: MADE, what: /^no field POST nodes status\.daemonEndpoints\.kubeletEndpoint\.Port/ },
     ],
