@@ -45,7 +45,7 @@ export interface AccessParts {
   readonly onError: (source: 'authentication' | 'authorization', error: unknown) => void;
 }
 
-export interface Asking {
+interface Asking {
   readonly request: Pick<IncomingMessage, 'method' | 'headers' | 'rawHeaders'>;
   /** The connection; absent: it has no TLS. */
   readonly socket?: Shown;
@@ -64,7 +64,7 @@ export type Admission =
       readonly text: string;
     };
 
-export interface AccessCounts {
+interface AccessCounts {
   readonly tokens: ReviewCounts;
   readonly access: ReviewCounts;
 }
