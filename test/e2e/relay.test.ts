@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { WebSocket } from 'ws';
 import { systemClock } from '../../actors/clock.ts';
 import { ApiServer } from '../../apiserver/apiServer.ts';
 import { Authority } from '../../apiserver/serving/authority.ts';
@@ -54,7 +55,9 @@ async function relayed() {
     const routes = await servedRoutes(streamingRoutes(parts), tls);
     ends.push(routes.close);
     await layOut(server, routes.port);
-    return { ...{ node, server, kubeconfig, sessions, routes, raw }, end };
+    const [{ user }] = JSON.parse(served.kubeconfig()).users;
+    const [key, cert] = ['client-key-data', 'client-certificate-data'].map((each) => Buffer.from(user[each], 'base64'));
+    return { ...{ node, server, kubeconfig, sessions, routes, raw, shown: { key, cert } }, end };
   } catch (error) {
     await end();
     throw error;
@@ -160,6 +163,30 @@ describe.each<[string, Release, Record<string, string>]>([
     expect(code).not.toBe(0);
     expect(err).toContain('no such file or directory');
   });
+});
+
+/** Asks the node itself for a command by a WebSocket. */
+function webSocket(protocol: string, query: string): WebSocket {
+  const url = `${it.routes.url.replace('https', 'wss')}/exec/default/web/main?${query}`;
+  return new WebSocket(url, [protocol], { ...it.shown, rejectUnauthorized: false });
+}
+
+test('a WebSocket of v4 is passed on as it is', async () => {
+  const socket = webSocket('v4.channel.k8s.io', 'output=1&command=echo&command=hello');
+  const channels = new Map<number, string>();
+  socket.on('message', (data: Buffer) => {
+    const channel = data[0] ?? -1;
+    channels.set(channel, `${channels.get(channel) ?? ''}${data.subarray(1)}`);
+  });
+  await once(socket, 'close');
+  expect(channels.get(1)).toBe('hello\n');
+  expect(JSON.parse(channels.get(3) ?? '')).toEqual({ metadata: {}, status: 'Success' });
+});
+
+test('one of v5 gets the refusal of the runtime', async () => {
+  const socket = webSocket('v5.channel.k8s.io', 'output=1&command=true');
+  const [error] = await once(socket, 'error');
+  expect(String(error)).toContain('403');
 });
 
 afterAll(() => expect(it.routes.failures).toEqual([]));
