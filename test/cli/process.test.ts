@@ -193,7 +193,7 @@ describe('run', () => {
       .err()
       .split('\n')
       .filter((line) => line.includes('ignored in this version'));
-    expect(warnings).toEqual([expect.stringMatching(/ WARN: .*kubelet\.yaml: accepted, .*: oomScoreAdj, podCIDR$/)]);
+    expect(warnings).toEqual([expect.stringMatching(/ WARN: .*kubelet\.yaml: accepted, .*: podCIDR, oomScoreAdj$/)]);
   });
 });
 
