@@ -3,10 +3,10 @@ import type { AnyStateMachine, InspectionEvent } from 'xstate';
 import { drawnStory } from '../stories/drawnStory.ts';
 import { callsOf, withEveryFault } from '../stories/everyFault.ts';
 import { play } from '../stories/play.ts';
+import { playPointed } from '../stories/playPointed.ts';
 import { pointedStories } from '../stories/pointedStories.ts';
 import { shortStories } from '../stories/shortStories.ts';
 import type { Story } from '../stories/story.ts';
-import { striking } from '../stories/striking.ts';
 import { Coverage, type MachineCoverage } from './coverage.ts';
 import type { KnownTransition } from './transitions.ts';
 import { reasonOf } from './unreached.ts';
@@ -42,9 +42,7 @@ export async function coverageOf(drawn: number): Promise<Reached> {
     byPointed.note(event);
     byAll.note(event);
   };
-  for (const { struck, ...story } of Object.values(pointedStories)) {
-    await play({ seed: 1, faults: [], ...story }, { invariants: [], inspect, faults: striking(struck) });
-  }
+  for (const story of Object.values(pointedStories)) await playPointed(story, { invariants: [], inspect });
   for await (const story of stories(drawn)) await play(story, { invariants: [], inspect: byAll.note });
   return { byPointed, byAll };
 }
