@@ -12,12 +12,19 @@ const keyOf = (of: ObjectKind, name: string): string => `${of} ${name}`;
 export class ObjectVersions {
   /** The last is the present one. */
   readonly #versions = new Map<string, Version[]>();
+  #changedAt = 0;
 
   constructor({ cluster, host }: Watched) {
     cluster?.watchObjects(({ of, name, now }) => {
+      this.#changedAt = host.clock.elapsed;
       const all = this.#versions.get(keyOf(of, name)) ?? [];
       this.#versions.set(keyOf(of, name), [...all, { object: now, from: host.clock.elapsed }]);
     });
+  }
+
+  /** When any of them was changed last, by the time that no jump of the clock changes. */
+  get changedAt(): number {
+    return this.#changedAt;
   }
 
   /**

@@ -112,6 +112,8 @@ export const objectsShown: Invariant = {
     });
     const looked = () => {
       if (undisturbed.lastsMs < CALM_AFTER_MS) return;
+      const isOld = versions.changedAt < watched.host.clock.elapsed - CALM_AFTER_MS;
+      for (const each of isOld ? wrongTexts(watched, versions) : []) violated(each);
       for (const each of expiredTokens(watched, volumesOf(watched), undisturbed.since)) violated(each);
     };
     return {

@@ -17,6 +17,9 @@ export function directoryOf({ metadata: { uid } }: Pick<Pod, 'metadata'>, volume
   return folder === undefined ? undefined : `${PLACES.root}/pods/${uid}/volumes/${folder}/${volume.name}`;
 }
 
+/** What there is of a link that leads nowhere. */
+const NOTHING = 'nothing';
+
 /** The texts of all its files by their paths; what its maker keeps to itself begins with two dots. */
 export function textsIn(host: SimulatedHost, directory: string, below = ''): Texts {
   const found = new Map<string, string>();
@@ -26,6 +29,7 @@ export function textsIn(host: SimulatedHost, directory: string, below = ''): Tex
     if (below === '' && name.startsWith('..')) continue;
     const path = `${below}${name}`;
     const inode = inodeAt(host, `${directory}/${path}`);
+    if (inode === undefined) found.set(path, NOTHING);
     if (inode?.kind === 'file') found.set(path, inode.data.toString());
     if (inode?.kind === 'directory')
       for (const [inner, text] of textsIn(host, directory, `${path}/`)) found.set(inner, text);

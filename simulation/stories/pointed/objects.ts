@@ -73,6 +73,13 @@ export const objects: Readonly<Record<string, PointedStory>> = {
       ...[put(20, config('2')), label(20.3, '2'), put(40, config('3')), put(40.3, config('4')), label(40.5, '3')],
     ]),
   ),
+  'trust anchors change': inCluster(
+    told([
+      put(0, anchors('1')),
+      create(1, 'web', showing({ projected: { sources: [{ clusterTrustBundle: { name: 'anchors', path: 'ca' } }] } })),
+      ...[put(20, anchors('2')), take(30, anchors('')), put(40, anchors('3'))],
+    ]),
+  ),
   'keys go from a ConfigMap, and others come': inCluster(
     told([
       ...[put(0, config('1')), create(1, 'web', SHOWS_CONFIG)],
