@@ -163,6 +163,16 @@ export const objects: Readonly<Record<string, PointedStory>> = {
       30 * 60 * SECOND,
     ),
   ),
+  'a Secret is gone while a pod runs that shows it, and another agent begins': inCluster(
+    told(
+      [
+        ...[put(0, secret('1')), create(1, 'web', showing({ secret: { secretName: 'secret' } }))],
+        ...[take(20, secret('')), killAgent(30, 5)],
+      ],
+      [],
+      120 * SECOND,
+    ),
+  ),
   'objects are looked at now and then': inCluster(
     told(
       [
