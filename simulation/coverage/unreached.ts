@@ -56,6 +56,14 @@ const rare = [
   { ...looked('enforced'), event: 'xstate.error.actor.0.cgroups.enforced.looking' },
   ofContainer('pending.waiting', '', 2),
   ofContainer('ended.startFailed', 'sandbox.lost', 1),
+  ofPod('refused', 'pod.terminate'),
+  { machine: 'volume', from: 'mounted.settling.outdated', event: 'volume.update' },
+  {
+    ...{ machine: 'volume', from: 'mounted.refreshing', index: 0 },
+    event: 'xstate.error.actor.0.volume.mounted.refreshing',
+  },
+  { machine: 'mirror', from: 'deciding', event: '', index: 3 },
+  { machine: 'mirror', from: 'removing', event: 'xstate.error.actor.0.mirror.removing' },
 ].map((each) => ({ ...each, isRare: true, reason: RARE }));
 
 export const unreached: readonly Unreached[] = [

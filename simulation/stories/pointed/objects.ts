@@ -21,6 +21,15 @@ const create = (seconds: number, name: string, spec: Partial<ManifestSpec>) =>
 const label = (seconds: number, version: string) =>
   at(seconds, { kind: 'labelPod', pod: 'default/web', labels: { version } });
 
+/** Its container gets another image. */
+const image = (seconds: number) =>
+  at(seconds, {
+    kind: 'setImage',
+    pod: 'default/web',
+    container: 'main',
+    image: `registry.local/pulled:${seconds < 15 ? 1 : 2}`,
+  });
+
 const volumeMounts = [{ name: 'shown', mountPath: '/shown' }];
 /** A pod that shows something of the cluster. */
 const showing = (volume: object, more: Partial<ManifestSpec> = {}): Partial<ManifestSpec> => ({
@@ -65,7 +74,14 @@ export const objects: Readonly<Record<string, PointedStory>> = {
     ),
   ),
   'a ConfigMap changes all the time': inCluster(
-    told([put(0, config('first')), create(1, 'web', SHOWS_CONFIG), ...often(60, 10, 150), label(12, '2')]),
+    told([
+      put(0, config('first')),
+      create(1, 'web', SHOWS_CONFIG),
+      ...often(60, 10, 150),
+      label(12, '2'),
+      image(14),
+      image(17.3),
+    ]),
   ),
   'a ConfigMap and the labels of its pod change at once': inCluster(
     told([
@@ -98,6 +114,15 @@ export const objects: Readonly<Record<string, PointedStory>> = {
       [
         strike('disk', 'mkdtemp', late(3), { about: '~configmap' }),
         strike('disk', 'mkdtemp', late(5), { about: '~configmap', after: 1 }),
+      ],
+    ),
+  ),
+  'a ConfigMap changes while its files cannot be written for the first time': inCluster(
+    told(
+      [put(0, config('1')), create(1, 'web', SHOWS_CONFIG), put(2, config('2'))],
+      [
+        strike('disk', 'mkdtemp', late(3), { about: '~configmap' }),
+        strike('disk', 'writeFile', BROKEN, { about: '~configmap' }),
       ],
     ),
   ),
