@@ -198,6 +198,16 @@ export const objects: Readonly<Record<string, PointedStory>> = {
       120 * SECOND,
     ),
   ),
+  'a Secret is gone, and what ran of the pod that shows it ends before another agent begins': inCluster(
+    told(
+      [
+        ...[put(0, secret('1')), create(1, 'web', showing({ secret: { secretName: 'secret' } }))],
+        ...[take(20, secret('')), killAgent(30, 20), at(40, { kind: 'exit', which: 0, exitCode: 1 })],
+      ],
+      [],
+      120 * SECOND,
+    ),
+  ),
   'objects are looked at now and then': inCluster(
     told(
       [
