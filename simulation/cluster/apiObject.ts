@@ -24,7 +24,7 @@ export const OBJECT_RESOURCES: Readonly<Record<ObjectKind, ResourceName>> = {
 const toBase64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** No certificate, but what a node looks at of one. */
-export const anchorOf = (text: string): string =>
+const anchorOf = (text: string): string =>
   `-----BEGIN CERTIFICATE-----\n${toBase64(text)}\n-----END CERTIFICATE-----\n`;
 
 /** As it is sent to the server. */
