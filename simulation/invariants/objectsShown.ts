@@ -110,11 +110,13 @@ export const objectsShown: Invariant = {
     cluster.watchPods(({ type, now }) => {
       if (type === 'MODIFIED') writes.forget(now.uid);
     });
+    // What lacks a part is not written as a whole, nor is its token.
+    const whole = () => volumesOf(watched).filter(([, volume]) => mayShow(volume, versions) !== undefined);
     const looked = () => {
-      if (undisturbed.lastsMs < CALM_AFTER_MS) return;
       const isOld = versions.changedAt < watched.host.clock.elapsed - CALM_AFTER_MS;
-      for (const each of isOld ? wrongTexts(watched, versions) : []) violated(each);
-      for (const each of expiredTokens(watched, volumesOf(watched), undisturbed.since)) violated(each);
+      if (!isOld || undisturbed.lastsMs < CALM_AFTER_MS) return;
+      for (const each of wrongTexts(watched, versions)) violated(each);
+      for (const each of expiredTokens(watched, whole(), undisturbed.since)) violated(each);
     };
     return {
       onCall: (call, fate) => {
@@ -134,7 +136,7 @@ export const objectsShown: Invariant = {
       whole: looked,
       atRest: () => {
         for (const each of wrongTexts(watched, versions)) violated(each);
-        for (const each of wrongTokens(watched, volumesOf(watched))) violated(each);
+        for (const each of wrongTokens(watched, whole())) violated(each);
       },
     };
   },
