@@ -18,7 +18,7 @@ export interface TokenAsked {
 /** Undefined of any other request. */
 export function tokenAsked(request: ApiRequest, { code }: Pick<Answer, 'code'>): TokenAsked | undefined {
   if (request.method !== 'POST' || partOf(request) !== 'token') return undefined;
-  const spec = objectAt(JSON.parse(request.body) as JsonObject, 'spec');
+  const spec = objectAt(JSON.parse(Buffer.from(request.body).toString()) as JsonObject, 'spec');
   const bound = objectAt(spec, 'boundObjectRef');
   return {
     ...{ path: request.url, podUid: textAt(bound, 'uid'), podName: textAt(bound, 'name'), isMade: code < 300 },
