@@ -63,6 +63,7 @@ const rare = [
     event: 'xstate.error.actor.0.volume.mounted.refreshing',
   },
   { machine: 'mirror', from: 'deciding', event: '', index: 3 },
+  { machine: 'mirror', from: 'awaitingSight', event: 'mirror.changed' },
   { machine: 'mirror', from: 'removing', event: 'xstate.error.actor.0.mirror.removing' },
 ].map((each) => ({ ...each, isRare: true, reason: RARE }));
 
