@@ -203,8 +203,8 @@ function clusterPorts(
 ) {
   if (cluster === undefined) return noCluster;
   const { nodeName, admissionNode: born = {} } = fullConfig;
-  const { host, providerId, statusImages: most } = cluster;
-  const describe = describer(agent, { name: nodeName, born, host, providerId, clock });
+  const { host, providerId, cloud, statusImages: most } = cluster;
+  const describe = describer(agent, { name: nodeName, born, host, providerId, cloud, clock });
   const images = new NodeImages({ cri, clock, most });
   return {
     ...new ClusterNode({ ...cluster, nodeName, clock, jitter, ownNode, describe, images }).ports,

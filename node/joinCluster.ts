@@ -41,7 +41,7 @@ export async function joinCluster(
   host: HostIdentity,
   { onProblem = () => {}, keptDirectory }: JoinOptions = {},
 ): Promise<JoinedCluster> {
-  const { rate, eventRate, leaseSeconds, registersNode, providerId } = config;
+  const { rate, eventRate, leaseSeconds, registersNode, providerId, cloud } = config;
   const { statusCheckMs, statusReportMs, statusImages } = config;
   const transports: Http2Transport[] = [];
   const onRenewed = () => void transports.map((each) => each.renew());
@@ -70,7 +70,7 @@ export async function joinCluster(
       },
     }),
     objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
-    ...{ host, leaseSeconds, providerId, statusCheckMs, statusReportMs, statusImages, registers: registersNode },
+    ...{ host, leaseSeconds, providerId, cloud, statusCheckMs, statusReportMs, statusImages, registers: registersNode },
     hasTrustBundles: config.hasTrustBundles,
     close: () => {
       for (const each of transports) each.close();

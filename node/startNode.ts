@@ -163,7 +163,10 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
     ...logged(logger, errors),
   };
   const agent = await createNode({ ...host, takesOver, endsAll }, parts);
-  const described = { name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock };
+  const described = {
+    ...{ name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock },
+    cloud: config.cluster?.cloud,
+  };
   return { agent, nodeObject: describer(agent, described), cluster, end: () => ending.abort() };
 }
 

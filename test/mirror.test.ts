@@ -38,8 +38,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'apiserver/registry': 'deletion finalizing ids registry strategy',
     'apiserver/registry/strategies':
       'clusterKinds configMaps events namespaces nodes parts services signingRequests strategies volumes',
-    'apiserver/registry/strategies/pods':
-      'ephemeralContainers ips mirrorPod pods readPod resize updates warnings',
+    'apiserver/registry/strategies/pods': 'ephemeralContainers ips mirrorPod pods readPod resize updates warnings',
     'apiserver/selection': 'continueToken labelQuery selector',
     'apiserver/tables': 'column columns table',
     'apiserver/validation': 'finalizers',
