@@ -6,6 +6,7 @@ import { messageOf } from '../../pod/failure.ts';
 import { printableLine } from '../../pod/show/printable.ts';
 import type { ExecFields } from '../config/execFields.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
+import { isToken } from './bearerToken.ts';
 
 /** What a program has given. */
 export interface ExecCredential {
@@ -47,7 +48,8 @@ export async function askProgram(asked: Asked): Promise<ExecCredential> {
     ...Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value])),
     KUBERNETES_EXEC_INFO: JSON.stringify(infoOf(exec, cluster)),
   };
-  const options = { signal: new AbortController().signal, limitMs, environment, mostOutput: LARGEST_OUTPUT };
+  const limits = { signal: new AbortController().signal, limitMs, mostOutput: LARGEST_OUTPUT, endsChildren: true };
+  const options = { ...limits, environment };
   const output = await runProgram(exec.command, exec.args ?? [], options).catch((error) => {
     throw new Error(`${place}: ${whyNot(error, exec)}`, { cause: error });
   });
@@ -92,6 +94,8 @@ function read(output: string, apiVersion: string, place: string): ExecCredential
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   if (version !== apiVersion)
     throw new Error(`${place}: expected an ExecCredential of ${apiVersion}, got one of another version`);
+  if (token && !isToken(token))
+    throw new Error(`${place}: status.token: expected a token, got text with characters that none has`);
   if (!token && !cert && !key) throw new Error(`${place}: expected a token or a certificate with its key, got neither`);
   if (!cert !== !key) throw new Error(`${place}: expected a certificate with its key, got one without the other`);
   const expiresAt = expirationTimestamp ? Date.parse(expirationTimestamp) : undefined;
