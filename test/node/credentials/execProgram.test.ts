@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ExecFields } from '../../../node/config/execFields.ts';
 import { processOf } from '../../../host/runningProcess.ts';
+import type { ExecFields } from '../../../node/config/execFields.ts';
 import { askProgram } from '../../../node/credentials/execProgram.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 
