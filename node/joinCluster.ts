@@ -43,17 +43,11 @@ export async function joinCluster(
 ): Promise<JoinedCluster> {
   const { rate, eventRate, leaseSeconds, registersNode, providerId, cloud } = config;
   const { statusCheckMs, statusReportMs, statusImages } = config;
-  const transports: Http2Transport[] = [];
-  const onRenewed = () => void transports.map((each) => each.renew());
-  const access = await accessOf(config, { clock: systemClock, onProblem, onRenewed });
+  const { over, onRenewed, end } = connections();
+  const access = await accessOf(config, { clock: systemClock, onProblem, onRenewed, signal: end.signal });
   const { kubeconfig, endpoint, certificates, beginning } = access;
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
   const common = { clock: systemClock, userAgent };
-  const over = (to: KubeEndpoint) => {
-    const made = new Http2Transport(to, systemClock);
-    transports.push(made);
-    return made;
-  };
   const [transport, leaseTransport, first] = [over(endpoint), over(endpoint), beginning && over(beginning)];
   return {
     client: new KubeClient({ transport, ...common, rate }),
@@ -72,10 +66,21 @@ export async function joinCluster(
     objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
     ...{ host, leaseSeconds, providerId, cloud, statusCheckMs, statusReportMs, statusImages, registers: registersNode },
     hasTrustBundles: config.hasTrustBundles,
-    close: () => {
-      for (const each of transports) each.close();
-    },
+    close: () => end.abort(new Error('the node leaves its cluster')),
   };
+}
+
+/** What requests go over, until the end of all. */
+function connections() {
+  const transports: Http2Transport[] = [];
+  const end = new AbortController();
+  const over = (to: KubeEndpoint) => {
+    const made = new Http2Transport(to, systemClock);
+    transports.push(made);
+    end.signal.addEventListener('abort', () => made.close(), { once: true });
+    return made;
+  };
+  return { over, onRenewed: () => void transports.map((each) => each.renew()), end };
 }
 
 /** Whoever comes later hears of the last one as well. */

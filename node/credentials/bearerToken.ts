@@ -6,13 +6,13 @@ import type { LastGood } from './lastGood.ts';
 const TOKEN_MS = 60_000;
 
 /** What a header can bear as one word. */
-export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
+const TOKEN = /^[\x21-\x7e]+$/;
 
 /** The token of a text, which is a secret: throws what is wrong with it, after its place. */
 export function tokenIn(text: string, place: string): string {
   const token = text.trim();
   if (token === '') throw new Error(`${place}: expected a token, got nothing`);
-  if (!isToken(token)) throw new Error(`${place}: expected a token, got text with characters that none has`);
+  if (!TOKEN.test(token)) throw new Error(`${place}: expected a token, got text with characters that none has`);
   return token;
 }
 

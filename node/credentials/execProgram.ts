@@ -6,7 +6,6 @@ import { messageOf } from '../../pod/failure.ts';
 import { printableLine } from '../../pod/show/printable.ts';
 import type { ExecFields } from '../config/execFields.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
-import { isToken } from './bearerToken.ts';
 
 /** What a program has given. */
 export interface ExecCredential {
@@ -23,6 +22,8 @@ interface Asked {
   /** How it is called where something is wrong with it. */
   readonly place: string;
   readonly limitMs?: number;
+  /** Ends the program; absent: only its own end, or the limit, does. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** So long it may take; a request waits for it. */
@@ -42,13 +43,13 @@ const answerSchema = z.object({
 
 /** Rejects with what is wrong, after its place. */
 export async function askProgram(asked: Asked): Promise<ExecCredential> {
-  const { exec, cluster, place, limitMs = LONGEST_RUN_MS } = asked;
+  const { exec, cluster, place, limitMs = LONGEST_RUN_MS, signal = new AbortController().signal } = asked;
   const environment = {
     ...ownEnvironment(),
     ...Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value])),
     KUBERNETES_EXEC_INFO: JSON.stringify(infoOf(exec, cluster)),
   };
-  const limits = { signal: new AbortController().signal, limitMs, mostOutput: LARGEST_OUTPUT, endsChildren: true };
+  const limits = { signal, limitMs, mostOutput: LARGEST_OUTPUT, endsChildren: true };
   const options = { ...limits, environment };
   const output = await runProgram(exec.command, exec.args ?? [], options).catch((error) => {
     throw new Error(`${place}: ${whyNot(error, exec)}`, { cause: error });
@@ -94,8 +95,6 @@ function read(output: string, apiVersion: string, place: string): ExecCredential
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   if (version !== apiVersion)
     throw new Error(`${place}: expected an ExecCredential of ${apiVersion}, got one of another version`);
-  if (token && !isToken(token))
-    throw new Error(`${place}: status.token: expected a token, got text with characters that none has`);
   if (!token && !cert && !key) throw new Error(`${place}: expected a token or a certificate with its key, got neither`);
   if (!cert !== !key) throw new Error(`${place}: expected a certificate with its key, got one without the other`);
   const expiresAt = expirationTimestamp ? Date.parse(expirationTimestamp) : undefined;
