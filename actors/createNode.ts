@@ -203,8 +203,8 @@ function clusterPorts(
 ) {
   if (cluster === undefined) return noCluster;
   const { nodeName, admissionNode: born = {} } = fullConfig;
-  const { host, providerId, servedPort, statusImages: most } = cluster;
-  const describe = describer(agent, { name: nodeName, born, host, providerId, servedPort, clock });
+  const { host, providerId, cloud, servedPort, statusImages: most } = cluster;
+  const describe = describer(agent, { name: nodeName, born, host, providerId, cloud, servedPort, clock });
   const images = new NodeImages({ cri, clock, most });
   return {
     ...new ClusterNode({ ...cluster, nodeName, clock, jitter, ownNode, describe, images }).ports,

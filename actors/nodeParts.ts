@@ -9,6 +9,7 @@ import type { ClusterInput } from '../machines/node/context.ts';
 import type { RuntimeHealth } from '../machines/shared/events.ts';
 import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
+import type { OfCloud } from '../pod/node/cloud.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { ClusterContent } from '../volume/plugin.ts';
@@ -50,6 +51,8 @@ export interface ClusterParts {
   readonly hasTrustBundles?: boolean;
   /** As a cloud knows the node; empty for none. */
   readonly providerId: string;
+  /** Absent: no cloud's controller tells its addresses. */
+  readonly cloud?: OfCloud | undefined;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
   /** Is told the UID of its Node, and that of another one in its place. */

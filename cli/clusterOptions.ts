@@ -19,4 +19,7 @@ export const addClusterOptions = (command: Command): Command =>
     .option('--register-node [boolean]', 'make the Node object; false: somebody else does (default: true)', onOrOff)
     .option('--register-with-taints <taints>', 'taints to register the node with, as key=value:NoSchedule')
     .option('--provider-id <id>', 'the ID by which a cloud knows the node')
-    .option('--cloud-provider <name>', 'not supported in this version: a name is refused (default: none)');
+    .option(
+      '--cloud-provider <name>',
+      'external: a controller of a cloud tells the addresses of the node (default: none)',
+    );

@@ -85,6 +85,8 @@ const program = createProgram({
     await (await import('./up.ts')).up(flags, {
       startNode,
       startRuntime,
+      // The playground says what to do with it, above which the table opens.
+      note: process.env.STATELET_NOTE,
       output: process.stdout,
       input: process.stdin,
     });

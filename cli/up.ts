@@ -49,6 +49,8 @@ export interface UpParts {
   readonly output: Output;
   /** The keys of whoever looks at it. */
   readonly input?: Input;
+  /** What whoever has started it wants to stay in sight of whoever looks at it. */
+  readonly note?: string | undefined;
 }
 
 /** Why no real container can run here, as the beginning of a sentence; undefined when they can. */
@@ -74,10 +76,11 @@ async function runNode(node: {
   asked: AbortSignal;
   startNode: StartNode;
   restartRuntime: ((why: string) => void) | undefined;
+  note: string | undefined;
   onStarted: () => void;
   onFailed: () => void;
 }): Promise<void> {
-  const { config, simulated, log, view, asked, startNode, restartRuntime, onStarted, onFailed } = node;
+  const { config, simulated, log, view, asked, startNode, restartRuntime, note, onStarted, onFailed } = node;
   const {
     agent,
     drain,
@@ -99,6 +102,7 @@ async function runNode(node: {
   );
   onStarted();
   view.follow(agent);
+  if (note) view.print(printableLine(note));
   try {
     await Promise.race([askedToEnd(asked), failed]);
     view.print(`${String(asked.reason)}: terminating all pods; another signal stops at once and leaves them running`);
@@ -163,7 +167,7 @@ interface RunParts extends UpParts {
 /** Starts a runtime and runs the node over it; both have ended then. Tells whether the runtime had pods. */
 async function runPrepared(prepared: Prepared, parts: RunParts): Promise<boolean> {
   const { settings, layout, simulatedBecause, ownRuntime } = prepared;
-  const { view, asked, output, startNode } = parts;
+  const { view, asked, output, startNode, note } = parts;
   const simulated = simulatedBecause !== undefined;
   if (simulated) view.print(`${simulatedBecause}: the pods run on a simulated runtime, without real containers.`);
   const log = await loggerBeside(view, output, settings.config, simulated);
@@ -172,7 +176,7 @@ async function runPrepared(prepared: Prepared, parts: RunParts): Promise<boolean
   const starting = ownRuntime ? parts.startRuntime(layout.containerdDirectory, start) : undefined;
   const runtime = await starting?.catch(unlessAsked(asked));
   const config = withRuntime(settings.config, runtime);
-  const node = { config, simulated, log, view, asked, startNode, restartRuntime: runtime?.restart };
+  const node = { config, simulated, log, view, asked, startNode, note, restartRuntime: runtime?.restart };
   return overRuntime(runtime, { view, output }, (onStarted) =>
     asked.aborted ? undefined : runNode({ ...node, onStarted, onFailed: () => runtime?.detach() }),
   );

@@ -92,6 +92,8 @@ interface Ending {
 
 /** There may be a line for each of a million files. */
 const KEPT_STDERR = 64 * 1024;
+/** So long what a program has written before it ended may take to arrive (`WaitDelay` of Go's `os/exec`), in milliseconds. */
+const LAST_WORDS_MS = 1_000;
 
 let running = 0;
 
@@ -122,6 +124,7 @@ export async function runProgram(program: string, args: readonly string[], optio
   };
   if (onExit !== undefined) child.once(child.pid === undefined ? 'error' : 'exit', onExit);
   child.on('error', (error) => fail(error.message, { cause: error }));
+  child.once('exit', () => endOutput(child));
   child.on('close', (code, name) => {
     if (code === 0 && !full.signal.aborted) resolve(out());
     else if (code === null) fail(`killed by ${name}`);
@@ -145,6 +148,16 @@ function spawned(program: string, args: readonly string[], options: ProgramOptio
     env: { ...programEnvironment(), LC_ALL: 'C', ...environment },
   });
   return child;
+}
+
+/** What a program has left behind may hold its output open for ever: nobody waits for that. */
+function endOutput(child: ChildProcess): void {
+  const limit = startLimit(LAST_WORDS_MS);
+  const end = () => {
+    for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+  };
+  limit.signal.addEventListener('abort', end, { once: true });
+  child.once('close', limit.end);
 }
 
 function counted<T>(ending: Promise<T>): Promise<T> {

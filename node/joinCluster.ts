@@ -46,17 +46,12 @@ export async function joinCluster(
   { onProblem = () => {}, keptDirectory }: JoinOptions = {},
 ): Promise<JoinedCluster> {
   const { rate, eventRate } = config;
-  const transports: Http2Transport[] = [];
   const serving = servingNews();
-  const onRenewed = () => void transports.map((each) => each.renew());
-  const access = await accessOf(config, { clock: systemClock, onProblem, onRenewed });
+  const { over, onRenewed, end } = connections();
+  const access = await accessOf(config, { clock: systemClock, onProblem, onRenewed, signal: end.signal });
   const { kubeconfig, endpoint, certificates, beginning } = access;
-  const common = { clock: systemClock, userAgent: `statelet/v${packageVersion()} (linux/${host.architecture})` };
-  const over = (to: KubeEndpoint) => {
-    const made = new Http2Transport(to, systemClock);
-    transports.push(made);
-    return made;
-  };
+  const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
+  const common = { clock: systemClock, userAgent };
   const [transport, leaseTransport, first] = [over(endpoint), over(endpoint), beginning && over(beginning)];
   return {
     client: new KubeClient({ transport, ...common, rate }),
@@ -76,10 +71,21 @@ export async function joinCluster(
     }),
     objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
     ...{ host, ...saidOfNode(config) },
-    close: () => {
-      for (const each of transports) each.close();
-    },
+    close: () => end.abort(new Error('the node leaves its cluster')),
   };
+}
+
+/** What requests go over, until the end of all. */
+function connections() {
+  const transports: Http2Transport[] = [];
+  const end = new AbortController();
+  const over = (to: KubeEndpoint) => {
+    const made = new Http2Transport(to, systemClock);
+    transports.push(made);
+    end.signal.addEventListener('abort', () => made.close(), { once: true });
+    return made;
+  };
+  return { over, onRenewed: () => void transports.map((each) => each.renew()), end };
 }
 
 /** Whoever comes later hears of the last one as well. */
@@ -100,9 +106,9 @@ function nodeUids(): Required<Pick<JoinedCluster, 'onNodeUid' | 'followNodeUid'>
 
 /** What the configuration says of the Node, under the names of the agent. */
 function saidOfNode(config: ClusterConfig) {
-  const { leaseSeconds, registersNode: registers, providerId, hasTrustBundles } = config;
+  const { leaseSeconds, registersNode: registers, providerId, cloud, hasTrustBundles } = config;
   const { statusCheckMs, statusReportMs, statusImages } = config;
-  return { leaseSeconds, registers, providerId, hasTrustBundles, statusCheckMs, statusReportMs, statusImages };
+  return { leaseSeconds, registers, providerId, cloud, hasTrustBundles, statusCheckMs, statusReportMs, statusImages };
 }
 
 function servingNews() {

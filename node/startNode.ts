@@ -196,8 +196,10 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
     ...logged(logger, errors),
   };
   const agent = await createNode({ ...host, takesOver, endsAll }, parts);
-  const servedPort = () => served.by?.port() ?? 0;
-  const described = { name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock, servedPort };
+  const described = {
+    ...{ name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock },
+    ...{ cloud: config.cluster?.cloud, servedPort: () => served.by?.port() ?? 0 },
+  };
   return { agent, nodeObject: describer(agent, described), cluster, end: () => ending.abort() };
 }
 

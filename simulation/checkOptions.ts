@@ -37,6 +37,7 @@ const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
   ...{ records: yesOrNo, replays: yesOrNo, traces: yesOrNo, overtakes: yesOrNo },
   ...{ inspect: z.optional(aFunction), cluster: z.optional(aFunction) },
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
+  objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
 };
 
 const schema = z.looseObject(FIELDS);

@@ -3,17 +3,16 @@ import { invariants } from './invariants/all.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { drawnStory } from './stories/drawnStory.ts';
 import { manyKinds } from './stories/manyKinds.ts';
-import { play } from './stories/play.ts';
+import { type Outcome, play } from './stories/play.ts';
+import { playPointed } from './stories/playPointed.ts';
 import { adoptions } from './stories/pointed/adoptions.ts';
 import { doubts } from './stories/pointed/doubts.ts';
 import { spoiled } from './stories/pointed/files.ts';
 import { longLives } from './stories/pointed/longLives.ts';
+import { objects } from './stories/pointed/objects.ts';
 import { visits } from './stories/pointed/others.ts';
-import type { PointedStory } from './stories/pointed/pointedStory.ts';
 import { waits } from './stories/pointed/waits.ts';
 import { shortStories } from './stories/shortStories.ts';
-import type { Story } from './stories/story.ts';
-import { striking } from './stories/striking.ts';
 
 /**
  * Those that lead to what a new agent has to leave as it is, to what a pod has to wait for, to other agents' pods, to what
@@ -21,18 +20,25 @@ import { striking } from './stories/striking.ts';
  */
 const pointed = Object.values({ ...adoptions, ...waits, ...spoiled, ...visits, ...longLives, ...doubts });
 
-/** A story by its number: the short ones first, one of many pods, some that are pointed, and then those that are drawn. */
-function storyOf(number: number): Story & Partial<PointedStory> {
-  const short = [...Object.values(shortStories), manyKinds];
-  const first = [...short, ...pointed.map((story) => ({ seed: 1, faults: [], ...story }))];
-  return first[number] ?? drawnStory(number, { pods: 1 + (number % 4), deeds: 14, faults: 6, lastsMs: 120_000 });
+/** From this number on stories are of nodes of a cluster: some that are pointed, which are counted from here. */
+export const IN_CLUSTER = 1_000;
+
+const short = [...Object.values(shortStories), manyKinds];
+
+/** Tells a story by its number: the short ones first, one of many pods, some that are pointed, and then those that are drawn. */
+function told(number: number): Promise<Outcome> {
+  const options = { invariants };
+  const first = short[number];
+  if (first !== undefined) return play(first, options);
+  const found = number < IN_CLUSTER ? pointed[number - short.length] : Object.values(objects)[number - IN_CLUSTER];
+  if (found !== undefined) return playPointed(found, options);
+  return play(drawnStory(number, { pods: 1 + (number % 4), deeds: 14, faults: 6, lastsMs: 120_000 }), options);
 }
 
 /** What a node does with each of these stories. */
 export async function* hunt(numbers: Iterable<number>): AsyncGenerator<{ number: number; violation?: Violation }> {
   for (const number of numbers) {
-    const { struck, ...story } = storyOf(number);
-    const { violation } = await play(story, { invariants, ...(struck ? { faults: striking(struck) } : {}) });
+    const { violation } = await told(number);
     yield violation === undefined ? { number } : { number, violation };
   }
 }

@@ -1,6 +1,7 @@
 /** What a simulation is made with. */
 import type { InspectionEvent } from 'xstate';
 import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
+import type { ObjectSettings } from '../actors/objects/clusterObjects.ts';
 import type { MakeCluster } from './cluster/simulatedCluster.ts';
 import type { CgroupsHere } from './hostCgroups.ts';
 import type { Invariant } from './invariants/invariant.ts';
@@ -40,4 +41,6 @@ export interface SimulationOptions {
   readonly cgroups?: CgroupsHere | undefined;
   /** Makes the cluster that the node belongs to, as `simulatedCluster` does; absent: it belongs to none. */
   readonly cluster?: MakeCluster | undefined;
+  /** How it keeps what its pods name of that cluster up to date; absent: it watches that. */
+  readonly objects?: ObjectSettings['strategy'] | undefined;
 }

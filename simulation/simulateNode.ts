@@ -70,7 +70,7 @@ export class Simulation implements SimulatedNode {
 
   constructor(options: SimulationOptions) {
     checkOptions(options);
-    const { replays = false, cgroups, cluster } = options;
+    const { replays = false, cgroups, cluster, objects: strategy } = options;
     this.#options = { ...options, records: options.records || replays };
     this.#random = new Random(options.seed);
     const onEffect = (effect: RuntimeEffect) => {
@@ -80,7 +80,7 @@ export class Simulation implements SimulatedNode {
     this.host = new SimulatedHost(this.#clock, this.#random.fork(), { onEffect, cgroups });
     this.users = new Users(this.host, this.deeds, options.config);
     const ground = () => ({ clock: this.#clock, random: this.#random.fork(), deeds: this.deeds });
-    this.cluster = cluster?.({ ...ground(), onChanged: (pod) => this.users.noteChanged(pod) });
+    this.cluster = cluster?.({ ...ground(), strategy, onChanged: (pod) => this.users.noteChanged(pod) });
     this.#faults = new Faults(this.host, options.faults);
     this.#trace = options.traces ? new Trace() : undefined;
     const moment = () => ({ step: this.steps, elapsed: this.elapsed });

@@ -38,8 +38,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'apiserver/registry': 'deletion finalizing ids registry strategy',
     'apiserver/registry/strategies':
       'clusterKinds configMaps events namespaces nodes parts services signingRequests strategies volumes',
-    'apiserver/registry/strategies/pods':
-      'ephemeralContainers ips mirrorPod pods readPod resize status updates warnings',
+    'apiserver/registry/strategies/pods': 'ephemeralContainers ips mirrorPod pods readPod resize updates warnings',
     'apiserver/selection': 'continueToken labelQuery selector',
     'apiserver/tables': 'column columns table',
     'apiserver/validation': 'finalizers',
@@ -52,14 +51,23 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/simulation/invariants/forwardOnly.test.ts': { 'simulation/invariants': 'toldStatus' },
   'test/simulation/invariants/startOrder.test.ts': { 'simulation/invariants': 'mountsAsked' },
   'test/simulation/invariants/toldOnce.test.ts': { 'simulation/invariants': 'toldCauses' },
-  'test/simulation/invariants/atServer.test.ts': { 'simulation/invariants': 'quietTime' },
+  'test/simulation/invariants/atServer.test.ts': { 'simulation/invariants': 'quietTime tokenRequests' },
   // A simulated node of a cluster.
   'test/simulation/cluster/outage.test.ts': {
     'simulation/cluster': 'apiPod clusterUsers nodeEvents simulatedCluster watchStream',
   },
+  'test/simulation/cluster/objects.test.ts': {
+    'simulation/cluster': 'apiObject partTroubles tokenAsked trustBundles',
+  },
+  'test/simulation/invariants/objectsShown.test.ts': {
+    'simulation/invariants': 'objectVersions podNeeds tokensShown undisturbed volumeTexts',
+  },
   'test/simulation/cluster/ends.test.ts': { 'simulation/cluster': 'apiRefusal nodeTransport' },
   'test/simulation/cluster/traffic.test.ts': { apiserver: 'olderServer' },
-  'test/simulation/cluster/chaos.test.ts': { 'simulation/cluster': 'seededIds', 'simulation/stories': 'clusterStory' },
+  'test/simulation/cluster/chaos.test.ts': {
+    'simulation/cluster': 'seededIds',
+    'simulation/stories': 'clusterStory drawnObjects',
+  },
   'test/simulation/hunt.test.ts': { 'simulation/stories': 'manyKinds' },
   // Who may use the node's server.
   'test/serving/access/access.test.ts': {
@@ -79,9 +87,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/simulation/coverage/coverage.test.ts': {
     'simulation/coverage': 'check report transitions unreached',
-    'simulation/stories': 'pointedStories',
+    'simulation/stories': 'playPointed pointedStories',
     'simulation/stories/pointed':
-      'adoptions coincidences doubts files launches pods pointedStory resources restartsOfAll others waits',
+      'adoptions coincidences doubts files launches objects pods pointedStory resources restartsOfAll others waits',
   },
   'test/simulation/others.test.ts': { simulation: 'hostCgroups otherPods visits' },
   'test/simulation/stories/everyFault.test.ts': { simulation: 'failures' },

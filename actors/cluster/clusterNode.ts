@@ -4,6 +4,7 @@ import { isConflict, isForbidden } from '../../kube/kubeError.ts';
 import { CSI_NODES, csiNodePath, NODES, nodePath } from '../../kube/paths.ts';
 import type { CertificatePorts } from '../../machines/certificate/ports.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import type { OfCloud } from '../../pod/node/cloud.ts';
 import { conditionEvents } from '../../pod/node/nodeConditions.ts';
 import type { NodeImage, NodeObject } from '../../pod/node/nodeObject.ts';
 import { registeredNode, wantedOfRegistered } from '../../pod/node/registeredNode.ts';
@@ -32,6 +33,8 @@ export interface ClusterNodeParts {
   readonly leaseSeconds: number;
   /** The status is written again after so long, whatever it is, in milliseconds. */
   readonly statusReportMs: number;
+  /** Absent: no cloud's controller tells its addresses. */
+  readonly cloud?: OfCloud | undefined;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
   /** Is told the UID of the Node when that is registered. */

@@ -1,5 +1,6 @@
 /** The Node object as it is at each moment, of what the agent knows. */
 import type { AdmissionNode } from '../../pod/admission/node.ts';
+import type { OfCloud } from '../../pod/node/cloud.ts';
 import { type HostIdentity, type NodeImage, type NodeObject, nodeObject } from '../../pod/node/nodeObject.ts';
 import type { Clock } from '../clock.ts';
 import type { NodeAgent } from '../nodeAgent.ts';
@@ -12,16 +13,18 @@ interface DescribedNode {
   readonly providerId?: string;
   /** Where it serves its own API; absent, or 0: it serves none. */
   readonly servedPort?: (() => number) | undefined;
+  /** Absent: no cloud's controller tells its addresses. */
+  readonly cloud?: OfCloud | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Gives the node as it is then, with these images. */
 export function describer(
   agent: Pick<NodeAgent, 'facts' | 'health'>,
-  { name, born, host, providerId = '', servedPort, clock }: DescribedNode,
+  { name, born, host, providerId = '', cloud, servedPort, clock }: DescribedNode,
 ): (images?: readonly NodeImage[]) => NodeObject {
   const startedAt = clock.now();
-  const known = { name, labels: {}, taints: [], ...born, host, providerId, startedAt };
+  const known = { name, labels: {}, taints: [], ...born, host, providerId, cloud, startedAt };
   return (images = []) => {
     const { since: readySince = startedAt, ...health } = agent.health();
     const { hostIps: addresses, admissionNode, ...facts } = agent.facts();

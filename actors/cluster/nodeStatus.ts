@@ -6,6 +6,7 @@ import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { JsonFields } from '../../pod/mergePatch.ts';
+import { type OfCloud, withCloudAddresses, wrongCloudAnnotations } from '../../pod/node/cloud.ts';
 import { conditionEvents, nodeEvent } from '../../pod/node/nodeConditions.ts';
 import type { NodeObject } from '../../pod/node/nodeObject.ts';
 import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../pod/node/nodeStatusPatch.ts';
@@ -25,6 +26,8 @@ export interface NodeStatusParts {
   readonly ownNode: Pick<OwnNode, 'current'>;
   /** The node as it is. */
   readonly describe: (options: CallOptions) => Promise<NodeObject>;
+  /** Absent: no cloud's controller tells its addresses. */
+  readonly cloud?: OfCloud | undefined;
   /** The status is written again after so long, whatever it is, in milliseconds. */
   readonly reportMs: number;
 }
@@ -59,7 +62,8 @@ export class NodeStatus {
     const node = await this.#parts.describe(options);
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#tryOn(await this.#found(tries, options), node, options);
+        const found = await this.#found(tries, options);
+        return await this.#tryOn(found, withCloudAddresses(node, this.#parts.cloud, found.status), options);
       } catch (error) {
         if (options.signal.aborted || tries === TRIES || this.#isAway(error)) throw error;
       }
@@ -83,14 +87,14 @@ export class NodeStatus {
 
   async #tryOn(found: FoundNode, node: NodeObject, options: CallOptions): Promise<PutStatus> {
     const { clock, jitter, reportMs } = this.#parts;
-    const labels = wrongLabels(node, found.metadata.labels);
+    const metadata = wrongMetadata(node, found);
     const change = nodeStatusChange(found.status, node);
-    const isChanged = Object.keys(labels).length > 0 || (change !== undefined && !sameValue(change, this.#unkept));
+    const isChanged = metadata !== undefined || (change !== undefined && !sameValue(change, this.#unkept));
     const isFirst = this.#toldAt === undefined;
     const isDue = clock.monotonic() - (this.#toldAt ?? 0) >= reportMs + this.#delayMs;
     const patch = nodeStatusPatch(found.status, node);
     const mustWrite = isChanged || ((isDue || isFirst) && patch !== undefined);
-    if (mustWrite) await this.#write({ labels, status: patch ?? {} }, node, options);
+    if (mustWrite) await this.#write({ ...(metadata && { metadata }), status: patch ?? {} }, node, options);
     if (isChanged || isFirst) this.#delayMs = reportMs * (jitter() - 0.5);
     else if (mustWrite) this.#delayMs = 0;
     if (mustWrite || isFirst) this.#toldAt = clock.monotonic();
@@ -98,14 +102,13 @@ export class NodeStatus {
   }
 
   async #write(
-    { labels, status }: { readonly labels: object; readonly status: JsonFields },
+    patch: { readonly metadata?: object; readonly status: JsonFields },
     node: NodeObject,
     options: CallOptions,
   ): Promise<void> {
     const { client, nodeName } = this.#parts;
-    const metadata = Object.keys(labels).length > 0 ? { metadata: { labels } } : {};
     const path = `${nodePath(nodeName)}/status`;
-    const answer = readNode(await client.patch(path, { ...metadata, status }, options), `PATCH ${path}`);
+    const answer = readNode(await client.patch(path, patch, options), `PATCH ${path}`);
     this.#answer = answer;
     this.#unkept = nodeStatusChange(answer.status, node);
   }
@@ -132,6 +135,16 @@ export class NodeStatus {
     this.#hasToldReboot = true;
     return [warning('Rebooted', `Node ${nodeName} has been rebooted, boot id: ${bootID}`)];
   }
+}
+
+/** What of a Node's labels and annotations is not as its node needs it. */
+function wrongMetadata(node: NodeObject, { metadata: found }: FoundNode): object | undefined {
+  const wrong = {
+    labels: wrongLabels(node, found.labels),
+    annotations: wrongCloudAnnotations(node, found.annotations),
+  };
+  const fields = Object.entries(wrong).filter(([, values]) => Object.keys(values).length > 0);
+  return fields.length > 0 ? Object.fromEntries(fields) : undefined;
 }
 
 /** Versions of one kind of objects are numbers that grow. */

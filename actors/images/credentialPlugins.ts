@@ -71,7 +71,8 @@ class CredentialPlugin {
       return account.source === undefined ? keyring : keyringOfAccount(keyring, account.source);
     } catch (error) {
       signal.throwIfAborted();
-      this.#parts.onProblem(this.#provider.name, withoutToken(messageOf(error), account?.request.token));
+      const given = [account?.request.token ?? '', ...this.#provider.env.map(({ value }) => value)];
+      this.#parts.onProblem(this.#provider.name, without(given, messageOf(error)));
       return [];
     }
   }
@@ -156,6 +157,12 @@ function annotationsFor(
   );
 }
 
-/** What a program has written is told, but for the token that it was given. */
-const withoutToken = (text: string, token: string | undefined): string =>
-  beginningOf((token ? text.replaceAll(token, '…') : text).replace(/\s+/g, ' '), LONGEST_SHOWN);
+/** What is shorter is no secret, and stands in many a text. */
+const SHORTEST_SECRET = 6;
+
+/** What a program has written is told, but for what may be secret of that which it was given. */
+function without(given: readonly string[], text: string): string {
+  const secrets = given.filter(({ length }) => length >= SHORTEST_SECRET);
+  const rest = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text);
+  return beginningOf(rest.replace(/\s+/g, ' '), LONGEST_SHOWN);
+}

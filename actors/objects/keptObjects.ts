@@ -71,9 +71,9 @@ export class KeptObjects {
   /** What is wrong with a file is told without a word of it, which may be of a Secret. */
   async #readFile(file: string): Promise<KeptObject | undefined> {
     const why = 'what pods had of a ConfigMap or Secret was kept, and cannot be read';
-    const { files, onError } = this.#parts;
+    const { onError } = this.#parts;
     try {
-      const kept = readKept(await files.readFile(file));
+      const kept = readKept(await this.#textOf(file));
       if (kept === undefined) onError('objects', new NodeFailure('StoreDamaged', `${why}: ${file}`));
       return kept;
     } catch (cause) {
@@ -98,17 +98,23 @@ export class KeptObjects {
     for (const name of await files.readdir(directory)) {
       const file = path.join(directory, name);
       if (this.#wanted.has(file)) continue;
-      const had = await files
-        .readFile(file)
+      const had = await this.#textOf(file)
         .then(uidsIn)
         .catch(() => []);
-      if (!had.some((uid) => uids.has(uid))) await files.rm(file, { force: true });
+      if (!had.some((uid) => uids.has(uid))) await files.rm(file, { recursive: true, force: true });
     }
   }
 
   /** Resolves once all is written that was to be. */
   async settled(): Promise<void> {
     await this.#writing;
+  }
+
+  /** What else may lie there, such as a pipe, might never be read to its end. */
+  async #textOf(file: string): Promise<string> {
+    const { files } = this.#parts;
+    if (!(await files.lstat(file)).isFile()) throw new Error(`${file} is not a file`);
+    return files.readFile(file);
   }
 
   #want(file: string, kept: KeptObject | undefined): void {
@@ -137,7 +143,8 @@ export class KeptObjects {
       await files.rename(written, file);
     } catch (error) {
       await files.rm(written, { force: true }).catch(() => {});
-      throw error;
+      // Not what the call says, which has another name each time: what stays the same is told once.
+      throw new Error(`${file} cannot be written (${errorCode(error) ?? messageOf(error)})`);
     }
   }
 

@@ -94,10 +94,15 @@ export class ServiceAccountTokens implements PodTokens {
     }
   }
 
-  /** Of one that has expired there is nothing to wait for, unless its pod is gone. */
-  #isDue({ retryAt }: Kept, held: HeldToken, pod: Pod, now: Moment): boolean {
+  /** Of one that has expired there is nothing to wait for; for a pod that is gone no server makes another. */
+  #isDue(kept: Kept, held: HeldToken, pod: Pod, now: Moment): boolean {
     if (held.dueIn(now) > EARLY_MS) return false;
-    return now.monotonic >= retryAt || (held.expiresIn(now) === 0 && !this.#parts.isGone(pod.metadata));
+    if (this.#parts.isGone(pod.metadata)) {
+      // It may end long after it has gone, and its volumes are not to come back all the time.
+      kept.retryAt = Math.max(kept.retryAt, now.monotonic + RETRY.maxMs);
+      return false;
+    }
+    return now.monotonic >= kept.retryAt || held.expiresIn(now) === 0;
   }
 
   #renewed(kept: Kept, asked: Asked, signal: AbortSignal): Promise<HeldToken> {

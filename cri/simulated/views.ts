@@ -34,7 +34,7 @@ export interface SimulatedContainer {
   /** The name in full of the image that it was made of. */
   readonly imageName: string;
   /** What it was made with; its resources as they are now. */
-  readonly config: Readonly<Pick<ContainerConfig, 'command' | 'args' | 'linux'>>;
+  readonly config: Readonly<Pick<ContainerConfig, 'command' | 'args' | 'envs' | 'linux'>>;
   readonly mounts: readonly Readonly<Mount>[];
   readonly createdAt: number;
   /** Absent unless it was started. */

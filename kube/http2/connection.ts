@@ -73,7 +73,7 @@ export class Connection {
 
   /** How many more requests it can take. */
   get free(): number {
-    if (this.#session.destroyed || this.#session.closed) return 0;
+    if (!this.isOpen) return 0;
     const { maxConcurrentStreams = STREAMS } = this.#session.remoteSettings;
     return maxConcurrentStreams - this.#streams;
   }
@@ -81,6 +81,11 @@ export class Connection {
   /** Whether no request is under way. */
   get isIdle(): boolean {
     return this.#streams === 0;
+  }
+
+  /** Whether it goes on. */
+  get isOpen(): boolean {
+    return !this.#session.destroyed && !this.#session.closed;
   }
 
   /** It takes no more requests; watches, which would go on for long, are ended, with this or as the server has said. */

@@ -81,12 +81,13 @@ export class Http2Transport implements KubeTransport {
     const keptFree = request.isWatch ? KEPT_FROM_WATCHES : 0;
     for (;;) {
       signal.throwIfAborted();
-      const found = [...this.#connections].find(({ free }) => free > keptFree);
+      const all = [...this.#connections];
+      // A server that allows very few streams serves each by itself.
+      const found = all.find(({ free }) => free > keptFree) ?? all.find(({ isIdle, isOpen }) => isIdle && isOpen);
       if (found !== undefined) return found.send(request, signal);
       if (this.#isClosed) throw new Error('the connection was closed');
       this.#opening ??= this.#open();
       const opened = await unlessAborted(this.#opening.connection, signal);
-      // A server that allows very few streams serves each by itself.
       if (opened.isIdle) return opened.send(request, signal);
     }
   }

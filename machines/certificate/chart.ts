@@ -135,7 +135,7 @@ export const certificateMachine = certificateSetup.createMachine({
     named: (waitsFor: string, { snapshot: { context } }: Seen<CertificateContext>) =>
       waitsFor
         .replace('a certificate', `a ${context.name} certificate`)
-        .replace('request', `request ${context.request.name}`),
+        .replace(/\brequest\b/, `request ${context.request.name}`),
     facts: ({ snapshot: { context } }: Seen<CertificateContext>) => ({
       ...{ kind: 'certificate', name: context.name },
       facts: [context.certificate === undefined ? 'there is none yet' : goodUntil(context.certificate)],

@@ -182,7 +182,7 @@ export const podSetup = setup({
       const { allocated: pod, ticket, termination } = context;
       // Whoever removes a pod finds on disk what an earlier agent has left of it.
       if (termination !== undefined && !staysAfterwards(termination)) return;
-      const isInUse = containersOf(pod.spec).some(({ container }) => knownRuns(context, container.name).some(mayRun));
+      const isInUse = containersOf(pod.spec).some(({ container }) => knownRuns(context, container.name).length > 0);
       const common = { pod, ticket, isLeft: termination !== undefined, isInUse };
       for (const { name } of context.allocated.spec.volumes ?? []) {
         if (Object.hasOwn(context.volumes, name)) continue;

@@ -37,7 +37,7 @@ export interface VolumeInput {
   readonly name: string;
   /** Its pod has ended under an earlier agent: what that one left of it goes. */
   readonly isLeft?: boolean;
-  /** Containers of its pod run that an earlier agent has started: it is theirs already. */
+  /** Containers of its pod have run that an earlier agent has started: it was theirs already. */
   readonly isInUse?: boolean;
   /** The pod's number in the order of arrival: who came first pulls first. */
   readonly ticket: number;

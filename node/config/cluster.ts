@@ -2,10 +2,12 @@
 import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import type { Rate } from '../../kube/rateLimit.ts';
+import type { OfCloud } from '../../pod/node/cloud.ts';
 import { ConfigError } from './configError.ts';
 import { hasTrustBundles } from './featureGates.ts';
-import type { Flags } from './flags.ts';
+import { type Flags, isExternal } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
+import { isUnspecified } from './nodeIp.ts';
 
 export interface ClusterConfig {
   readonly kubeconfig: string;
@@ -17,6 +19,8 @@ export interface ClusterConfig {
   readonly registersNode: boolean;
   /** As a cloud knows the node; empty for none. */
   readonly providerId: string;
+  /** Absent: no cloud's controller tells its addresses. */
+  readonly cloud?: OfCloud;
   readonly leaseSeconds: number;
   /** How often it is looked whether the Node's status has changed, and how often it is written in any case. */
   readonly statusCheckMs: number;
@@ -58,6 +62,7 @@ export function clusterOf(
     ...certificatesOf(flags, file, rootDirectory),
     registersNode: flags['--register-node'] ?? file?.registerNode ?? true,
     providerId: flags['--provider-id'] ?? file?.providerID ?? '',
+    ...cloudOf(flags),
     leaseSeconds: file?.nodeLeaseDurationSeconds || LEASE_SECONDS,
     statusCheckMs,
     // As in a kubelet: who sets the one means both.
@@ -71,6 +76,13 @@ export function clusterOf(
     rate: rateOf(file?.kubeAPIQPS, file?.kubeAPIBurst),
     eventRate: rateOf(file?.eventRecordQPS, file?.eventBurst),
   });
+}
+
+/** Of addresses that stand for whatever the host has the controller is told nothing. */
+function cloudOf({ '--cloud-provider': provider, '--node-ip': told = [] }: Flags): Pick<ClusterConfig, 'cloud'> {
+  if (!isExternal(provider)) return {};
+  const providedIps = Object.freeze(told.filter((address) => !isUnspecified(address)));
+  return { cloud: Object.freeze({ providedIps, saysAddress: told.length > 0 }) };
 }
 
 function certificatesOf(flags: Flags, file: KubeletConfiguration | undefined, rootDirectory: string) {

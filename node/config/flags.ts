@@ -7,10 +7,12 @@ import { boolean, directory, endpoint, listenAddress, oneOf, path, section, text
 import { nodeIpsFlag } from './nodeIp.ts';
 import { headersFlag, manifestUrl } from './urlFields.ts';
 
-/** Those inside of Kubernetes are gone, and what an external one needs of a node is not there yet. */
+/** Whether a controller of a cloud tells the node's addresses. */
+export const isExternal = (provider: string | undefined): boolean => provider === 'external';
+
 const cloudProvider = textLike(
-  'nothing, as a node of a cloud provider is not supported in this version',
-  (text) => text === '',
+  '"external" or nothing, as the cloud providers inside of Kubernetes are gone',
+  (text) => text === '' || isExternal(text),
 );
 
 const hostname = z.custom<string>(

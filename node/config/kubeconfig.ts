@@ -82,15 +82,18 @@ const user = userFields.check(
 );
 /** A list of which none are given may be missing, or null. */
 function listOf<Shape extends z.core.$ZodShape>(shape: Shape) {
-  return z.nullish(list(z.looseObject(shape)));
+  return z.nullish(list(z.looseObject(shape, fields)));
 }
 
-const kubeconfig = z.looseObject({
-  'current-context': text,
-  contexts: listOf({ name: text, context: z.looseObject({ cluster: text, user: z.optional(text) }) }),
-  clusters: listOf({ name: text, cluster: z.unknown() }),
-  users: listOf({ name: text, user: z.unknown() }),
-});
+const kubeconfig = z.looseObject(
+  {
+    'current-context': text,
+    contexts: listOf({ name: text, context: z.looseObject({ cluster: text, user: z.optional(text) }, fields) }),
+    clusters: listOf({ name: text, cluster: z.unknown() }),
+    users: listOf({ name: text, user: z.unknown() }),
+  },
+  fields,
+);
 
 /** The current context of a kubeconfig; its paths are absolute. */
 export interface Kubeconfig {

@@ -1,6 +1,7 @@
 /** The part of the configuration that says which pods a node takes beside what it has room for. */
 import type { Taint } from '../../pod/admission/node.ts';
-import type { Flags } from './flags.ts';
+import { UNINITIALIZED } from '../../pod/node/cloud.ts';
+import { type Flags, isExternal } from './flags.ts';
 import type { ConfigFile } from './readFile.ts';
 
 export interface NodeAdmission {
@@ -15,7 +16,15 @@ export interface NodeAdmission {
 export function nodeAdmission(flags: Flags, file: ConfigFile['config'] | undefined): NodeAdmission {
   return Object.freeze({
     labels: Object.freeze({ ...flags['--node-labels'] }),
-    taints: Object.freeze([...(flags['--register-with-taints'] ?? file?.registerWithTaints ?? [])]),
+    taints: Object.freeze(taintsOf(flags, file)),
     unsafeSysctls: Object.freeze([...(flags['--allowed-unsafe-sysctls'] ?? file?.allowedUnsafeSysctls ?? [])]),
   });
+}
+
+/** A node of a cloud begins with one more: its controller takes that back. */
+function taintsOf(flags: Flags, file: ConfigFile['config'] | undefined): readonly Taint[] {
+  const told = flags['--register-with-taints'] ?? file?.registerWithTaints ?? [];
+  const isOfCloud = Boolean(flags['--kubeconfig']) && isExternal(flags['--cloud-provider']);
+  const hasIt = told.some(({ key, effect }) => key === UNINITIALIZED.key && effect === UNINITIALIZED.effect);
+  return isOfCloud && !hasIt ? [...told, UNINITIALIZED] : told;
 }

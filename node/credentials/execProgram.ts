@@ -22,6 +22,8 @@ interface Asked {
   /** How it is called where something is wrong with it. */
   readonly place: string;
   readonly limitMs?: number;
+  /** Ends the program; absent: only its own end, or the limit, does. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** So long it may take; a request waits for it. */
@@ -41,13 +43,14 @@ const answerSchema = z.object({
 
 /** Rejects with what is wrong, after its place. */
 export async function askProgram(asked: Asked): Promise<ExecCredential> {
-  const { exec, cluster, place, limitMs = LONGEST_RUN_MS } = asked;
+  const { exec, cluster, place, limitMs = LONGEST_RUN_MS, signal = new AbortController().signal } = asked;
   const environment = {
     ...ownEnvironment(),
     ...Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value])),
     KUBERNETES_EXEC_INFO: JSON.stringify(infoOf(exec, cluster)),
   };
-  const options = { signal: new AbortController().signal, limitMs, environment, mostOutput: LARGEST_OUTPUT };
+  const limits = { signal, limitMs, mostOutput: LARGEST_OUTPUT, endsChildren: true };
+  const options = { ...limits, environment };
   const output = await runProgram(exec.command, exec.args ?? [], options).catch((error) => {
     throw new Error(`${place}: ${whyNot(error, exec)}`, { cause: error });
   });

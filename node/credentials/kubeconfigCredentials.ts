@@ -21,6 +21,8 @@ export interface CredentialParts {
   readonly onRenewed?: () => void;
   /** Absent: the host's own. */
   readonly files?: FileSystem;
+  /** Nobody asks any more: a program that still runs is ended. */
+  readonly signal?: AbortSignal;
 }
 
 type Found = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
@@ -129,12 +131,16 @@ const tokenGiven = (token: string | undefined, place: string): string | undefine
   token === undefined ? undefined : tokenIn(token, `${place}exec: token`);
 
 /** As with client-go it is asked where nothing else says who asks. */
-function programOf({ cluster, user, places }: Found, { clock, onProblem, onRenewed = () => {} }: CredentialParts) {
+function programOf(
+  { cluster, user, places }: Found,
+  { clock, onProblem, onRenewed = () => {}, signal }: CredentialParts,
+) {
   const { exec, token, tokenFile, username } = user;
   const has = [token, tokenFile, username, user['client-certificate'], user['client-certificate-data']];
   if (!exec || has.some(Boolean)) return undefined;
-  const ask = () => askProgram({ exec, cluster, place: `${places.user}exec` });
-  return new ExecCredentials({ ask, clock, onProblem, onRenewed });
+  const ask = () => askProgram({ exec, cluster, place: `${places.user}exec`, signal });
+  const tell = (problem: string) => (signal?.aborted ? undefined : onProblem(problem));
+  return new ExecCredentials({ ask, clock, onProblem: tell, onRenewed });
 }
 
 /** One file may be named more than once: it is read once for all. */

@@ -4,6 +4,8 @@ import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
 import type { Capacity } from '../resources/requests.ts';
+import type { NodeAddress } from './alternativeNames.ts';
+import { cloudAnnotations, type OfCloud } from './cloud.ts';
 import { DECLARED_FEATURES } from './declaredFeatures.ts';
 import { type NodeCondition, pressureConditions } from './nodeConditions.ts';
 import { type NodeHealth, notReadyReasons, reasonsText } from './readiness.ts';
@@ -35,6 +37,7 @@ export interface NodeObject {
     readonly name: string;
     readonly uid: string;
     readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
     readonly creationTimestamp: string;
   };
   readonly spec: { readonly providerID?: string; readonly taints?: readonly Taint[] };
@@ -42,7 +45,7 @@ export interface NodeObject {
     readonly capacity: ResourceList;
     readonly allocatable: ResourceList;
     readonly conditions: readonly NodeCondition[];
-    readonly addresses: readonly { readonly type: 'InternalIP' | 'Hostname'; readonly address: string }[];
+    readonly addresses: readonly NodeAddress[];
     readonly daemonEndpoints?: { readonly kubeletEndpoint: { readonly Port: number } };
     readonly nodeInfo: HostIdentity & { readonly operatingSystem: 'linux'; readonly containerRuntimeVersion: string };
     readonly images?: readonly NodeImage[];
@@ -64,6 +67,8 @@ export interface NodeKnowledge {
   readonly addresses: readonly string[];
   /** As a cloud knows the node; empty for none. */
   readonly providerId?: string;
+  /** Absent: no cloud's controller tells its addresses. */
+  readonly cloud?: OfCloud | undefined;
   readonly host: HostIdentity;
   readonly health: NodeHealth & { readonly runtime: { readonly name: string; readonly version: string } };
   /** Since when it is ready, or is not. */
@@ -79,12 +84,17 @@ export interface NodeKnowledge {
 
 /** The Node as a kubelet would register it; its uid is its name, as events refer to it. */
 export function nodeObject(known: NodeKnowledge): NodeObject {
-  const { name, labels, taints, host, health, addresses, providerId, startedAt, now } = known;
+  const { name, labels, taints, host, health, providerId, cloud, startedAt, now } = known;
+  const addresses = cloud?.saysAddress === false ? [] : known.addresses;
+  const annotations = cloudAnnotations(cloud);
   const conditions = pressureConditions(known.conditions ?? [], { since: rfc3339(startedAt), now: rfc3339(now) });
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, uid: name, labels, creationTimestamp: rfc3339(startedAt) },
+    metadata: {
+      ...{ name, uid: name, labels, creationTimestamp: rfc3339(startedAt) },
+      ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+    },
     spec: { ...(providerId ? { providerID: providerId } : {}), ...(taints.length > 0 ? { taints } : {}) },
     status: {
       capacity: amountsOf(known.capacity),

@@ -9,8 +9,8 @@ const ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
 type Texts = Readonly<Record<string, string>>;
 
 export function registeredNode({ metadata, spec, status, ...kind }: NodeObject) {
-  const { name, labels } = metadata;
-  return { ...kind, metadata: { name, labels, annotations: { [ATTACHES]: 'true' } }, spec, status };
+  const { name, labels, annotations } = metadata;
+  return { ...kind, metadata: { name, labels, annotations: { ...annotations, [ATTACHES]: 'true' } }, spec, status };
 }
 
 /** The labels that a node keeps as they should be; the others are whoever made it to say. */

@@ -13,14 +13,16 @@ export async function playground(args) {
   const directory = mkdtempSync(join(tmpdir(), 'statelet-playground-'));
   const server = await ApiServer.start(systemClock);
   const { kubeconfig, close } = await server.serve();
-  await withoutTokens(server);
   const ownFile = (name, text) => {
     const file = join(directory, name);
     writeFileSync(file, text, { mode: 0o600 });
     return file;
   };
   const nodes = ownFile('node.kubeconfig', kubeconfig({ name: `system:node:${NODE}`, groups: ['system:nodes'] }));
-  process.stdout.write(introduction(ownFile('kubeconfig', kubeconfig())));
+  const own = ownFile('kubeconfig', kubeconfig());
+  process.stdout.write(introduction(own));
+  // On a terminal the table takes the place of that.
+  process.env.STATELET_NOTE = `for kubectl: export KUBECONFIG=${own}`;
   const [state, manifests] = ['state', 'manifests'].map((name) => join(directory, name));
   mkdirSync(manifests);
   const places = ['--state-dir', state, '--pod-manifest-path', manifests, '--hostname-override', NODE];
@@ -35,12 +37,6 @@ export async function playground(args) {
   if (code === 0) rmSync(directory, { recursive: true });
   else say(`the node has ended with ${code}; what may be left of it ends "statelet down --state-dir ${state}"`);
   return code;
-}
-
-/** The node does not bring tokens of service accounts to pods. */
-function withoutTokens(server) {
-  const account = '/api/v1/namespaces/default/serviceaccounts/default';
-  return server.ask('PATCH', account, { automountServiceAccountToken: false }, 'application/merge-patch+json');
 }
 
 const introduction = (

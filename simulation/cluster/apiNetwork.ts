@@ -4,6 +4,8 @@ import type { Api } from '../../apiserver/api.ts';
 import type { Answer, ApiRequest } from '../../apiserver/request.ts';
 import type { KubeResponse } from '../../kube/transport.ts';
 import { unlessAborted } from '../../pod/unlessAborted.ts';
+import { PartTroubles } from './partTroubles.ts';
+import { type TokenAsked, tokenAsked } from './tokenAsked.ts';
 import { WatchStream } from './watchStream.ts';
 
 /** Nobody listens there, or nothing comes through. */
@@ -22,8 +24,11 @@ export class ApiNetwork {
   #isSilent = false;
   /** What is being carried out: method and path. */
   readonly #asked = new Set<string>();
+  readonly parts = new PartTroubles();
   /** Told of each patch of a status that has changed nothing. */
   onIdlePatch: (path: string, patch: string) => void = () => {};
+  /** Told of each request for a token of a pod that the server has answered. */
+  onToken: (asked: TokenAsked) => void = () => {};
 
   /** `server`: what answers for it. */
   constructor(api: Api, server: Pick<Api, 'answer'> = api) {
@@ -36,12 +41,14 @@ export class ApiNetwork {
   async carry(request: ApiRequest, signal: AbortSignal): Promise<KubeResponse> {
     if (this.#outage === 'refused') throw networkError('refused', ADDRESS);
     if (this.#outage === 'hanging') return await unlessAborted(this.#over.promise, signal);
+    await this.parts.before(request, signal);
     const answer = await this.#answered(request);
-    return { code: answer.code, headers: answer.headers, body: this.#bodyOf(answer, signal) };
+    this.parts.after(request);
+    return { code: answer.code, headers: answer.headers, body: this.#bodyOf(request, answer, signal) };
   }
 
   get isTroubled(): boolean {
-    return this.#outage !== undefined || this.#isSilent;
+    return this.#outage !== undefined || this.#isSilent || this.parts.isAny;
   }
 
   /** Whether it is for this request that something is written just now. */
@@ -96,10 +103,12 @@ export class ApiNetwork {
     this.#asked.delete(asked);
     const isOfStatus = method === 'PATCH' && url.endsWith('/status') && typeof body === 'string';
     if (isOfStatus && answer.code === 200 && store.revision === revision) this.onIdlePatch(url, body);
+    const token = tokenAsked(request, answer);
+    if (token) this.onToken(token);
     return answer;
   }
 
-  async *#bodyOf(answer: Answer, signal: AbortSignal): AsyncGenerator<string> {
+  async *#bodyOf(request: ApiRequest, answer: Answer, signal: AbortSignal): AsyncGenerator<string> {
     if ('body' in answer) {
       yield String(answer.body);
       return;
@@ -107,6 +116,7 @@ export class ApiNetwork {
     const stream = new WatchStream();
     this.#streams.add(stream);
     if (this.#isSilent) stream.silence();
+    this.parts.opened(request, stream);
     const abort = () => stream.cut(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     const stop = answer.start(
@@ -118,6 +128,7 @@ export class ApiNetwork {
       yield* stream.read();
     } finally {
       this.#streams.delete(stream);
+      this.parts.closed(stream);
       signal.removeEventListener('abort', abort);
       stop();
     }

@@ -2,6 +2,7 @@
 
 const REASONS: ReadonlyMap<number, string> = new Map([
   [403, 'Forbidden'],
+  [410, 'Expired'],
   [429, 'TooManyRequests'],
   [500, 'InternalError'],
   [503, 'ServiceUnavailable'],

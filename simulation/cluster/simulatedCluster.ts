@@ -1,6 +1,7 @@
 /** The cluster that a simulated node belongs to: its API server in memory, and what it knows of the node's pods. */
 import { PodCache } from '../../actors/cluster/podCache.ts';
 import type { ClusterParts } from '../../actors/nodeParts.ts';
+import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import type { StatusReport } from '../../actors/status/statusReports.ts';
 import { Api } from '../../apiserver/api.ts';
 import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
@@ -19,10 +20,14 @@ import type { Schedule } from '../schedule.ts';
 import { Spells } from '../spells.ts';
 import type { Manifest } from '../stories/manifests.ts';
 import { ApiNetwork, type ApiOutage } from './apiNetwork.ts';
+import { OBJECT_KINDS, OBJECT_RESOURCES, type ObjectKind, type StoredObject, storedObject } from './apiObject.ts';
 import { type ApiPod, apiPodOf, type PodWrite } from './apiPod.ts';
 import { ClusterUsers, NODE_LOST } from './clusterUsers.ts';
 import { NodeTransport } from './nodeTransport.ts';
+import type { ApiPart, PartTrouble } from './partTroubles.ts';
 import { seededIds } from './seededIds.ts';
+import type { TokenAsked } from './tokenAsked.ts';
+import { TrustBundleServer } from './trustBundles.ts';
 
 /** What a cluster is made over. */
 export interface ClusterGround {
@@ -32,6 +37,15 @@ export interface ClusterGround {
   /** Told of each pod that is made, changed or deleted, by its full name. */
   readonly onChanged: (pod: string) => void;
   readonly isOlder?: boolean;
+  /** How the node keeps what its pods name up to date; absent: it watches that. */
+  readonly strategy?: ObjectSettings['strategy'] | undefined;
+}
+
+/** An object that pods may get, as it has become; undefined: it is gone. */
+export interface ObjectWrite {
+  readonly of: ObjectKind;
+  readonly name: string;
+  readonly now: StoredObject | undefined;
 }
 
 /** Makes the cluster of a simulation. */
@@ -50,8 +64,9 @@ const RATE = { qps: 50, burst: 100 };
 const SETTINGS = {
   ...{ host: HOST, leaseSeconds: 40, statusCheckMs: 10_000, statusReportMs: 300_000 },
   ...{ providerId: '', registers: true, statusImages: 50 },
-  objects: { strategy: 'Watch' as const, syncMs: 60_000 },
+  hasTrustBundles: true,
 };
+const SYNC_MS = 60_000;
 
 export class SimulatedCluster {
   readonly api: Api;
@@ -67,7 +82,8 @@ export class SimulatedCluster {
     this.#ground = ground;
     this.#spells = new Spells(clock);
     this.api = new Api({ clock, tokens: new Map(), address: '127.0.0.1:6443', ids: seededIds(random.fork()) });
-    this.#network = new ApiNetwork(this.api, isOlder ? new OlderServer(this.api) : this.api);
+    const server = new TrustBundleServer(this.api, isOlder ? new OlderServer(this.api) : this.api);
+    this.#network = new ApiNetwork(this.api, server);
     this.users = new ClusterUsers(this.api);
     this.#watchChanges((change) => this.#note(change));
   }
@@ -82,6 +98,7 @@ export class SimulatedCluster {
     const parts = { transport, clock, userAgent: 'statelet/simulated' };
     return {
       ...SETTINGS,
+      objects: { strategy: this.#ground.strategy ?? 'Watch', syncMs: SYNC_MS },
       client: new KubeClient({ ...parts, rate: RATE }),
       eventClient: new KubeClient({ ...parts, rate: RATE }),
       leaseClient: new KubeClient(parts),
@@ -105,6 +122,26 @@ export class SimulatedCluster {
     this.#watchChanges(({ type, before, object }) => {
       onWrite({ type, before: before && apiPodOf(before), now: apiPodOf(object) });
     });
+  }
+
+  /** Whether the node watches what its pods name, and does not ask for it now and then. */
+  get isWatched(): boolean {
+    return (this.#ground.strategy ?? 'Watch') === 'Watch';
+  }
+
+  /** Tells of each change of an object that pods may get as it happens. */
+  watchObjects(onWrite: (write: ObjectWrite) => void): void {
+    for (const of of OBJECT_KINDS) {
+      this.api.registry.store.watch(OBJECT_RESOURCES[of], ({ type, object }) => {
+        const now = storedObject(of, object);
+        onWrite({ of, name: now.name, now: type === 'DELETED' ? undefined : now });
+      });
+    }
+  }
+
+  /** Tells of each request for a token of a pod that the server has answered. */
+  onToken(tell: (asked: TokenAsked) => void): void {
+    this.#network.onToken = tell;
   }
 
   /** Tells of each status that the server has got of the node. */
@@ -148,6 +185,12 @@ export class SimulatedCluster {
   silenceWatches(forMs: number): void {
     this.#network.silence();
     this.#spells.begin('silent', forMs, () => this.#network.endSilence());
+  }
+
+  /** Something is the matter with a part of the server. */
+  breakPart(part: ApiPart, how: PartTrouble, forMs: number): void {
+    this.#network.parts.begin(part, how);
+    this.#spells.begin(`part ${part}`, forMs, () => this.#network.parts.end(part));
   }
 
   /** The server starts anew: watches break; `forgets`: nobody can go on from where he was. */

@@ -17,10 +17,9 @@ const NO_FEED_ENDS =
 const NOT_UNUSED =
   'defensive: an agent that looks after cgroups never leaves them to the runtime; tested on its machine';
 const NO_CERTIFICATE =
-  'these stories are of nodes without a cluster; tested on its machine and in test/actors/cluster/certificates';
-const NO_CLUSTER = 'these stories are of nodes without a cluster; tested on its machine and in test/simulation/cluster';
-const NO_OBJECTS = 'these stories are of nodes without a cluster, whose pods get no objects; tested on its machine';
-const NO_PATIENCE = 'a simulated sink has no patience; tested on its machine';
+  'simulated nodes keep no certificates; tested on its machine and in test/actors/cluster/certificates';
+const NO_NODE =
+  'nobody takes the Node away in these stories, or changes its labels; tested on its machine and in test/actors/cluster';
 const RARE = 'drawn stories take it only when several events coincide; tested on its machine';
 
 const probeErrors = (['unknown', 'passing', 'failing'] as const).flatMap((state) =>
@@ -39,34 +38,9 @@ const cgroupsUnused = (['enforced', 'awaitingEnforcement', 'sharedWithOthers'] a
   ...{ ...looked(state), index: 3, reason: NOT_UNUSED },
 }));
 
-const impatient = [
-  { from: '', event: 'status.changed', index: 0 },
-  { from: '', event: 'timer.elapsed', index: 0 },
-  { from: 'idle', event: '', index: 2 },
-  { from: 'gathering' },
-  { from: 'awaitingRetry', event: '', index: 1 },
-].map((each) => ({ machine: 'statusSink', ...each, reason: NO_PATIENCE }));
-
 const errorIn = (machine: string, from: string) => ({
   ...{ machine, from, event: `xstate.error.actor.0.${machine}.${from}`, reason: NO_FAILURE },
 });
-
-const ofVolume = (from: string, event: string, index: number) => ({ machine: 'volume', from, event, index });
-
-/** What objects lead to that pods get of a cluster, and that change. */
-const ofObjects = [
-  ofVolume('mounting', 'xstate.done.actor.0.volume.mounting', 1),
-  ofVolume('mounting', 'xstate.error.actor.0.volume.mounting', 0),
-  ofVolume('mounted.refreshing', 'xstate.done.actor.0.volume.mounted.refreshing', 0),
-  ofVolume('mounted.refreshing', 'xstate.done.actor.0.volume.mounted.refreshing', 1),
-  ofVolume('mounted.refreshing', 'xstate.error.actor.0.volume.mounted.refreshing', 0),
-  ...['mounted.settling.current', 'mounted.settling.outdated'].map((from) => ({ machine: 'volume', from })),
-  { machine: 'volume', event: 'volume.objectsChanged' },
-  { machine: 'pod', event: 'pod.objectsChanged' },
-  { machine: 'container', event: 'container.objectsChanged' },
-  { machine: 'container', from: 'launching.readyToCreate', event: 'container.launch', index: 0 },
-  { machine: 'container', from: 'launching.configuring' },
-].map((each) => ({ ...each, reason: NO_OBJECTS }));
 
 const ofPod = (from: string, event: string) => ({ machine: 'pod', from, event });
 const ofContainer = (from: string, event: string, index: number) => ({ machine: 'container', from, event, index });
@@ -82,6 +56,15 @@ const rare = [
   { ...looked('enforced'), event: 'xstate.error.actor.0.cgroups.enforced.looking' },
   ofContainer('pending.waiting', '', 2),
   ofContainer('ended.startFailed', 'sandbox.lost', 1),
+  ofPod('refused', 'pod.terminate'),
+  { machine: 'volume', from: 'mounted.settling.outdated', event: 'volume.update' },
+  {
+    ...{ machine: 'volume', from: 'mounted.refreshing', index: 0 },
+    event: 'xstate.error.actor.0.volume.mounted.refreshing',
+  },
+  { machine: 'mirror', from: 'deciding', event: '', index: 3 },
+  { machine: 'mirror', from: 'awaitingSight', event: 'mirror.changed' },
+  { machine: 'mirror', from: 'removing', event: 'xstate.error.actor.0.mirror.removing' },
 ].map((each) => ({ ...each, isRare: true, reason: RARE }));
 
 export const unreached: readonly Unreached[] = [
@@ -99,14 +82,13 @@ export const unreached: readonly Unreached[] = [
   { machine: 'pod', event: 'xstate.error.actor.*', reason: NO_ACTOR_FAILS },
   errorIn('pod', 'recalling'),
   errorIn('pod', 'terminating.beginning'),
-  { machine: 'pod', event: 'pod.conditionsChanged', reason: 'an API server sets conditions, and there is none' },
   {
     ...{ machine: 'pod', from: 'sandboxing.creatingSandbox.running', event: 'pod.deadlineExceeded', index: 1 },
     reason: 'its timer would have to elapse just as it is told to end, which stops it; tested on its machine',
   },
   {
     ...{ machine: 'pod', from: 'active', event: '', index: 1 },
-    reason: 'ephemeral containers come from an API server, and there is none; tested on its machine',
+    reason: 'nobody adds ephemeral containers in these stories; tested on its machine',
   },
   {
     ...{ machine: 'pod', from: 'finished', event: 'admission.admitted' },
@@ -127,7 +109,8 @@ export const unreached: readonly Unreached[] = [
   errorIn('container', 'stopping.runningPreStop'),
   {
     ...{ machine: 'container', from: 'stopping.awaitingOthers', event: 'container.stop', index: 0 },
-    reason: 'only an API server shortens the grace of a pod that ends, and there is none; tested on its machine',
+    reason: 'a grace is seldom shortened just then; tested on its machine',
+    isRare: true,
   },
   {
     ...{ machine: 'container', from: 'ended.failed', event: 'container.start' },
@@ -140,22 +123,18 @@ export const unreached: readonly Unreached[] = [
   ...cgroupsUnused,
   ...rare,
   errorIn('logRotation', 'rotating'),
-  ...['node.registered', 'node.csiInitialized', 'node.leaseRegained', 'config.mirrorsChanged'].map((event) => ({
-    ...{ machine: 'nodeAgent', event, reason: NO_CLUSTER },
-  })),
-  ...['cluster.watchChanged', 'cluster.eventsChanged', 'cluster.nodeSeen', 'cluster.objectsChanged'].map((event) => ({
-    ...{ machine: 'nodeAgent', event, reason: NO_CLUSTER },
-  })),
-  ...['refused', 'finished'].map((from) => ({
-    ...{ machine: 'pod', from, event: 'pod.terminate', reason: NO_CLUSTER },
-  })),
-  { machine: 'volume', from: 'mounted.steady', event: '', reason: NO_CLUSTER },
-  { machine: 'volume', from: 'mounted.awaitingRenewal', reason: NO_CLUSTER },
-  ...impatient,
-  { machine: 'admission', from: 'open', event: '', reason: NO_CLUSTER },
-  { machine: 'admission', from: 'askingServer', reason: NO_CLUSTER },
-  ...ofObjects,
-  ...['registration', 'nodeStatus', 'lease', 'mirror'].map((machine) => ({ machine, reason: NO_CLUSTER })),
+  { machine: 'statusSink', from: 'gathering', event: '', index: 1, reason: RARE, isRare: true },
+  { machine: 'admission', from: 'open', event: '', reason: NO_NODE },
+  { machine: 'admission', from: 'askingServer', reason: NO_NODE },
+  {
+    machine: 'lease',
+    from: 'renewing',
+    event: 'xstate.done.actor.0.lease.renewing',
+    index: 1,
+    reason: NO_NODE,
+    isRare: true,
+  },
+  { machine: 'lease', from: 'awaitingNode', event: 'timer.elapsed', reason: NO_NODE, isRare: true },
   { machine: 'certificate', reason: NO_CERTIFICATE },
 ];
 

@@ -8,6 +8,7 @@ import { graceShrinks } from './graceShrinks.ts';
 import type { Invariant } from './invariant.ts';
 import { nothingLeft } from './nothingLeft.ts';
 import { notOurs } from './notOurs.ts';
+import { objectsShown } from './objectsShown.ts';
 import { oneLiveContainer } from './oneLiveContainer.ts';
 import { startOrder } from './startOrder.ts';
 import { steady } from './steady.ts';
@@ -17,7 +18,7 @@ import { untouched } from './untouched.ts';
 /** Everything that has to hold after every step. */
 export const invariants: readonly Invariant[] = [
   ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, deadlineGrace, untouched, notOurs],
-  ...[nothingLeft, asWanted, explained, toldOnce, bounded, steady, atServer],
+  ...[nothingLeft, asWanted, explained, toldOnce, bounded, steady, atServer, objectsShown],
 ];
 
 /** What only the long run shows: what an agent takes up, and what the actors of a pod that lives on keep. */

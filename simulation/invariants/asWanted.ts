@@ -6,7 +6,9 @@ import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { podOfManifest } from '../validManifest.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { differencesOf, type Wanted } from './madeAsWanted.ts';
+import { ObjectVersions } from './objectVersions.ts';
 import { mayStayEnded, PodEnds } from './podEnds.ts';
+import { mayLack } from './podNeeds.ts';
 import { Refusals } from './refusals.ts';
 
 /** So long beyond its back-off a container may take to start again: for its turn, and the hooks of those before it. */
@@ -17,10 +19,13 @@ interface Compared extends Wanted {
   readonly watched: Watched;
   readonly ends: PodEnds;
   readonly containers: readonly SimulatedContainer[];
+  /** Whether an object may be missing that it needs: what does not run waits for that. */
+  readonly lacks: boolean;
 }
 
 /** What is wrong with a container that does not run and has to: it may only wait to run again. */
-function missing({ watched, ends, uid }: Compared, { name }: Container): string[] {
+function missing({ watched, ends, uid, lacks }: Compared, { name }: Container): string[] {
+  if (lacks) return [];
   const { host, longestBackOffMs } = watched;
   const end = ends.lastEndOf(uid, name);
   if (end === undefined) return [`${name} has never run`];
@@ -76,6 +81,7 @@ interface Reasons {
   readonly refusals: Refusals;
   /** How many manifests of a pod had been there when a node was through with it: they count no longer. */
   readonly outlived: ReadonlyMap<string, number>;
+  readonly versions: ObjectVersions;
 }
 
 /** What is wrong with the pods of a name. One that is in several files is several pods, of which one runs. */
@@ -91,7 +97,8 @@ function wrongOf(name: string, watched: Watched, reasons: Reasons): readonly str
 
 const uidOf = ({ metadata }: Pod): string => metadata.uid;
 
-function wrongWith(pod: Pod, name: string, watched: Watched, { ends, refusals, outlived }: Reasons): string[] {
+function wrongWith(pod: Pod, name: string, watched: Watched, reasons: Reasons): string[] {
+  const { ends, refusals, outlived } = reasons;
   const { deeds, host } = watched;
   const { uid } = pod.metadata;
   const all = deeds.versionsOf(name);
@@ -99,7 +106,8 @@ function wrongWith(pod: Pod, name: string, watched: Watched, { ends, refusals, o
   const wanted = versions.at(-1) ?? pod;
   const containers = host.containers().filter((each) => each.podUid === uid);
   const isShort = () => refusals.isShort({ ...wanted, metadata: pod.metadata });
-  const compared = { ...{ watched, host, ends, uid, wanted, versions, containers }, isShort };
+  const lacks = mayLack(wanted.spec, reasons.versions);
+  const compared = { ...{ watched, host, ends, uid, wanted, versions, containers, lacks }, isShort };
   if (!isTerminalPhase(pod.status?.phase)) return unmet(compared, pod.status?.phase);
   const running = containers.filter(({ state }) => state === 'running');
   if (running.length > 0) return running.map((each) => `is over, and ${each.containerName} runs on`);
@@ -112,11 +120,12 @@ export const asWanted: Invariant = {
   says:
     'Once faults have ended, what the sources want runs within ten minutes as they want it: each container with its ' +
     'image, command, size, mounts and user, unless it has ended for good, or is about to start; a pod has ended only ' +
-    'where its containers, a deadline or a want of room is why.',
+    'where its containers, a deadline or a want of room is why; and waits only for an object that may be missing.',
   follow: (watched, violated) => {
     const [ends, refusals] = [new PodEnds(watched), new Refusals(watched)];
     const { deeds } = watched;
     const outlived = new Map<string, number>();
+    const versions = new ObjectVersions(watched);
     return {
       onCall: (call) => ends.noteCall(call),
       onEffect: (effect) => ends.note(effect),
@@ -133,7 +142,8 @@ export const asWanted: Invariant = {
       },
       atRest: () => {
         for (const name of deeds.wanted.keys())
-          for (const wrong of wrongOf(name, watched, { ends, refusals, outlived })) violated(`${name} ${wrong}`);
+          for (const wrong of wrongOf(name, watched, { ends, refusals, outlived, versions }))
+            violated(`${name} ${wrong}`);
       },
     };
   },

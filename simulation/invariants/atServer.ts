@@ -4,6 +4,7 @@ import type { ApiPod, PodWrite } from '../cluster/apiPod.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { QuietTime } from './quietTime.ts';
+import { TokenRequests } from './tokenRequests.ts';
 
 /** The rank of a pod that has ended. */
 const ENDED = 3;
@@ -79,11 +80,12 @@ export const atServer: Invariant = {
   says:
     'At the API server no phase goes back; a pod goes from there after its end was told and nothing of it runs any more; ' +
     'at rest the server has of each pod what the node has. No patch says what the server knows, and while nothing happens ' +
-    'the server is asked for nothing about pods.',
+    'the server is asked for nothing about pods. A token is asked for when the last one gets old, and for no pod that is gone.',
   follow: (watched, violated) => {
     const { cluster } = watched;
     if (cluster === undefined) return {};
     const quiet = new QuietTime(watched);
+    const tokens = new TokenRequests(watched);
     const note = (write: PodWrite) => {
       const { type, now } = write;
       quiet.disturb();
@@ -93,10 +95,19 @@ export const atServer: Invariant = {
       for (const each of [...wrong, ...(isGone ? goneWrong(watched, now) : [])]) violated(each);
     };
     cluster.watchPods(note);
+    cluster.watchObjects(quiet.disturb);
+    cluster.onToken((asked) => {
+      for (const each of tokens.note(asked)) violated(each);
+    });
     cluster.onIdlePatch((path, patch) => violated(`a patch of ${path} has changed nothing: ${patch}`));
+    const disturb = () => {
+      quiet.disturb();
+      tokens.disturb();
+    };
     return {
-      ...quiet.disturbances(),
+      ...{ ...quiet.disturbances(), onLifeBegan: disturb, beforeJump: disturb },
       onCall: (call, fate) => {
+        tokens.noteCall(call, fate);
         const isNeedless = quiet.isNeedless(call, fate);
         if (isNeedless) violated(`nothing has happened, and the API server is asked to ${call.name} ${call.about}`);
       },

@@ -20,13 +20,27 @@ const excess = (taken: Taken, needed: Taken): string[] =>
  */
 const withoutWarnings = (taken: Taken): Taken => new Map([...taken].filter(([what]) => !/\.warnings(\.|$)/.test(what)));
 
-/** Of how events get on nothing is told before they have had to wait once; thereafter the last word stays. */
-function withoutEvents(taken: Taken): Taken {
-  const others = [...taken].filter(([what]) => !/\.eventQueue(\.|$)/.test(what));
+/**
+ * Of how events and objects get on nothing is told before there were any; thereafter the last word stays. Each is one
+ * entry of the place where it stands.
+ */
+const LAST_WORDS = [
+  { place: 'context', name: 'eventQueue' },
+  { place: 'context.watches', name: 'ConfigMap' },
+  { place: 'context.watches', name: 'Secret' },
+] as const;
+
+function withoutLastWord(taken: Taken, { place, name }: (typeof LAST_WORDS)[number]): Taken {
+  const [at, below] = [` keyframe.actors.${place}`, ` keyframe.actors.${place}.${name}`];
+  const others = [...taken].filter(([what]) => !what.endsWith(below) && !what.includes(`${below}.`));
   const isTold = others.length < taken.size;
-  return new Map(
-    others.map(([what, count]) => [what, isTold && what.endsWith(' keyframe.actors.context') ? count - 1 : count]),
-  );
+  return new Map(others.map(([what, count]) => [what, isTold && what.endsWith(at) ? count - 1 : count]));
+}
+
+function withoutLastWords(taken: Taken): Taken {
+  let left = taken;
+  for (const each of LAST_WORDS) left = withoutLastWord(left, each);
+  return left;
 }
 
 /** An agent that was once forbidden to change cgroups says so for good: the next one asks again. */
@@ -45,7 +59,7 @@ export const bounded: Invariant = {
       settled: () => {
         const all = watched.deeds.wanted.size > 0 ? undefined : takenBy(watched);
         if (all === undefined || isBeginning(watched)) return;
-        const taken = withoutEvents(all);
+        const taken = withoutLastWords(all);
         const { life } = watched;
         const [more, enough] =
           before?.life === life ? [withoutWarnings(taken), before.taken] : [before?.taken ?? taken, taken];

@@ -75,11 +75,13 @@ const isBeingAdopted = (children: Explanation['pod']['children']): boolean =>
 function wrongContainers({ pod: { children } }: Explanation, { status = {} }: Pod): string[] {
   if (isBeingAdopted(children)) return [];
   const actors = new Map(children.map((child) => [child.id, child]));
+  // Of a pod that has ended elsewhere the status says so at once, and what runs of it here is ready until it ends.
+  const isEnded = isTerminalPhase(status.phase);
   return statusesOf(status).flatMap(({ name, ready, restartCount }) => {
     const facts = actors.get(`container/${name}`)?.facts ?? [];
     const restarts = facts.flatMap((fact) => (/^\d+ restarts?$/.test(fact) ? [Number.parseInt(fact, 10)] : []));
     return [
-      ...(facts.includes(ready ? 'not ready' : 'ready') ? [`${name} is ${ready ? '' : 'not '}ready`] : []),
+      ...(!isEnded && facts.includes(ready ? 'not ready' : 'ready') ? [`${name} is ${ready ? '' : 'not '}ready`] : []),
       ...(restarts.some((each) => each !== restartCount) ? [`${name} was restarted ${restartCount} times`] : []),
     ];
   });

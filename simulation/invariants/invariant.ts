@@ -64,7 +64,7 @@ type Violated = (message: string) => void;
 
 export interface Invariant {
   /** What reports and the documentation call it by. */
-  readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
+  readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11;
   readonly says: string;
   readonly follow: (watched: Watched, violated: Violated) => Following;
 }

@@ -14,7 +14,7 @@ const OWN_KINDS: readonly (readonly [kind: keyof Volume, folder: string, isInMem
   ['emptyDir', 'kubernetes.io~empty-dir', ({ emptyDir }) => emptyDir?.medium === 'Memory'],
   ['downwardAPI', 'kubernetes.io~downward-api', () => true],
   ['projected', 'kubernetes.io~projected', () => true],
-  ['configMap', 'kubernetes.io~configmap', () => true],
+  ['configMap', 'kubernetes.io~configmap', () => false],
   ['secret', 'kubernetes.io~secret', () => true],
 ];
 

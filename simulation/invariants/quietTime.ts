@@ -5,8 +5,10 @@ import type { Following, Watched } from './invariant.ts';
 /** What follows from something has followed by then: what fails is tried again within that time. */
 const CALM_AFTER_MS = 60_000;
 
-/** What is asked for without a reason: to tell that the node is alive. */
-const ALIVE = /(^| )(leases|nodes(\/status)?|csinodes)$/;
+/** What is asked for without a reason: to tell that the node is alive. Tokens have reasons of their own. */
+const ALIVE = /(^| )(leases|nodes(\/status)?|csinodes|serviceaccounts\/token)$/;
+/** What is looked at now and then where nobody follows it. */
+const LOOKED_AT = /^get (configmaps|secrets)$/;
 /** Whoever begins to follow something may hear what he has missed; before that he may not know what he has done. */
 const LISTENS = /^(watch|list) /;
 
@@ -34,6 +36,7 @@ export class QuietTime {
     if (fate !== undefined || this.#watched.cluster?.isTroubled) this.disturb();
     if (room === 'api' && LISTENS.test(name)) this.disturb();
     if (room !== 'api' || ALIVE.test(name)) return false;
+    if (LOOKED_AT.test(name) && this.#watched.cluster?.isWatched === false) return false;
     const { host, deeds } = this.#watched;
     return host.clock.elapsed - Math.max(this.#since, deeds.touchedAt) > CALM_AFTER_MS;
   }

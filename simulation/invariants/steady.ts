@@ -1,3 +1,4 @@
+import type { Fate, OutsideCall } from '../outside.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { isBeginning, placesIn, type Taken, takenBy } from './taken.ts';
 
@@ -46,6 +47,7 @@ export const steady: Invariant = {
     let [there, lookAt, endsAt] = ['', 0, 0];
     let span: Taken = new Map();
     let heights: ReadonlyMap<string, Height> = new Map();
+    let heldUp = 0;
     const beginSpan = (elapsed: number) => {
       span = new Map();
       endsAt = elapsed + SPAN_MS;
@@ -58,7 +60,9 @@ export const steady: Invariant = {
     };
     const whole = () => {
       const { elapsed } = watched.host.clock;
-      if (elapsed < lookAt || watched.deeds.wanted.size === 0 || isBeginning(watched)) return;
+      // Whoever clears up may wait for a disk that hangs.
+      if (heldUp === watched.life || elapsed < lookAt) return;
+      if (watched.deeds.wanted.size === 0 || isBeginning(watched)) return;
       lookAt = elapsed + LOOKS_EVERY_MS;
       const [now, before] = [existing(watched), there];
       const taken = takenBy(watched);
@@ -71,6 +75,9 @@ export const steady: Invariant = {
       span = most(span, taken);
       if (elapsed >= endsAt) endSpan(elapsed);
     };
-    return { whole };
+    const onCall = ({ room }: OutsideCall, fate?: Fate) => {
+      if (room === 'disk' && fate?.kind === 'hang') heldUp = watched.life;
+    };
+    return { whole, onCall };
   },
 };

@@ -4,6 +4,8 @@ import * as z from 'zod/mini';
 import { checkShape } from '../../pod/api/checkShape.ts';
 import { shownValue } from '../../pod/api/problem.ts';
 import { printable } from '../../pod/show/printable.ts';
+import { OBJECT_KINDS } from '../cluster/apiObject.ts';
+import { API_PARTS, PART_TROUBLES } from '../cluster/partTroubles.ts';
 import { ROOMS } from '../outside.ts';
 import type { Deed } from './story.ts';
 
@@ -30,6 +32,10 @@ const text = z.string();
 const exitCode = z.int().check(z.gte(0), z.lte(255));
 
 const labels = z.record(z.string(), z.string());
+
+const object = z.strictObject({
+  ...{ of: z.enum(OBJECT_KINDS), name: pod, data: z.record(z.string(), z.string()), immutable: yesOrNo },
+});
 
 const span = { forMs: ms };
 const down = { downMs: ms };
@@ -80,6 +86,10 @@ const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: 
   labelPod: { pod, labels },
   failPod: { pod },
   setImage: { pod, container: text, image: text },
+  putObject: { object },
+  deleteObject: { of: z.enum(OBJECT_KINDS), name: pod },
+  remakeObject: { object },
+  apiPart: { ...span, part: z.enum(API_PARTS), how: z.enum(PART_TROUBLES) },
   apiAway: { ...span, how: z.enum(['refused', 'hanging']) },
   apiSilent: span,
   apiRestart: { forgets: z.boolean() },

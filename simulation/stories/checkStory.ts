@@ -30,6 +30,7 @@ const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
   lastsMs: ms,
   ...{ overtakes: yesOrNo, hasUrl: yesOrNo },
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
+  objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
 };
 const story = z.strictObject(STORY);
 

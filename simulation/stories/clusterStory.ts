@@ -4,19 +4,25 @@ import { NODE_NAME } from '../host.ts';
 import type { Fate } from '../outside.ts';
 import { Random } from '../random.ts';
 import { drawnManifest, PULLED } from './drawnManifest.ts';
+import { firstObjects, JUMPS, objectDeeds, withObjects } from './drawnObjects.ts';
 import { type Manifest, manifest } from './manifests.ts';
 import type { ClusterDeed, Deed, Fault, Moment, Story, StorySize } from './story.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** From one pod under many faults to a few that come and go for half an hour. */
+/** From one pod under many faults to a few that come and go for half an hour, and two that have hours. */
 const SIZES: readonly StorySize[] = [
   { pods: 1, deeds: 8, faults: 6, lastsMs: 2 * MINUTE },
   { pods: 2, deeds: 14, faults: 10, lastsMs: 4 * MINUTE },
   { pods: 5, deeds: 30, faults: 15, lastsMs: 10 * MINUTE },
   { pods: 10, deeds: 60, faults: 20, lastsMs: 40 * MINUTE },
+  // Tokens are renewed again and again.
+  { pods: 2, deeds: 20, faults: 8, lastsMs: 120 * MINUTE },
 ];
+
+/** Few nodes are told to look at objects now and then instead of watching them. */
+const STRATEGIES = ['Watch', 'Watch', 'Watch', 'Cache', 'Get'] as const;
 
 /** Every code of an API server. */
 const CODES = codesOf({ room: 'api', name: '', about: '', writes: true });
@@ -26,8 +32,14 @@ interface Drawing {
   readonly names: readonly string[];
 }
 
-/** Without what needs other objects of the API; it may get any image. */
-function drawnApiPod({ random, names }: Drawing): Manifest {
+/** Half of them need other objects of the API. */
+function drawnApiPod(drawing: Drawing): Manifest {
+  const pod = plainPod(drawing);
+  return drawing.random.chance(0.5) ? withObjects(pod, drawing.random) : pod;
+}
+
+/** It may get any image. */
+function plainPod({ random, names }: Drawing): Manifest {
   const name = random.pick(names);
   if (random.chance(0.4)) return manifest(name, { terminationGracePeriodSeconds: random.pick([0, 2, 30]) });
   const drawn = drawnManifest(name, random);
@@ -47,7 +59,7 @@ const DEEDS: readonly (readonly [weight: number, draw: (drawing: Drawing) => Dee
   [3, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing), graceSeconds: drawing.random.pick([1, 5, 60]) })],
   [3, (drawing) => ({ kind: 'deletePod', pod: fullName(drawing), graceSeconds: 0 })],
   [4, (drawing) => ({ kind: 'replacePod', pod: drawnApiPod(drawing) })],
-  [3, (drawing) => ({ kind: 'apply', pod: drawnApiPod(drawing) })],
+  [3, (drawing) => ({ kind: 'apply', pod: plainPod(drawing) })],
   [2, (drawing) => ({ kind: 'remove', pod: `${fullName(drawing)}-${NODE_NAME}` })],
   [1, (drawing) => ({ kind: 'deletePod', pod: `${fullName(drawing)}-${NODE_NAME}` })],
   [
@@ -74,6 +86,8 @@ const DEEDS: readonly (readonly [weight: number, draw: (drawing: Drawing) => Dee
   [2, ({ random }) => ({ kind: 'stopAgent', drains: random.chance(0.4), downMs: downMs(random) })],
   [3, ({ random }) => ({ kind: 'runtimeDown', downMs: downMs(random), keepContainers: random.chance(0.7) })],
   [4, ({ random }) => ({ kind: 'exit', which: random.between(0, 20), exitCode: random.pick([0, 1, 137]) })],
+  [3, ({ random }) => ({ kind: 'jump', ms: random.pick(JUMPS) })],
+  ...objectDeeds.map(([weight, draw]) => [weight, ({ random }: Drawing): Deed => draw(random)] as const),
   [1, ({ random }) => ({ kind: 'killSandbox', which: random.between(0, 20) })],
   [1, ({ random }) => ({ kind: 'powerCut', downMs: downMs(random) })],
 ];
@@ -109,5 +123,6 @@ export function clusterStory(seed: number): Story {
     { length: faults },
     (): Fault => ({ call: random.between(0, (pods + deeds) * CALLS_A_DEED), fate: drawnFate(random) }),
   );
-  return { seed, moments: moments.toSorted((a, b) => a.at - b.at), faults: struck, lastsMs, overtakes: true };
+  const all = [...firstObjects(random), ...moments].toSorted((a, b) => a.at - b.at);
+  return { seed, moments: all, faults: struck, lastsMs, overtakes: true, objects: random.pick(STRATEGIES) };
 }

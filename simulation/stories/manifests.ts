@@ -33,6 +33,7 @@ export interface ManifestContainer {
   readonly startupProbe?: object;
   readonly lifecycle?: { readonly postStart?: object; readonly preStop?: object };
   readonly env?: readonly object[];
+  readonly envFrom?: readonly object[];
   readonly terminationMessagePolicy?: string;
 }
 

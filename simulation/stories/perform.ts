@@ -92,6 +92,14 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
   labelPod: (simulation, { pod, labels }) => clusterOf(simulation).users.label(pod, labels),
   failPod: (simulation, { pod }) => clusterOf(simulation).users.fail(pod),
   setImage: (simulation, { pod, container, image }) => clusterOf(simulation).users.setImage(pod, container, image),
+  putObject: (simulation, { object }) => clusterOf(simulation).users.putObject(object),
+  deleteObject: (simulation, { of, name }) => clusterOf(simulation).users.deleteObject(of, name),
+  remakeObject: (simulation, { object }) => {
+    const { users } = clusterOf(simulation);
+    users.deleteObject(object.of, object.name);
+    users.putObject(object);
+  },
+  apiPart: (simulation, { part, how, forMs }) => clusterOf(simulation).breakPart(part, how, forMs),
   apiAway: (simulation, { how, forMs }) => clusterOf(simulation).goAway(how, forMs),
   apiSilent: (simulation, { forMs }) => clusterOf(simulation).silenceWatches(forMs),
   apiRestart: (simulation, how) => clusterOf(simulation).restart(how),

@@ -53,6 +53,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
       ...given,
       overtakes: story.overtakes ?? false,
       cgroups: story.cgroups,
+      objects: story.objects,
       seed,
       faults: (call, index, at) => fates.get(index) ?? options.faults?.(call, index, at),
     },

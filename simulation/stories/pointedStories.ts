@@ -4,6 +4,7 @@ import { endings, foundRestarts, lostRuns, overlaps, returns, sharedCgroups } fr
 import { doubts } from './pointed/doubts.ts';
 import { oddFiles, spoiled } from './pointed/files.ts';
 import { launches } from './pointed/launches.ts';
+import { objects } from './pointed/objects.ts';
 import { hosts, visits } from './pointed/others.ts';
 import { beginnings, edits, removals, sandboxes } from './pointed/pods.ts';
 import type { PointedStory } from './pointed/pointedStory.ts';
@@ -16,5 +17,5 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...{ ...beginnings, ...preemptions, ...resizes, ...sandboxes, ...edits },
   ...{ ...removals, ...restartsOfAll, ...launches, ...volumes, ...cgroups },
   ...{ ...endings, ...returns, ...foundRestarts, ...lostRuns, ...overlaps, ...sharedCgroups, ...adoptions },
-  ...{ ...waits, ...doubts, ...visits, ...hosts, ...spoiled, ...oddFiles },
+  ...{ ...waits, ...doubts, ...visits, ...hosts, ...spoiled, ...oddFiles, ...objects },
 };

@@ -1,5 +1,8 @@
 /** What happens to a node, as plain data that can be drawn, shrunk, kept and told again. */
+import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import type { ApiOutage } from '../cluster/apiNetwork.ts';
+import type { ApiObject, ObjectKind } from '../cluster/apiObject.ts';
+import type { ApiPart, PartTrouble } from '../cluster/partTroubles.ts';
 import type { CgroupsHere } from '../hostCgroups.ts';
 import type { Fate, Room } from '../outside.ts';
 import type { EventTrouble, RuntimeRestart } from '../runtimeTroubles.ts';
@@ -73,6 +76,13 @@ export type ClusterDeed =
   /** Somebody else than the node says of it that it has failed, as who ends the pods of nodes that are away. */
   | { readonly kind: 'failPod'; readonly pod: string }
   | { readonly kind: 'setImage'; readonly pod: string; readonly container: string; readonly image: string }
+  /** Somebody makes an object that pods may need, or changes the one there is; one that is immutable stays as it is. */
+  | { readonly kind: 'putObject'; readonly object: ApiObject }
+  | { readonly kind: 'deleteObject'; readonly of: ObjectKind; readonly name: string }
+  /** Somebody deletes it, and makes another of its name at once. */
+  | { readonly kind: 'remakeObject'; readonly object: ApiObject }
+  /** Something is the matter with a part of what the API server has for pods. */
+  | { readonly kind: 'apiPart'; readonly part: ApiPart; readonly how: PartTrouble; readonly forMs: number }
   /** The API server cannot be reached for a while. */
   | { readonly kind: 'apiAway'; readonly how: ApiOutage; readonly forMs: number }
   /** Its watches tell nothing for a while. */
@@ -110,6 +120,8 @@ export interface Story {
   readonly hasUrl?: boolean;
   /** What the agent can do with the cgroups of its host; absent: make and limit those of its pods. */
   readonly cgroups?: CgroupsHere;
+  /** How a node of a cluster keeps what its pods name up to date; absent: it watches that. */
+  readonly objects?: ObjectSettings['strategy'];
 }
 
 /** How much a drawn story tells. */

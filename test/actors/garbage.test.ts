@@ -66,7 +66,9 @@ test('C23: of a pod that waits after a restart of the agent, too, only the last 
   const node = await simulatedNode();
   await mkdir(node.path('data'));
   const volumes = [{ name: 'data', hostPath: { path: node.path('data'), type: 'Directory' as const } }];
-  await node.apply({ ...crashing, spec: { ...crashing.spec, volumes } });
+  const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+  const containers = crashing.spec.containers.map((each) => ({ ...each, volumeMounts }));
+  await node.apply({ ...crashing, spec: { ...crashing.spec, volumes, containers } });
   await node.advance('50s');
   const ended = () =>
     node.runtime.contents().containers.flatMap(({ state, metadata }) => (state === 2 ? [metadata?.attempt] : []));
@@ -76,7 +78,7 @@ test('C23: of a pod that waits after a restart of the agent, too, only the last 
   await rmdir(node.path('data'));
   await node.startAgent();
   await node.advance('90s');
-  expect(node.pod('crash').containerStatuses).toMatchObject([{ state: { waiting: { reason: 'ContainerCreating' } } }]);
+  expect(node.pod('crash').containerStatuses).toMatchObject([{ state: { terminated: { exitCode: 1 } } }]);
   expect(ended()).toEqual([last]);
 });
 

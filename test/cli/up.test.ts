@@ -62,3 +62,13 @@ test('a node that cannot be served is stopped before its runtime is ended', asyn
   );
   expect(happened).toEqual(['the node is stopped', 'the start of the runtime is undone']);
 });
+
+test('what its starter wants to stay in sight is said once the node has started, as one line', async () => {
+  const startNode: UpParts['startNode'] = async (options) => {
+    setImmediate(() => process.emit('SIGINT'));
+    return parts.startNode(options);
+  };
+  const note = 'for kubectl: export\x1b KUBECONFIG=/a';
+  await up({ '--state-dir': state, '--hostname-override': 'node' }, { ...parts, startNode, note });
+  expect(written).toContain('for kubectl: export^[ KUBECONFIG=/a\n');
+});

@@ -83,6 +83,16 @@ describe('a program that runs for us', () => {
     await rm(directory, { recursive: true });
   });
 
+  test('has ended although what it has left behind holds its output open', async () => {
+    const left = 'sleep 60 & echo $!';
+    const pid = Number(await shell(left, { limitMs: 10_000 }));
+    // Throws where it has ended.
+    process.kill(pid, 'SIGKILL');
+    const failure = await shell(`${left} >&2; exit 3`, { limitMs: 10_000 }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ exitCode: 3, isLate: false });
+    process.kill(Number((failure as ProgramFailure).stderr), 'SIGKILL');
+  });
+
   test('is ended when it writes more than it may', async () => {
     expect(await shell('printf 12345', { mostOutput: 5 })).toBe('12345');
     const failure = await shell('yes secret', { mostOutput: 1_000 }).catch((error: unknown) => error);

@@ -2,6 +2,7 @@
 
 import type { SeededFault } from './seededFault.ts';
 import { faultsOfMachines } from './simulatedMachines.ts';
+import { faultsOfObjects } from './simulatedObjects.ts';
 
 /** Faults in what is done, read and told. */
 const others: readonly SeededFault[] = [
@@ -135,4 +136,4 @@ const others: readonly SeededFault[] = [
   },
 ];
 
-export const seededFaults: readonly SeededFault[] = [...faultsOfMachines, ...others];
+export const seededFaults: readonly SeededFault[] = [...faultsOfMachines, ...faultsOfObjects, ...others];

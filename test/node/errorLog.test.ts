@@ -27,6 +27,9 @@ describe('what goes wrong beside the pods', () => {
     ['objects', 'warn'],
     ['tokens', 'warn'],
     ['images', 'warn'],
+    ['readCertificate', 'warn'],
+    ['requestCertificate', 'warn'],
+    ['awaitCertificate', 'warn'],
     ['pullImage', 'debug'],
   ])('%s is logged as %s', async (source, level) => {
     const { lines, onError } = await log();

@@ -7,8 +7,11 @@ import { systemClock } from '../../actors/clock.ts';
 import { Api } from '../../apiserver/api.ts';
 import type { ApiRequest } from '../../apiserver/request.ts';
 import { type Serving, serve } from '../../apiserver/serving/server.ts';
+import { isRunning, processOf } from '../../host/runningProcess.ts';
 import { joinCluster } from '../../node/joinCluster.ts';
+import { messageOf } from '../../pod/failure.ts';
 import { Authority } from '../apiserver/serving/certificates.ts';
+import { eventually } from '../e2e/support/eventually.ts';
 
 const signal = new AbortController().signal;
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1';
@@ -112,6 +115,23 @@ test('a program gives the certificate, is run for the first request, and the req
   expect(request?.headers.get('impersonate-user')).toBe('somebody');
   expect(request?.headers.get('impersonate-group')).toBe('one, two');
   joined.close();
+});
+
+test('a program that still runs when the node leaves ends with it, and nobody is told', async () => {
+  const [file, pidFile] = [join(folder, 'hanging.conf'), join(folder, 'pid')];
+  const command = { command: 'sh', args: ['-c', `echo $$ > ${pidFile}; sleep 60`], interactiveMode: 'Never' };
+  const user = { exec: { apiVersion: 'client.authentication.k8s.io/v1', ...command } };
+  const found = JSON.parse(await readFile(await kubeconfig(), 'utf8'));
+  await writeFile(file, JSON.stringify({ ...found, users: [{ name: 'u', user }] }));
+  const problems: string[] = [];
+  const onProblem = (problem: string) => void problems.push(problem);
+  const joined = await joinCluster({ ...config, kubeconfig: file }, host, { onProblem });
+  const request = joined.client.get(LEASE, { signal }).catch(messageOf);
+  const program = await eventually('it has begun', async () => processOf(Number(await readFile(pidFile, 'utf8'))));
+  joined.close();
+  expect(await request).toMatch(/the node leaves its cluster$/);
+  await eventually('it has ended', async () => !(await isRunning(program)));
+  expect(problems).toEqual([]);
 });
 
 test('whoever follows the UID of its Node hears of each', async () => {

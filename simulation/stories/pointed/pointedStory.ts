@@ -5,11 +5,13 @@ import type { Deed, Moment, Story } from '../story.ts';
 import type { Struck } from '../striking.ts';
 
 /** A story without faults by number. */
-export interface PointedStory extends Pick<Story, 'moments' | 'cgroups'> {
+export interface PointedStory extends Pick<Story, 'moments' | 'cgroups' | 'objects'> {
   readonly struck: readonly Struck[];
   readonly lastsMs: number;
   /** Absent: one. */
   readonly seed?: number;
+  /** Whether it is told of a node of a cluster. */
+  readonly inCluster?: boolean;
 }
 
 /** In milliseconds. */

@@ -47,6 +47,25 @@ describe('the status of a Node', () => {
     expect(asked()).toEqual([`GET ${NODE}`]);
   });
 
+  test('C34: of a cloud’s node keeps the addresses that its controller tells, and says what that was told', async () => {
+    const cloud = { providedIps: ['192.0.2.1'], saysAddress: true };
+    const { register, hear, putStatus, changes, ask } = joiningNode({ cloud });
+    changes.of = { cloud };
+    await register();
+    await hear();
+    const addresses = [{ type: 'ExternalIP', address: '198.51.100.7' }];
+    const annotations = { 'alpha.kubernetes.io/provided-node-ip': '192.0.2.1' };
+    expect(await ask('GET', NODE)).toMatchObject({
+      metadata: { annotations },
+      status: { addresses: [{ type: 'InternalIP', address: '192.0.2.1' }, { type: 'Hostname' }] },
+    });
+    await ask('PATCH', `${NODE}/status`, { status: { addresses } }, MERGE);
+    await ask('PATCH', NODE, { metadata: { annotations: { 'alpha.kubernetes.io/provided-node-ip': null } } }, MERGE);
+    await hear();
+    expect(await putStatus()).toBe(true);
+    expect(await ask('GET', NODE)).toMatchObject({ metadata: { annotations }, status: { addresses } });
+  });
+
   test('is written at once when it changes, and no more of it than that', async () => {
     const { putStatus, changes, asked, lastPatch, ask } = await told();
     changes.of = { addresses: ['192.0.2.2', '2001:db8::2'] };

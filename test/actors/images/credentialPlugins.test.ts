@@ -221,3 +221,15 @@ describe('a plugin that wants a token', () => {
     expect(problems.join()).not.toContain(TOKEN);
   });
 });
+
+test('what a plugin has of its configuration is left out of what is told, where it may be secret', async () => {
+  const env = [
+    { name: 'PASSWORD', value: 'hunter2-of-the-plugin' },
+    { name: 'DEBUG', value: '1' },
+  ];
+  const { ask, problems } = plugins([aProvider({ env })], () => {
+    throw new Error('+ login hunter2-of-the-plugin: 1 attempt');
+  });
+  await ask('r.example/a');
+  expect(problems).toEqual(['plugin: + login …: 1 attempt']);
+});

@@ -149,6 +149,29 @@ describe('nothing is kept', () => {
   });
 });
 
+test('what is in the way of an object is told once, and put away by the next agent', async () => {
+  const directory = join(folder, 'objects');
+  const { kept, problems } = keptIn(directory);
+  kept.keep({ object: secret, uids: ['web'] });
+  await kept.settled();
+  const file = join(directory, String(await readdir(directory)));
+  await rm(file);
+  await mkdir(join(file, 'deep'), { recursive: true });
+  expect(await kept.read(secret)).toBeUndefined();
+  for (const resourceVersion of ['8', '9']) {
+    kept.keep({ object: { ...secret, resourceVersion }, uids: ['web'] });
+    await kept.settled();
+  }
+  expect([...new Set(problems)]).toEqual([
+    expect.stringContaining(`${file} is not a file`),
+    expect.stringContaining(`${file} cannot be written (EISDIR)`),
+  ]);
+  const next = keptIn(directory);
+  await next.kept.keepOnly(new Set(['web']));
+  expect(await readdir(directory)).toEqual([]);
+  expect(next.problems).toEqual([]);
+});
+
 test('pods that ran under an earlier agent have what they had, while the server is away, and others have not', async () => {
   // /dev/shm is in memory on every host.
   const keptDirectory = await mkdtemp('/dev/shm/statelet-kept-');

@@ -49,7 +49,7 @@ test('where there is none, one is asked for, and the wait for its approval can b
   const { ports, found, requested, issued, state, view } = certificateStory();
   expect(state()).toBe('reading');
   found(null);
-  expect(state()).toBe('requesting');
+  expect([state(), view().waitingFor]).toEqual(['requesting', 'a client certificate to be requested']);
   requested('csr-abc');
   expect(state()).toBe('awaitingApproval');
   expect(view()).toMatchObject({

@@ -184,8 +184,11 @@ describe('C37: after a restart of the agent', () => {
     expect(told.containers()).toEqual({ main: 'running.steady' });
   });
 
-  test('one of which nothing runs waits as ever', () => {
+  test('one of which nothing has run waits as ever', () => {
     expect(story().state()).toBe('preparing.volumes');
+  });
+
+  test('of one of which nothing runs any more it is told how it has ended, and only what starts anew waits', () => {
     const ended = story({
       before: (world, pod) => {
         world.sandbox(pod);
@@ -193,6 +196,10 @@ describe('C37: after a restart of the agent', () => {
         world.end('main-0-0', 1);
       },
     });
-    expect(ended.state()).toBe('preparing.volumes');
+    expect(ended.containers()).toEqual({ main: 'pending.awaitingVolumes' });
+    expect(ended.view().containers).toMatchObject([{ now: { kind: 'terminated' } }]);
+    ended.ports.advance(500);
+    ended.ports.answer('mountVolume', { kind: 'path', hostPath: '/data', own: true });
+    expect(ended.containers()).toEqual({ main: 'running.steady' });
   });
 });

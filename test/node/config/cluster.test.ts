@@ -46,6 +46,15 @@ test('the file says it otherwise', () => {
   });
 });
 
+test('the controller of a cloud hears which addresses the node was told', () => {
+  const ofCloud = (more: Record<string, string>) =>
+    clusterOf(flags({ '--cloud-provider': 'external', ...more }), undefined)?.cloud;
+  expect(ofCloud({})).toEqual({ providedIps: [], saysAddress: false });
+  expect(ofCloud({ '--node-ip': '192.0.2.1' })).toEqual({ providedIps: ['192.0.2.1'], saysAddress: true });
+  expect(ofCloud({ '--node-ip': '0.0.0.0' })).toEqual({ providedIps: [], saysAddress: true });
+  expect(ofCloud({ '--cloud-provider': '' })).toBeUndefined();
+});
+
 test('whoever says only how often the status is looked at says how often it is written too', () => {
   expect(clusterOf(flags(), file('nodeStatusUpdateFrequency: 4s'))).toMatchObject({
     ...{ statusCheckMs: 4_000, statusReportMs: 4_000 },

@@ -76,6 +76,13 @@ describe('a kubeconfig', () => {
     expect(parse({ contexts, users }).places.user).toBe(`--kubeconfig: ${PATH}: users: "^[[2J\\nno": `);
   });
 
+  test.each(['[]', '42', '"a"', 'contexts: [7]\ncurrent-context: a', 'clusters: 7\ncurrent-context: a'])(
+    'that is no map where one is expected says so: %s',
+    (text) => {
+      expect(() => parseKubeconfig(PATH, text)).toThrow(/^--kubeconfig: .*: .*expected a (map of fields|list)/);
+    },
+  );
+
   test('may be YAML', () => {
     const text = [
       ...['current-context: constructor', 'contexts: [{name: constructor, context: {cluster: __proto__}}]'],

@@ -158,6 +158,16 @@ describe('what follows from a field', () => {
     });
   });
 
+  test('C34: a node of a cloud is kept free of pods until its controller has seen to it', () => {
+    const taint = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
+    const flags = { '--kubeconfig': '/etc/node.conf', '--cloud-provider': 'external' };
+    const own = 'registerWithTaints: [{ key: a, effect: NoExecute }]';
+    expect(compile(flags, own).admission.taints).toEqual([{ key: 'a', effect: 'NoExecute' }, taint]);
+    const said = { '--register-with-taints': 'node.cloudprovider.kubernetes.io/uninitialized=false:NoSchedule' };
+    expect(compile({ ...flags, ...said }, '').admission.taints).toEqual([{ ...taint, value: 'false' }]);
+    expect(compile({ '--cloud-provider': 'external' }, '').admission.taints).toEqual([]);
+  });
+
   test('C25: what pods may have of swap, processes and processor time', () => {
     const none = { limitedSwap: false, podPidsLimit: -1, cpuCfsQuota: true, cpuCfsQuotaPeriodMs: 100 };
     for (const behavior of ['""', 'NoSwap']) {
@@ -232,8 +242,8 @@ describe('flags are checked too', () => {
     ],
     [
       '--cloud-provider',
-      'external',
-      '--cloud-provider: expected nothing, as a node of a cloud provider is not supported in this version, got "external"',
+      'aws',
+      '--cloud-provider: expected "external" or nothing, as the cloud providers inside of Kubernetes are gone, got "aws"',
     ],
     ['--root-dir', '', '--root-dir: expected a directory other than /, got ""'],
     ['--root-dir', '//', '--root-dir: expected a directory other than /, got "//"'],

@@ -2,8 +2,10 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { processOf } from '../../../host/runningProcess.ts';
 import type { ExecFields } from '../../../node/config/execFields.ts';
 import { askProgram } from '../../../node/credentials/execProgram.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
 
 const V1 = 'client.authentication.k8s.io/v1';
 let folder = '';
@@ -88,4 +90,11 @@ test('one that is not there has a hint, and one that does not end is given up', 
     'users: "u": exec: /nowhere/login cannot be run: no such program: install it\\nso',
   );
   await expect(ask('sleep 60', {}, 200)).rejects.toThrow(/gave no credentials in time$/);
+});
+
+test('what it has started ends with it', async () => {
+  const out = join(folder, 'child');
+  await expect(ask(`sleep 60 & echo $! > ${out}; wait`, {}, 500)).rejects.toThrow(/gave no credentials in time$/);
+  const child = Number(await readFile(out, 'utf8'));
+  await eventually('its child has ended', async () => (await processOf(child)) === undefined);
 });

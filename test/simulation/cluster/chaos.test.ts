@@ -6,19 +6,19 @@ import { clusterStory } from '../../../simulation/stories/clusterStory.ts';
 import { play } from '../../../simulation/stories/play.ts';
 
 /** Small ones; `npm run soak -- --cluster` tells more, and larger ones. */
-test.each([0, 1, 4, 5, 8, 9])('every invariant holds in the drawn story %i, which has a replay', async (seed) => {
+test.each([0, 1, 5, 6, 10, 11])('every invariant holds in the drawn story %i, which has a replay', async (seed) => {
   const { violation, calls } = await play(clusterStory(seed), { invariants, replays: true, cluster: simulatedCluster });
   expect(violation).toBeUndefined();
   expect(calls).toBeGreaterThan(500);
 });
 
 test('a seed gives one story, and that one trace', async () => {
-  expect(clusterStory(12)).toEqual(clusterStory(12));
+  expect(clusterStory(10)).toEqual(clusterStory(10));
   const told = async (seed: number) => {
     const { simulation } = await play(clusterStory(seed), { invariants: [], traces: true, cluster: simulatedCluster });
     return simulation.digest();
   };
-  const [first, again, other] = [await told(12), await told(12), await told(16)];
+  const [first, again, other] = [await told(10), await told(10), await told(15)];
   expect(again).toBe(first);
   expect(other).not.toBe(first);
 });

@@ -11,9 +11,9 @@ import { reasonOf, unreached } from '../../../simulation/coverage/unreached.ts';
 import { invariants } from '../../../simulation/invariants/all.ts';
 import type { Violation } from '../../../simulation/invariants/invariant.ts';
 import { play } from '../../../simulation/stories/play.ts';
+import { playPointed } from '../../../simulation/stories/playPointed.ts';
 import { pointedStories } from '../../../simulation/stories/pointedStories.ts';
 import { shortStories } from '../../../simulation/stories/shortStories.ts';
-import { striking } from '../../../simulation/stories/striking.ts';
 
 const lamp = createMachine({
   id: 'lamp',
@@ -94,9 +94,8 @@ const brokenBy = (title: string): Promise<Violation | undefined> => {
   return told;
 };
 async function tellPointed(title: string): Promise<Violation | undefined> {
-  const { struck, ...story } = pointedStories[title] ?? { struck: [], moments: [], lastsMs: 0 };
-  const faults = striking(struck);
-  return (await play({ seed: 1, faults: [], ...story }, { invariants, faults, inspect: byPointed.note })).violation;
+  const story = pointedStories[title] ?? { struck: [], moments: [], lastsMs: 0 };
+  return (await playPointed(story, { invariants, inspect: byPointed.note })).violation;
 }
 
 test.each(Object.keys(pointedStories))('every invariant holds: %s', async (title) => {

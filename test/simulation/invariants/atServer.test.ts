@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ApiPod, PodWrite } from '../../../simulation/cluster/apiPod.ts';
+import type { TokenAsked } from '../../../simulation/cluster/tokenAsked.ts';
 import { atServer } from '../../../simulation/invariants/atServer.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 
@@ -9,6 +10,9 @@ const web: ApiPod = {
 };
 const own = (status: object) => ({ metadata: { uid: 'uid-1', namespace: 'default', name: 'web' }, status });
 const MINUTE = 60_000;
+const TOKEN: TokenAsked = {
+  ...{ path: '/token', podUid: 'uid-1', podName: 'web', audience: 'vault', seconds: 600, isMade: true },
+};
 
 /** What is said of a node and its server. */
 function watchedServer() {
@@ -17,7 +21,11 @@ function watchedServer() {
     ...{ touchedAt: 0, elapsed: 0, isTroubled: false, isDeletedByNode: true },
     ...{ pods: [web] as readonly ApiPod[], here: [own(web.status)] as readonly object[], running: [] as object[] },
   };
-  let tell: (write: PodWrite) => void = () => {};
+  const listeners: ((write: PodWrite) => void)[] = [];
+  const tell = (write: PodWrite) => {
+    for (const each of listeners) each(write);
+  };
+  let tellToken: (asked: TokenAsked) => void = () => {};
   let tellIdle: (path: string, patch: string) => void = () => {};
   const watched = {
     agent: { pods: () => state.here },
@@ -39,7 +47,11 @@ function watchedServer() {
     cluster: {
       ...{
         watchPods: (on: typeof tell) => {
-          tell = on;
+          listeners.push(on);
+        },
+        watchObjects: () => {},
+        onToken: (on: typeof tellToken) => {
+          tellToken = on;
         },
         onIdlePatch: (on: typeof tellIdle) => {
           tellIdle = on;
@@ -58,6 +70,11 @@ function watchedServer() {
     ...{ state, following, said },
     write: (type: PodWrite['type'], before: ApiPod | undefined, now: ApiPod) => {
       tell({ type, before, now });
+      return said();
+    },
+    askToken: (after: number, more: Partial<TokenAsked> = {}) => {
+      state.elapsed += after;
+      tellToken({ ...TOKEN, ...more });
       return said();
     },
     idlePatch: () => tellIdle('/web/status', '{}'),
@@ -163,4 +180,32 @@ test('while nothing happens nothing is asked but that the node is alive', () => 
 
 test('of a node without a cluster nothing is said', () => {
   expect(atServer.follow({ cluster: undefined } as unknown as Watched, () => {})).toEqual({});
+});
+
+test('another token is asked for when the last one gets old, or is lost', () => {
+  const { askToken, following } = watchedServer();
+  const tooSoon = ['another token is asked for web, whose last one holds for 600 s'];
+  expect(askToken(1)).toEqual([]);
+  expect(askToken(7 * MINUTE)).toEqual(tooSoon);
+  expect(askToken(8 * MINUTE - 10_000)).toEqual([]);
+  expect(askToken(0, { audience: 'other' })).toEqual([]);
+  expect(askToken(0, { podUid: 'uid-2' })).toEqual([]);
+  following.onCall?.(
+    { room: 'api', name: 'create serviceaccounts/token', about: '/token', writes: true },
+    { kind: 'hang' },
+  );
+  expect(askToken(1_000)).toEqual([]);
+  following.onLifeBegan?.();
+  expect(askToken(1_000)).toEqual([]);
+  following.beforeJump?.();
+  expect(askToken(1_000)).toEqual([]);
+  expect(askToken(1_000)).toEqual(tooSoon);
+});
+
+test('no token is asked for a pod of which the node has heard that it is gone', () => {
+  const { askToken, write } = watchedServer();
+  write('DELETED', web, phase('Failed'));
+  expect(askToken(MINUTE, { isMade: false })).toEqual([]);
+  expect(askToken(1, { isMade: false })).toEqual(['a token is asked for web, which is gone from the API server']);
+  expect(askToken(1, { isMade: false, podUid: 'uid-2' })).toEqual([]);
 });

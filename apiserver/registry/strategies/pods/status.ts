@@ -111,9 +111,13 @@ function transitionCauses(
   });
 }
 
-/** By the policy of the container, or else of the pod (`ContainerShouldRestart` of `api/v1/pod`). */
+/**
+ * By the policy of the container, or else of the pod (`ContainerShouldRestart` of `api/v1/pod`); where the end of one may
+ * restart all of them, any does (`AllContainersCouldRestart`).
+ */
 function mayRestart(spec: JsonObject, list: string, name: string, exitCode: number): boolean {
   if (list === 'ephemeralContainerStatuses') return false;
+  if (couldRestartAll(spec)) return true;
   const containers = objectsAt(spec, list === 'containerStatuses' ? 'containers' : 'initContainers');
   const container = containers.find((each) => textAt(each, 'name') === name);
   const rule = objectsAt(container ?? {}, 'restartPolicyRules').find((each) => ruleMatches(each, exitCode));
@@ -127,6 +131,11 @@ function mayRestart(spec: JsonObject, list: string, name: string, exitCode: numb
       return true;
   }
 }
+
+const couldRestartAll = (spec: JsonObject): boolean =>
+  [...objectsAt(spec, 'initContainers'), ...objectsAt(spec, 'containers')].some((container) =>
+    objectsAt(container, 'restartPolicyRules').some((rule) => textAt(rule, 'action') === 'RestartAllContainers'),
+  );
 
 function ruleMatches(rule: JsonObject, exitCode: number): boolean {
   const exitCodes = objectAt(rule, 'exitCodes');

@@ -1,0 +1,62 @@
+/** Which requests for tokens have no reason: for a pod that is gone, or while the last one is as good as new. */
+import type { TokenAsked } from '../cluster/tokenAsked.ts';
+import type { Fate, OutsideCall } from '../outside.ts';
+import type { Watched } from './invariant.ts';
+import { Undisturbed } from './undisturbed.ts';
+
+const SECOND_MS = 1_000;
+const DAY_MS = 24 * 3_600_000;
+/** A token is renewed when so much of its life is over, or a little sooner (`pkg/kubelet/token/token_manager.go`). */
+const SHARE = 0.8;
+const SOONER_MS = 10_000;
+/** A timer may be early, and calls overtake each other. */
+const SLACK_MS = 2_000;
+/** By then the node has heard that a pod is gone. */
+const HEARS_WITHIN_MS = 60_000;
+
+const keyOf = ({ podUid, path, audience, seconds }: TokenAsked): string =>
+  JSON.stringify([podUid, path, audience, seconds]);
+
+export class TokenRequests {
+  readonly #watched: Watched;
+  readonly #undisturbed: Undisturbed;
+  /** When each was made last, by the time that no jump of the clock changes. */
+  readonly #madeAt = new Map<string, number>();
+  /** When pods went from the server. */
+  readonly #goneAt = new Map<string, number>();
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+    this.#undisturbed = new Undisturbed(watched);
+    watched.cluster?.watchPods(({ type, now: { uid } }) => {
+      if (type === 'DELETED') this.#goneAt.set(uid, this.#now);
+    });
+  }
+
+  get #now(): number {
+    return this.#watched.host.clock.elapsed;
+  }
+
+  noteCall(call: OutsideCall, fate: Fate | undefined): void {
+    this.#undisturbed.noteCall(call, fate);
+  }
+
+  /** The clock is set, or another agent begins, which has none; or a call was given up, and with it its answer. */
+  readonly disturb = (): void => this.#undisturbed.disturb();
+
+  /** What is wrong with a request that the server has answered. */
+  note(asked: TokenAsked): string[] {
+    const { podUid, podName, seconds, isMade } = asked;
+    const { since } = this.#undisturbed;
+    const gone = this.#goneAt.get(podUid);
+    const madeAt = this.#madeAt.get(keyOf(asked));
+    const good = Math.min(seconds * SECOND_MS * SHARE, DAY_MS) - SOONER_MS - SLACK_MS;
+    if (isMade) this.#madeAt.set(keyOf(asked), this.#now);
+    const isGone = gone !== undefined && this.#now - Math.max(gone, since) > HEARS_WITHIN_MS;
+    const isGood = madeAt !== undefined && madeAt > since && this.#now - madeAt < good;
+    return [
+      ...(isGone ? [`a token is asked for ${podName}, which is gone from the API server`] : []),
+      ...(isGood ? [`another token is asked for ${podName}, whose last one holds for ${seconds} s`] : []),
+    ];
+  }
+}

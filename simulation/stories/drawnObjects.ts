@@ -1,0 +1,142 @@
+/** What pods of a cluster get of it, drawn: objects that come, change and go, and pods that show them and take variables of them. */
+import type { ApiObject, ObjectKind } from '../cluster/apiObject.ts';
+import { API_PARTS, PART_TROUBLES } from '../cluster/partTroubles.ts';
+import type { Random } from '../random.ts';
+import type { Manifest, ManifestContainer } from './manifests.ts';
+import type { ClusterDeed, Moment } from './story.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** Few of each kind: several pods have the same one. */
+const NAMES: Readonly<Record<ObjectKind, readonly string[]>> = {
+  ConfigMap: ['config-0', 'config-1'],
+  Secret: ['secret-0', 'secret-1'],
+  ClusterTrustBundle: ['anchors-0'],
+};
+const KINDS: readonly ObjectKind[] = ['ConfigMap', 'ConfigMap', 'Secret', 'Secret', 'ClusterTrustBundle'];
+const KEYS = ['a', 'b', 'c'] as const;
+/** The shortest that a server gives, and so short that a story sees it renewed. */
+const LIFETIMES = [600, 600, 900, 3_600] as const;
+
+/** Now and then it lacks a key that somebody shows, or is never to change again. */
+function objectOf(of: ObjectKind, name: string, random: Random): ApiObject {
+  const keys = random.chance(0.7) ? KEYS : KEYS.filter(() => random.chance(0.6));
+  const data = Object.fromEntries(keys.map((key) => [key, `${key} ${random.between(1, 9_999)}`]));
+  const isFinal = of !== 'ClusterTrustBundle' && random.chance(0.1);
+  return { of, name, data, ...(isFinal ? { immutable: true } : {}) };
+}
+
+function drawnObject(random: Random): ApiObject {
+  const of = random.pick(KINDS);
+  return objectOf(of, random.pick(NAMES[of]), random);
+}
+
+/** Most of what pods name is there from the start. */
+export const firstObjects = (random: Random): Moment[] =>
+  Object.entries(NAMES).flatMap(([of, names]) =>
+    names
+      .filter(() => random.chance(0.85))
+      // The keys are kinds.
+      .map(
+        (name): Moment => ({ at: 0, deed: { kind: 'putObject', object: objectOf(of as ObjectKind, name, random) } }),
+      ),
+  );
+
+const spell = (random: Random): number => random.pick([random.between(0, MINUTE), random.between(0, 10 * MINUTE)]);
+
+/** What can be done to objects, to what the server has of them, and to the clock, by which tokens get old. */
+export const objectDeeds: readonly (readonly [weight: number, draw: (random: Random) => ClusterDeed])[] = [
+  [14, (random) => ({ kind: 'putObject', object: drawnObject(random) })],
+  [4, (random) => ({ kind: 'remakeObject', object: drawnObject(random) })],
+  [
+    4,
+    (random) => {
+      const { of, name } = drawnObject(random);
+      return { kind: 'deleteObject', of, name };
+    },
+  ],
+  [
+    7,
+    (random) => ({
+      ...{ kind: 'apiPart', part: random.pick(API_PARTS), how: random.pick(PART_TROUBLES), forMs: spell(random) },
+    }),
+  ],
+];
+
+/** The host is suspended for a while, or somebody sets its clock. */
+export const JUMPS = [5 * MINUTE, 20 * MINUTE, 60 * MINUTE, -SECOND, -10 * MINUTE] as const;
+
+const optionally = (random: Random) => (random.chance(0.3) ? { optional: true } : {});
+const itemsOf = (random: Random) =>
+  random.chance(0.3) ? { items: [{ key: random.pick(KEYS), path: 'below/it' }] } : {};
+
+const configMapOf = (random: Random): object => ({
+  ...{ name: random.pick(NAMES.ConfigMap), ...optionally(random), ...itemsOf(random) },
+});
+const secretOf = (random: Random, field: 'name' | 'secretName'): object => ({
+  ...{ [field]: random.pick(NAMES.Secret), ...optionally(random), ...itemsOf(random) },
+});
+const tokenOf = (random: Random): object => ({
+  ...{ path: 'token', expirationSeconds: random.pick(LIFETIMES) },
+  ...(random.chance(0.4) ? { audience: 'vault' } : {}),
+});
+const anchorsOf = (random: Random): object => ({
+  ...{ path: 'anchors.pem', name: random.pick(NAMES.ClusterTrustBundle), ...optionally(random) },
+});
+
+function projected(random: Random): object {
+  const all: readonly object[] = [
+    { serviceAccountToken: tokenOf(random) },
+    { configMap: configMapOf(random) },
+    { secret: secretOf(random, 'name') },
+    { clusterTrustBundle: anchorsOf(random) },
+    { downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+  ];
+  const [token] = all;
+  // Two objects of one path would show which comes last.
+  const some = random.some(all.slice(1), 2);
+  return { projected: { sources: token && random.chance(0.7) ? [token, ...some] : some } };
+}
+
+const drawnVolume = (random: Random): object =>
+  random.pick([
+    () => ({ configMap: configMapOf(random) }),
+    () => ({ secret: secretOf(random, 'secretName') }),
+    () => projected(random),
+    () => projected(random),
+  ])();
+
+function drawnVariables(random: Random): Partial<ManifestContainer> {
+  const key = random.pick(KEYS);
+  const from = (name: string, kind: 'configMapKeyRef' | 'secretKeyRef', named: string) => ({
+    ...{ name, valueFrom: { [kind]: { name: named, key, ...optionally(random) } } },
+  });
+  const env = [
+    ...(random.chance(0.6) ? [from('CONFIG', 'configMapKeyRef', random.pick(NAMES.ConfigMap))] : []),
+    ...(random.chance(0.6) ? [from('SECRET', 'secretKeyRef', random.pick(NAMES.Secret))] : []),
+  ];
+  const all = random.chance(0.4)
+    ? { envFrom: [{ prefix: 'ALL_', configMapRef: { name: random.pick(NAMES.ConfigMap), ...optionally(random) } }] }
+    : {};
+  return { ...(env.length > 0 ? { env } : {}), ...all };
+}
+
+/** The same pod, which needs some of it too. */
+export function withObjects({ spec, ...pod }: Manifest, random: Random): Manifest {
+  const volumes = Array.from({ length: random.between(0, 2) }, (_, index) => ({
+    ...{ name: `objects-${index}`, ...drawnVolume(random) },
+  }));
+  const mounts = volumes.map(({ name }) => ({ name, mountPath: `/objects/${name}` }));
+  const variables = random.chance(0.4) ? drawnVariables(random) : {};
+  const containers = spec.containers.map((each) => ({
+    ...each,
+    ...variables,
+    ...(each.env || variables.env ? { env: [...(each.env ?? []), ...(variables.env ?? [])] } : {}),
+    ...(mounts.length > 0 ? { volumeMounts: [...(each.volumeMounts ?? []), ...mounts] } : {}),
+  }));
+  return {
+    ...pod,
+    spec: { ...spec, containers, ...(volumes.length > 0 ? { volumes: [...(spec.volumes ?? []), ...volumes] } : {}) },
+  };
+}

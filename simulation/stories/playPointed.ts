@@ -1,0 +1,14 @@
+/** Tells a story that leads to a certain situation. */
+import { simulatedCluster } from '../cluster/simulatedCluster.ts';
+import { type Outcome, type PlayOptions, play } from './play.ts';
+import type { PointedStory } from './pointed/pointedStory.ts';
+import { striking } from './striking.ts';
+
+/** `options` leave open where the node lives, and what strikes it: the story says that. */
+export function playPointed(
+  { struck, inCluster = false, ...story }: PointedStory,
+  options: Omit<PlayOptions, 'faults' | 'cluster'>,
+): Promise<Outcome> {
+  const cluster = inCluster ? simulatedCluster : undefined;
+  return play({ seed: 1, faults: [], ...story }, { ...options, cluster, faults: striking(struck) });
+}

@@ -1,0 +1,109 @@
+/** Faults in what pods get of a cluster, which stories of its objects and tokens find. */
+import { IN_CLUSTER } from '../../simulation/hunt.ts';
+import { objects } from '../../simulation/stories/pointed/objects.ts';
+import type { SeededFault } from './seededFault.ts';
+
+const TITLES = Object.keys(objects);
+const told = (title: string): number => IN_CLUSTER + TITLES.indexOf(title);
+
+export const faultsOfObjects: readonly SeededFault[] = [
+  {
+    name: 'object-not-told',
+    breaks: 'pods are not told that a ConfigMap or a Secret has changed',
+    file: 'actors/objects/objectStore.ts',
+    find: 'if (isNews) this.#news.changed(known.users.keys());',
+    put: 'if (isNews && object === undefined) this.#news.changed(known.users.keys());',
+    story: told('a ConfigMap changes all the time'),
+  },
+  {
+    name: 'object-not-seen',
+    breaks: 'what was not there when it was looked for first is never seen',
+    file: 'actors/objects/watchedObject.ts',
+    find: '    this.#object = object ?? null;',
+    put: '    this.#object = this.#object === null ? null : (object ?? null);',
+    story: told('a pod waits for a ConfigMap, and then for a key of it'),
+  },
+  {
+    name: 'object-not-looked-at',
+    breaks: 'what a volume shows is not looked at again where nobody watches it',
+    file: 'actors/objects/fetchedObject.ts',
+    find: 'if (!isShown || now',
+    put: 'if (isShown || now',
+    story: told('objects are looked at now and then'),
+  },
+  {
+    name: 'bundle-not-told',
+    breaks: 'pods are not told that a trust bundle has changed',
+    file: 'actors/objects/clusterTrustBundles.ts',
+    find: 'if (changed.length > 0)',
+    put: 'if (changed.length > Infinity)',
+    story: told('trust anchors change'),
+  },
+  {
+    name: 'keys-stay',
+    breaks: 'a volume goes on to show the names of keys that are gone',
+    file: 'volume/atomicFiles.ts',
+    find: 'entry.isSymbolicLink() && !wanted.has(entry.name)',
+    put: 'entry.isSymbolicLink() && wanted.size > 99',
+    story: told('keys go from a ConfigMap, and others come'),
+  },
+  {
+    name: 'shown-twice',
+    breaks: 'the files of a volume are put in their place twice',
+    file: 'volume/atomicFiles.ts',
+    find: '    await files.rename(path.join(directory, NEXT), path.join(directory, DATA));\n',
+    put:
+      '    await files.rename(path.join(directory, NEXT), path.join(directory, DATA));\n' +
+      '    await files.symlink(shown, path.join(directory, NEXT));\n' +
+      '    await files.rename(path.join(directory, NEXT), path.join(directory, DATA));\n',
+    story: told('keys go from a ConfigMap, and others come'),
+  },
+  {
+    name: 'restart-for-object',
+    breaks: 'a container ends because a ConfigMap of its pod has changed',
+    file: 'machines/pod/chart.ts',
+    find: "enqueue.sendTo(containerId(name), { type: 'container.objectsChanged' });",
+    put: "enqueue.sendTo(containerId(name), { type: 'container.stop', graceSeconds: 1 });",
+    story: told('a ConfigMap changes all the time'),
+  },
+  {
+    name: 'variable-of-another-key',
+    breaks: 'a container gets the first key of a ConfigMap, whichever it asks for',
+    file: 'pod/environment/configValues.ts',
+    find: 'const value = object?.data.get(key);',
+    put: 'const value = object?.data.has(key) ? [...object.data.values()][0] : undefined;',
+    story: told('a pod waits for a ConfigMap, and then for a key of it'),
+  },
+  {
+    name: 'token-not-renewed',
+    breaks: 'tokens are not renewed',
+    file: 'machines/volume/setup.ts',
+    find: "mounted?.kind === 'path' ? mounted.renewAt : undefined;",
+    put: "mounted?.kind === 'path' && mounted.own !== true ? mounted.renewAt : undefined;",
+    story: told('tokens are renewed for an hour'),
+  },
+  {
+    name: 'token-of-another-pod',
+    breaks: 'pods of one service account share a token',
+    file: 'actors/objects/serviceAccountTokens.ts',
+    find: '    const { uid } = pod.metadata;\n',
+    put: "    const uid = '';\n",
+    story: told('tokens are renewed for an hour'),
+  },
+  {
+    name: 'token-for-the-gone',
+    breaks: 'a token is asked for a pod that is gone from the API server',
+    file: 'actors/objects/serviceAccountTokens.ts',
+    find: 'if (this.#parts.isGone(pod.metadata)) {',
+    put: 'if (this.#parts.isGone(pod.metadata) && now.monotonic < 0) {',
+    story: told('a pod is taken away by force, and runs on for longer than its token holds'),
+  },
+  {
+    name: 'token-each-time',
+    breaks: 'another token is asked for whenever a volume is looked at',
+    file: 'actors/objects/serviceAccountTokens.ts',
+    find: 'if (held.dueIn(now) > EARLY_MS) return false;',
+    put: 'if (held.dueIn(now) > EARLY_MS * 3_600) return false;',
+    story: told('a pod shows everything that a cluster has for it, and all of it changes'),
+  },
+];
