@@ -11,7 +11,7 @@ import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
 import { podManifest, shell } from './support/manifests.ts';
 
-const cluster = await forAllTests(testCluster);
+const cluster = await forAllTests(() => testCluster({ page: '127.0.0.1:0' }));
 const NAMESPACE = '/api/v1/namespaces/shop';
 const SECRET = 'hunter2-of-the-shop';
 
@@ -131,7 +131,17 @@ describe('a pod that names a ConfigMap and a Secret', () => {
   });
 });
 
-test('no value of a Secret leaves the agent: not by its log, its arguments, its files, events or statuses', async () => {
+test('no value of a Secret leaves the agent: not by its log, its arguments, its files, events, statuses or page', async () => {
+  const { uid } = (await podOf('web')).metadata;
+  const page = await eventually(
+    'it says where its page is',
+    () => /look at it on (http:\S+)/.exec(cluster.agent.out())?.[1],
+  );
+  for (const question of ['snapshot', 'rail', `object?uid=${uid}`, `story?uid=${uid}`, `detail?path=pod/${uid}`]) {
+    const answer = await fetch(new URL(`/api/${question}`, page));
+    const shown = await answer.text();
+    expect([question, answer.status, shown.includes(SECRET)]).toEqual([question, 200, false]);
+  }
   expect(`${cluster.agent.out()}${cluster.agent.err()}`).not.toContain(SECRET);
   expect(await readFile(`/proc/${cluster.agent.pid}/cmdline`, 'utf8')).not.toContain(SECRET);
   for (const path of ['events', 'pods'])

@@ -26,13 +26,16 @@ async function losePod({ metadata: { uid } }: Pod): Promise<void> {
   const { cri } = node.runtime;
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
   for (const { id: podSandboxId } of items.filter(({ metadata }) => metadata?.uid === uid)) {
-    await cri.stopPodSandbox({ podSandboxId }, { signal: noAbort });
+    const isDone = (call: Promise<unknown>) =>
+      call.then(
+        () => true,
+        () => undefined,
+      );
+    // The agent, which sees it end, stops it as well: who is second finds no network there to take down.
+    await eventually('its sandbox is stopped', () => isDone(cri.stopPodSandbox({ podSandboxId }, { signal: noAbort })));
     // A container that the agent is just starting in it is not removed yet.
-    const remove = () => cri.removePodSandbox({ podSandboxId }, { signal: noAbort });
     await eventually('its sandbox is removed', () =>
-      remove()
-        .then(() => true)
-        .catch(() => undefined),
+      isDone(cri.removePodSandbox({ podSandboxId }, { signal: noAbort })),
     );
   }
 }

@@ -24,7 +24,8 @@ export interface TestCluster {
   end(): Promise<void>;
 }
 
-export async function testCluster(): Promise<TestCluster> {
+/** `page` is the address of the node's page, if it has one. */
+export async function testCluster({ page = '' }: { readonly page?: string } = {}): Promise<TestCluster> {
   const node = await upNode();
   const server = await ApiServer.start(systemClock);
   const served = await server.serve();
@@ -32,7 +33,7 @@ export async function testCluster(): Promise<TestCluster> {
   let { close } = served;
   const [admins, nodes] = ['admin', 'node'].map((name) => join(node.directory, `${name}.kubeconfig`));
   const authorities = join(node.directory, 'ca.crt');
-  const args = ['--kubeconfig', String(nodes), '--client-ca-file', authorities, '--inspect-address', ''];
+  const args = ['--kubeconfig', String(nodes), '--client-ca-file', authorities, '--inspect-address', page];
   const end = async () => {
     await node.end();
     server.close();
