@@ -9,10 +9,9 @@ import type { Inspected } from '../inspect/inspected.ts';
 import type { PageServer } from '../inspect/server.ts';
 import { messageOf } from '../pod/failure.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import { keptTrying, RETRY_MS } from './keptTrying.ts';
 import { packageDirectory } from './places.ts';
 
-/** Another process may have the address for a while. */
-const RETRY_MS = 5_000;
 const TOKEN_BYTES = 24;
 
 interface PageOptions {
@@ -33,37 +32,17 @@ export function startPage(options: PageOptions): { close(): Promise<void> } {
   const { config, logger, clock = systemClock, onServed } = options;
   const { inspect } = config;
   if (inspect === undefined) return { close: async () => {} };
-  let served: Promise<PageServer | undefined> = Promise.resolve(undefined);
-  let timer: unknown;
-  let isClosed = false;
-  let told = '';
-  const attempt = async (): Promise<PageServer | undefined> => {
-    try {
-      const server = await serve(options, inspect);
+  return keptTrying({
+    make: () => serve(options, inspect),
+    clock,
+    onMade: ({ url: own }) => {
       // The token is for nobody who reads the log.
-      const url = `${new URL(server.url).origin}/`;
+      const url = `${new URL(own).origin}/`;
       logger.info({ url }, `the page is at ${url}`);
-      onServed?.(server.url);
-      return server;
-    } catch (error) {
-      const why = messageOf(error);
-      if (why !== told) logger.warn(`no page, retrying every ${RETRY_MS / 1_000} s: ${why}`);
-      told = why;
-      if (!isClosed) timer = clock.setTimeout(begin, RETRY_MS);
-      return undefined;
-    }
-  };
-  const begin = () => {
-    served = attempt();
-  };
-  begin();
-  return {
-    close: async () => {
-      isClosed = true;
-      clock.clearTimeout(timer);
-      await (await served)?.close();
+      onServed?.(own);
     },
-  };
+    onProblem: (why) => logger.warn(`no page, retrying every ${RETRY_MS / 1_000} s: ${why}`),
+  });
 }
 
 async function serve(

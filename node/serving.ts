@@ -14,12 +14,12 @@ import type { TokenOwner } from '../serving/access/authentication.ts';
 import { tokensIn } from '../serving/access/tokenFile.ts';
 import type { Route } from '../serving/exchange.ts';
 import { healthRoutes, PING } from '../serving/listener/health.ts';
-import { keptTrying } from '../serving/listener/keptTrying.ts';
 import { type Listener, listen, listenPlain } from '../serving/listener/listener.ts';
 import { issuedPair, selfSignedPair, textOf } from '../serving/listener/servingCertificate.ts';
 import { StreamSessions } from '../serving/streaming/sessions.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { ServingConfig } from './config/serving.ts';
+import { keptTrying } from './keptTrying.ts';
 import { servedRoutes } from './servedRoutes.ts';
 
 export interface ServingParts {

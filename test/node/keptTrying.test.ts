@@ -1,7 +1,7 @@
 /** What is tried until it can be had. */
 import { expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { keptTrying, RETRY_MS } from '../../../serving/listener/keptTrying.ts';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { keptTrying, RETRY_MS } from '../../node/keptTrying.ts';
 
 function tried(answers: readonly string[]) {
   const clock = new SimulatedClock();
