@@ -3,6 +3,7 @@ import { jsonOf } from './answer.ts';
 import { linesOf, startOf, textOf } from './body.ts';
 import type { Clock } from './clock.ts';
 import { KubeError, kubeErrorOf } from './kubeError.ts';
+import { pause } from './pause.ts';
 import { type Rate, RateLimit } from './rateLimit.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from './transport.ts';
 
@@ -98,7 +99,7 @@ export class KubeClient {
         // Whoever has to wait longer than a call may take does so where that can be seen.
         if (wait === undefined || wait > LONGEST_WAIT_MS || wait >= left) throw error;
         left -= wait;
-        await this.#pause(wait, signal);
+        await pause(wait, this.#options.clock, signal);
       }
     }
   }
@@ -108,7 +109,7 @@ export class KubeClient {
     const wait = this.#limit?.take() ?? 0;
     if (wait === 0) return;
     try {
-      await this.#pause(wait, signal);
+      await pause(wait, this.#options.clock, signal);
     } catch (error) {
       this.#limit?.giveBack();
       throw error;
@@ -144,22 +145,6 @@ export class KubeClient {
     } finally {
       clock.clearTimeout(timer);
     }
-  }
-
-  #pause(ms: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    return new Promise((done, fail) => {
-      if (signal.aborted) return fail(signal.reason);
-      const timer = clock.setTimeout(() => {
-        signal.removeEventListener('abort', giveUp);
-        done();
-      }, ms);
-      const giveUp = () => {
-        clock.clearTimeout(timer);
-        fail(signal.reason);
-      };
-      signal.addEventListener('abort', giveUp, { once: true });
-    });
   }
 }
 

@@ -1,4 +1,5 @@
 /** The paths of the node's API, each with what answers it. */
+import { waitOnce } from '../actors/alarm.ts';
 import type { Clock } from '../actors/clock.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { Cri } from '../cri/calls.ts';
@@ -59,18 +60,10 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
 
 const SYSTEM_LOGS = '/var/log';
 
-/** Counts down by the node's clock. */
-const pauseBy = (clock: Clock) => (ms: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const timer = clock.setTimeout(done, ms);
-    function done() {
-      clock.clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
-  });
+/** Counts down by the node's clock; whoever has gone does not wait. */
+const pauseBy = (clock: Clock) => async (ms: number, signal: AbortSignal) => {
+  if (!signal.aborted) await waitOnce(clock.now() + ms, clock, signal);
+};
 
 /** What is logged here is written at once: nothing waits to be flushed. */
 const LOG: Check = { name: 'log', check: () => {} };

@@ -1,6 +1,7 @@
 /** Questions to the API server: answers are kept for a while, and the same question is asked once at a time. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../kube/clock.ts';
+import { unlessAborted } from '../../pod/unlessAborted.ts';
 import { ExpiringCache } from './expiringCache.ts';
 
 /** What has become of the questions so far. */
@@ -64,7 +65,7 @@ export class Reviews<T> {
       this.#counts.cached += 1;
       return held.value;
     }
-    return await unlessGone(this.#asked(key, ask), gone);
+    return await unlessAborted(this.#asked(key, ask), gone);
   }
 
   #asked(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -107,12 +108,4 @@ export class Reviews<T> {
       clock.clearTimeout(timer);
     }
   }
-}
-
-function unlessGone<T>(answer: Promise<T>, gone: AbortSignal): Promise<T> {
-  return new Promise((done, fail) => {
-    const leave = () => fail(gone.reason);
-    gone.addEventListener('abort', leave, { once: true });
-    answer.then(done, fail).finally(() => gone.removeEventListener('abort', leave));
-  });
 }

@@ -1,6 +1,7 @@
 /** Reviews are tried again where that may help (`DefaultShouldRetry` in `pkg/util/webhook/webhook.go` of apiserver). */
 import type { Clock } from '../../kube/clock.ts';
 import { KubeError } from '../../kube/kubeError.ts';
+import { pause } from '../../kube/pause.ts';
 
 /** How long to wait before each further try, in milliseconds: five in all, each 1.5 times as long as the one before. */
 const WAITS_MS = [500, 750, 1125, 1687] as const;
@@ -34,18 +35,4 @@ function mayPass(error: unknown): boolean {
 function isReset(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > DEEPEST) return false;
   return ('code' in error && error.code === 'ECONNRESET') || isReset(error.cause, depth + 1);
-}
-
-function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((done, fail) => {
-    const giveUp = () => {
-      clock.clearTimeout(timer);
-      fail(signal.reason);
-    };
-    const timer = clock.setTimeout(() => {
-      signal.removeEventListener('abort', giveUp);
-      done();
-    }, ms);
-    signal.addEventListener('abort', giveUp, { once: true });
-  });
 }
