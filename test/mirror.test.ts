@@ -275,7 +275,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/serving/listener/servingCertificate.test.ts': { 'serving/listener': 'selfSigned' },
   'test/node/serving.test.ts': { node: 'servedRoutes' },
   // The logs that the node's server answers with.
-  'test/serving/logs/containerLogs.test.ts': { 'serving/logs': 'answers instant logFile logQuery openInside' },
+  'test/serving/logs/containerLogs.test.ts': {
+    serving: 'answers',
+    'serving/logs': 'instant logFile logQuery openInside writeAll',
+  },
   'test/serving/logs/logScan.test.ts': { 'serving/logs': 'criHeader dockerLine textOut' },
   'test/serving/logs/followLogs.test.ts': { 'serving/logs': 'readLog' },
   'test/serving/logs/systemLogs.test.ts': { 'serving/logs': 'fileAnswer fileServer nodeLogQuery nodeLogs' },

@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { messageOf } from '../../pod/failure.ts';
 import type { Access, Admission } from '../access/access.ts';
+import { type Fixed, NOSNIFF, sendError, sendText } from '../answers.ts';
 import type { Caller, Upgrade } from '../exchange.ts';
-import { cleanPath, type Fixed, type Found, NOSNIFF, type Paths, urlOf, writtenPath } from './paths.ts';
+import { cleanPath, type Found, type Paths, urlOf, writtenPath } from './paths.ts';
 
 export interface Dispatched {
   readonly paths: Paths;
@@ -32,7 +33,7 @@ export async function dispatch(parts: Dispatched, arrived: Arrived): Promise<voi
     if (arrived.signal.aborted) return;
     parts.onError(error);
     if (response.headersSent) response.destroy();
-    else send(response, { code: 500, text: `${messageOf(error)}\n`, headers: NOSNIFF });
+    else sendError(response, 500, messageOf(error));
   }
 }
 
@@ -41,7 +42,7 @@ async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise
   const { url: target = '/', method = 'GET', headers } = request;
   const url = urlOf(target);
   if (url === null) {
-    send(response, { code: 400, text: '400 Bad Request', headers: { connection: 'close' } });
+    sendText(response, { code: 400, text: '400 Bad Request', headers: { connection: 'close' } });
     return;
   }
   const path = cleanPath(url.pathname);
@@ -49,11 +50,11 @@ async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise
   if (found.kind === 'elsewhere') redirect(arrived, found.path, url);
   // Whatever a parser makes of a path, there is one that it is checked and answered by.
   else if (path !== writtenPath(target)) redirect(arrived, path, url);
-  else if (found.kind === 'nothing') send(response, NOT_FOUND);
+  else if (found.kind === 'nothing') sendText(response, NOT_FOUND);
   else {
     const admission = await admitted(access, arrived, path);
     if (signal.aborted) return;
-    if (!admission.isAdmitted) send(response, admission);
+    if (!admission.isAdmitted) sendText(response, admission);
     else await answer(found, arrived, { url, caller: admission.caller });
   }
 }
@@ -63,18 +64,11 @@ async function answer(
   { request, response, upgrade, signal }: Arrived,
   known: { readonly url: URL; readonly caller: Caller },
 ): Promise<void> {
-  if (found.kind === 'fixed') send(response, found.answer);
+  if (found.kind === 'fixed') sendText(response, found.answer);
   else await found.route.answer({ request, response, signal, ...known, ...(upgrade ? { upgrade } : {}) });
 }
 
 const NOT_FOUND: Fixed = { code: 404, text: '404 page not found\n', headers: NOSNIFF };
-const TEXT = { 'content-type': 'text/plain; charset=utf-8' };
-
-/** Sends a plain text. */
-export function send(response: ServerResponse, { code, text, headers }: Fixed): void {
-  response.writeHead(code, { ...TEXT, ...headers, 'content-length': Buffer.byteLength(text) });
-  response.end(text);
-}
 
 /** Go's `http.Redirect`: only who reads gets a text. */
 function redirect({ request, response }: Arrived, path: string, { search }: URL): void {

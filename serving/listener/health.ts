@@ -1,9 +1,8 @@
 /** Whether the node works, for those who ask over HTTP (`pkg/server/healthz/healthz.go` of apiserver). */
 import type { ServerResponse } from 'node:http';
 import { messageOf } from '../../pod/failure.ts';
+import { NOSNIFF, sendError, sendText } from '../answers.ts';
 import type { Route } from '../exchange.ts';
-import { send } from './dispatch.ts';
-import { NOSNIFF } from './paths.ts';
 
 export interface Check {
   readonly name: string;
@@ -38,10 +37,9 @@ function answerAll(checks: readonly Check[], query: URLSearchParams, response: S
   const matched = unknown.map((name) => JSON.stringify(name)).join(',');
   const warning = `warn: some health checks cannot be excluded: no matches for ${matched}\n`;
   const told = lines.map(({ text }) => text).join('') + (unknown.length > 0 ? warning : '');
-  if (!lines.every(({ isGood }) => isGood))
-    send(response, { code: 500, text: `${told}healthz check failed\n`, headers: NOSNIFF });
+  if (!lines.every(({ isGood }) => isGood)) sendError(response, 500, `${told}healthz check failed`);
   else
-    send(response, {
+    sendText(response, {
       code: 200,
       text: query.has('verbose') ? `${told}healthz check passed\n` : 'ok',
       headers: NOSNIFF,
@@ -50,8 +48,8 @@ function answerAll(checks: readonly Check[], query: URLSearchParams, response: S
 
 function answerOne(check: Check, response: ServerResponse): void {
   const why = failureOf(check);
-  if (why === undefined) send(response, { code: 200, text: 'ok' });
-  else send(response, { code: 500, text: `internal server error: ${why}\n`, headers: NOSNIFF });
+  if (why === undefined) sendText(response, { code: 200, text: 'ok' });
+  else sendError(response, 500, `internal server error: ${why}`);
 }
 
 function failureOf({ check }: Check): string | undefined {

@@ -1,7 +1,7 @@
 /** What the server tells of its own process: `/statusz` and `/flagz`, and the configuration at `/configz`. */
 import type { ServerResponse } from 'node:http';
+import { sendJson, sendText } from '../answers.ts';
 import type { Route } from '../exchange.ts';
-import { send } from './dispatch.ts';
 
 interface Status {
   /** Milliseconds since the epoch. */
@@ -55,9 +55,7 @@ export const flagzRoute = (flags: ReadonlyMap<string, string>): Route => ({
 export const configzRoute = (config: () => Promise<object> | object): Route => ({
   tree: '/configz',
   answer: async ({ response }) => {
-    const body = Buffer.from(JSON.stringify({ kubeletconfig: await config() }));
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
-    response.end(body);
+    sendJson(response, JSON.stringify({ kubeletconfig: await config() }));
   },
 });
 
@@ -72,14 +70,12 @@ function tell(response: ServerResponse, accept: string | undefined, { kind, text
   const types = (accept ?? '').split(',').map((each) => each.replaceAll(/\s|;q=[\d.]+/g, ''));
   if (types.includes(JSON_TYPE(kind))) {
     const object = { kind, apiVersion: 'config.k8s.io/v1beta1', metadata: { name: 'kubelet' }, ...fields };
-    const body = Buffer.from(JSON.stringify(object));
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
-    response.end(body);
+    sendJson(response, JSON.stringify(object));
     return;
   }
   const takesText = types.some((type) => ['', '*/*', 'text/*', 'text/plain'].includes(type));
-  if (takesText) send(response, { code: 200, text: `\nkubelet ${kind.toLowerCase()}${NOTE}${text}\n` });
-  else send(response, { code: 406, text: `the server only supports text/plain and ${JSON_TYPE(kind)}\n` });
+  if (takesText) sendText(response, { code: 200, text: `\nkubelet ${kind.toLowerCase()}${NOTE}${text}\n` });
+  else sendText(response, { code: 406, text: `the server only supports text/plain and ${JSON_TYPE(kind)}\n` });
 }
 
 function upFor(seconds: number): string {

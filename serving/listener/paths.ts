@@ -2,6 +2,7 @@
  * The paths of a node's server, as a kubelet has them (`pkg/kubelet/server/server.go`): which there are, how far each reaches,
  * and what a request to one is answered by that is not for it.
  */
+import { type Fixed, NOSNIFF } from '../answers.ts';
 import type { Route } from '../exchange.ts';
 
 /** Those of its parts that a configuration can turn off. */
@@ -66,13 +67,6 @@ interface Placed extends Place {
   readonly disabled?: string;
 }
 
-/** An answer that is the same for everybody. */
-export interface Fixed {
-  readonly code: number;
-  readonly text: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** What is found at a path. */
 export type Found =
   | { readonly kind: 'nothing' }
@@ -130,8 +124,6 @@ export class Paths {
   }
 }
 
-/** As Go's errors have it. */
-export const NOSNIFF = { 'x-content-type-options': 'nosniff' };
 const NOT_ACCEPTABLE = '406: Not Acceptable\n\nAvailable representations: application/json';
 
 const fixed = (code: number, text: string, headers?: Fixed['headers']): Found => ({

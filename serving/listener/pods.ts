@@ -6,6 +6,7 @@ import { ContainerState, PodSandboxState } from '../../cri/generated/runtime.ts'
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
 import { startLimit } from '../../host/limit.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import { sendJson } from '../answers.ts';
 import type { Route } from '../exchange.ts';
 
 interface PodsParts {
@@ -19,8 +20,7 @@ interface PodsParts {
 export const podsRoute = ({ pods }: Pick<PodsParts, 'pods'>): Route => ({
   tree: '/pods',
   answer: async ({ response }) => {
-    const items = pods();
-    sendJson(response, `${JSON.stringify({ ...LIST, items: items.length > 0 ? items : null })}\n`);
+    sendList(response, pods());
   },
 });
 
@@ -41,7 +41,7 @@ export const runningPodsRoute = ({ cri, limitMs }: Omit<PodsParts, 'pods'>): Rou
         items.filter(({ state }) => state === PodSandboxState.SANDBOX_READY),
         containers.filter(({ state }) => state === ContainerState.CONTAINER_RUNNING),
       );
-      sendJson(response, `${JSON.stringify({ ...LIST, items: running.length > 0 ? running : null })}\n`);
+      sendList(response, running);
     } finally {
       limit.end();
     }
@@ -66,10 +66,9 @@ const runningContainer = ({ labels, metadata, image, imageRef }: wire.Container)
 });
 
 /** As Go's encoder writes it where `<`, `>` and `&` are concerned; a slow client holds this text, and no more. */
-function sendJson(response: ServerResponse, text: string): void {
-  const body = Buffer.from(text.replaceAll(/[<>&\u2028\u2029]/g, escaped));
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
-  response.end(body);
+function sendList(response: ServerResponse, items: readonly object[]): void {
+  const text = `${JSON.stringify({ ...LIST, items: items.length > 0 ? items : null })}\n`;
+  sendJson(response, text.replaceAll(/[<>&\u2028\u2029]/g, escaped));
 }
 
 const escaped = (each: string): string => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`;

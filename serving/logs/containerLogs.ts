@@ -9,10 +9,11 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { runToLog } from '../../pod/show/containerLog.ts';
 import { quoted } from '../../pod/show/quoted.ts';
+import { sendText } from '../answers.ts';
 import type { Exchange, Route } from '../exchange.ts';
-import { answerText, writeAll } from './answers.ts';
 import { isRefusal, type LogQuery, logQuery, type Refusal } from './logQuery.ts';
 import { readLog } from './readLog.ts';
+import { writeAll } from './writeAll.ts';
 
 /** What the answers need of the node. */
 export interface ContainerLogsParts {
@@ -49,7 +50,7 @@ interface Asked {
 async function answer(parts: ContainerLogsParts, exchange: Exchange): Promise<void> {
   const { response } = exchange;
   const asked = askedOf(parts, exchange.url);
-  if (isRefusal(asked)) return answerText(response, asked.status, asked.text);
+  if (isRefusal(asked)) return sendText(response, { code: asked.status, text: asked.text });
   const id = containerId(asked);
   // From here on no answer says what kind of text it is.
   if (typeof id !== 'string') return answerUntyped(response, id);

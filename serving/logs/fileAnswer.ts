@@ -2,9 +2,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { bytesAt, plainBlocks } from '../../host/logs/logBlocks.ts';
+import { sendError } from '../answers.ts';
 import type { Exchange } from '../exchange.ts';
-import { answerError, writeAll } from './answers.ts';
 import type { Inside } from './openInside.ts';
+import { writeAll } from './writeAll.ts';
 
 /** What Go's mime package knows by itself. */
 const KINDS = new Map([
@@ -50,7 +51,7 @@ export async function answerFile(exchange: Exchange, file: Inside): Promise<void
   const range = ifRange === undefined || ifRange === modified ? rangeOf(request.headers.range, size) : undefined;
   if (typeof range === 'string') {
     response.setHeader('Content-Range', `bytes */${size}`);
-    return answerError(response, 416, range);
+    return sendError(response, 416, range);
   }
   const { from, to } = range ?? { from: 0, to: size };
   if (range !== undefined) response.setHeader('Content-Range', `bytes ${from}-${to - 1}/${size}`);

@@ -2,8 +2,8 @@
 import { readdir } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
+import { sendError } from '../answers.ts';
 import type { Exchange } from '../exchange.ts';
-import { answerError } from './answers.ts';
 import { answerFile, isUnmodified } from './fileAnswer.ts';
 import { type Inside, openInside } from './openInside.ts';
 
@@ -14,7 +14,7 @@ export async function serveFile(root: string, path: string, exchange: Exchange):
   if (`/${path}`.endsWith(`/${INDEX}`)) return redirect(exchange, './');
   const clean = posix.normalize(`/${path}`);
   const found = await openIn(root, clean);
-  if (typeof found === 'number') return answerError(exchange.response, found, ERRORS.get(found) ?? '');
+  if (typeof found === 'number') return sendError(exchange.response, found, ERRORS.get(found) ?? '');
   try {
     await answerWith(root, { path, clean, found }, exchange);
   } finally {
@@ -36,7 +36,7 @@ interface Found {
 
 async function answerWith(root: string, { path, clean, found }: Found, exchange: Exchange): Promise<void> {
   const [name, endsInSlash] = [posix.basename(clean), path === '' || path.endsWith('/')];
-  if (found.kind === 'other') return answerError(exchange.response, 404, '404 page not found');
+  if (found.kind === 'other') return sendError(exchange.response, 404, '404 page not found');
   if (found.kind === 'file') {
     return endsInSlash ? redirect(exchange, `../${escapedPath(Buffer.from(name))}`) : answerFile(exchange, found);
   }

@@ -1,6 +1,6 @@
 /** GET /logs/: the node's own logs, as files, and by queries where those are enabled (kubelet: kubelet.go, Run). */
+import { sendError } from '../answers.ts';
 import type { Exchange, Route } from '../exchange.ts';
-import { answerError } from './answers.ts';
 import { serveFile } from './fileServer.ts';
 import { isRefusal } from './logQuery.ts';
 import { type NodeLogQuery, nodeLogQuery, notAcceptable } from './nodeLogQuery.ts';
@@ -24,12 +24,12 @@ export const systemLogsRoute = (parts: SystemLogsParts): Route => ({
 async function answer(parts: SystemLogsParts, exchange: Exchange): Promise<void> {
   const { url, response } = exchange;
   const path = decoded(url.pathname.slice(TREE.length + 1));
-  if (path === undefined) return answerError(response, 400, '400 Bad Request');
+  if (path === undefined) return sendError(response, 400, '400 Bad Request');
   const query = parts.takesQueries ? nodeLogQuery(url.searchParams) : undefined;
   if (query === undefined) return serveFile(parts.root, path, exchange);
-  if (isRefusal(query)) return answerError(response, query.status, query.text);
+  if (isRefusal(query)) return sendError(response, query.status, query.text);
   const refusal = notAcceptable(path, query);
-  if (refusal !== undefined) return answerError(response, refusal.status, refusal.text);
+  if (refusal !== undefined) return sendError(response, refusal.status, refusal.text);
   if (query.services.length > 0) return answerServices(parts, query, exchange);
   return answerQueriedFile(parts, query, exchange);
 }
@@ -41,7 +41,7 @@ async function answerQueriedFile({ root }: SystemLogsParts, { files }: NodeLogQu
     await (await openInside(root, path)).handle.close();
   } catch (error) {
     const text = `query: Invalid value: ${JSON.stringify(files)}: statat ${path}: ${systemWords(error)}`;
-    return answerError(exchange.response, 406, text);
+    return sendError(exchange.response, 406, text);
   }
   return serveFile(root, path, exchange);
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { isExhausted, rpcErrorText } from '../../cri/failure.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { NOSNIFF, sendText } from '../answers.ts';
 
 /** What a client is told instead of what it asked for, byte for byte. */
 export class Refusal extends Error {
@@ -16,8 +17,7 @@ export class Refusal extends Error {
 }
 
 /** One that Go's `http.Error` writes: the text is a line, and its type is not to be guessed. */
-export const errorLine = (code: number, text: string): Refusal =>
-  new Refusal(code, `${text}\n`, { 'X-Content-Type-Options': 'nosniff' });
+export const errorLine = (code: number, text: string): Refusal => new Refusal(code, `${text}\n`, NOSNIFF);
 
 /** A URL of the runtime is good for so many seconds, and so are the places of those that have not been used yet. */
 const URL_SECONDS = '60';
@@ -31,8 +31,5 @@ export function refusedByRuntime(error: unknown): Refusal {
 }
 
 /** Answers with it. */
-export function tell(response: ServerResponse, { code, message, headers }: Refusal): void {
-  const body = Buffer.from(message);
-  const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': body.length };
-  response.writeHead(code, { ...own, ...headers }).end(body);
-}
+export const tell = (response: ServerResponse, { code, message: text, headers }: Refusal): void =>
+  sendText(response, { code, text, headers });

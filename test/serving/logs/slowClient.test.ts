@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { writeAll } from '../../../serving/logs/answers.ts';
+import { writeAll } from '../../../serving/logs/writeAll.ts';
 import { begin, line, servedLogs } from './servedLogs.ts';
 
 const MOST = 64 * 1_024;

@@ -1,20 +1,5 @@
-/** Ways to answer: a few words, or much text at the pace of who reads it. */
+/** Answers with much text at the pace of who reads it. */
 import type { ServerResponse } from 'node:http';
-
-/** A plain answer, as the server has them for all that goes wrong before anything was told. */
-export function answerText(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Length': Buffer.byteLength(text),
-  });
-  response.end(text);
-}
-
-/** As Go's http.Error: a line of text that no browser takes for anything else. */
-export function answerError(response: ServerResponse, status: number, text: string): void {
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  answerText(response, status, `${text}\n`);
-}
 
 /**
  * Writes chunks as fast as they are taken: each is made when the one before has left, so that one is all that is held.

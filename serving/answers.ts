@@ -1,0 +1,32 @@
+/** Answers that are made at once, whole. */
+import type { ServerResponse } from 'node:http';
+
+/** An answer that is the same for everybody. */
+export interface Fixed {
+  readonly code: number;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The type of an answer is not to be guessed. */
+export const NOSNIFF = { 'X-Content-Type-Options': 'nosniff' };
+
+/** Sends a plain text. */
+export function sendText(response: ServerResponse, { code, text, headers }: Fixed): void {
+  response.writeHead(code, {
+    ...{ 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': Buffer.byteLength(text) },
+    ...headers,
+  });
+  response.end(text);
+}
+
+/** As Go's `http.Error`: a line of text. */
+export const sendError = (response: ServerResponse, code: number, text: string): void =>
+  sendText(response, { code, text: `${text}\n`, headers: NOSNIFF });
+
+/** Sends what is JSON already. */
+export function sendJson(response: ServerResponse, json: string): void {
+  const body = Buffer.from(json);
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
+  response.end(body);
+}
