@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../actors/clock.ts';
 import { startLimit } from '../../host/limit.ts';
 import { messageOf } from '../../pod/failure.ts';
+import { stripTokens } from '../access/offered.ts';
 import type { Exchange, Upgrade } from '../exchange.ts';
 import { join } from './join.ts';
 import { errorLine } from './refusal.ts';
@@ -76,21 +77,21 @@ function asking({ request, response: { socket } }: Exchange, place: URL): Client
   return asked;
 }
 
-/** What is about this connection alone, or for us: whoever has been let in shows no more who it is. */
-const OURS = new Set(['authorization', 'content-length', 'expect', 'transfer-encoding']);
-const SUBPROTOCOLS = 'sec-websocket-protocol';
-const TOKEN = /^base64url\.bearer\.authorization\.k8s\.io\./;
+/** What is about this connection alone. */
+const OURS = new Set(['content-length', 'expect', 'transfer-encoding']);
 const FORWARDED = 'x-forwarded-for';
 
-/** All that was sent, by the names as they were written, and who it was. */
-function headersFor({ rawHeaders }: IncomingMessage, from = ''): ReadonlyMap<string, string[]> {
+/** All that was sent, by the names as they were written, and who it was; but no tokens, which are for us alone. */
+function headersFor(request: IncomingMessage, from = ''): ReadonlyMap<string, string[]> {
+  stripTokens(request);
+  const { rawHeaders } = request;
   const headers = new Map<string, { readonly name: string; readonly values: string[] }>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
     const key = name.toLowerCase();
     if (OURS.has(key)) continue;
     const known = headers.get(key) ?? { name, values: [] };
-    known.values.push(key === SUBPROTOCOLS ? withoutToken(value) : value);
+    known.values.push(value);
     headers.set(key, known);
   }
   const before = headers.get(FORWARDED)?.values ?? [];
@@ -98,12 +99,6 @@ function headersFor({ rawHeaders }: IncomingMessage, from = ''): ReadonlyMap<str
   headers.set('content-length', { name: 'Content-Length', values: ['0'] });
   return new Map([...headers.values()].map(({ name, values }) => [name, values]));
 }
-
-const withoutToken = (value: string): string =>
-  value
-    .split(/ *, */)
-    .filter((each) => !TOKEN.test(each.trim()))
-    .join(', ');
 
 function answerTo(asked: ClientRequest): Promise<Dialled> {
   const { promise, resolve, reject } = Promise.withResolvers<Dialled>();

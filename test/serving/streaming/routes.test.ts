@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { request as ask } from 'node:http';
+import { request as ask, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -248,4 +249,26 @@ test('a command that is run is answered with its outputs', async () => {
   const told = await refusal(`${url}/run/shop/web/main?cmd=say+0`, {});
   expect(told).toEqual({ code: 200, said: 'out\nerr\n', type: 'application/json' });
   expect(await refusal(`${url}/run/shop/web/main?cmd=true`, {})).toEqual({ code: 200, said: '', type: undefined });
+});
+
+test('the runtime is told all that the client has sent but who that is, and its refusal is passed on', async () => {
+  const told = createServer((request, response) => {
+    const { authorization = 'nobody', 'sec-websocket-protocol': protocols, 'x-mark': mark } = request.headers;
+    response.writeHead(403).end(`${authorization} ${protocols} ${mark}`);
+  }).listen(0, '127.0.0.1');
+  await once(told, 'listening');
+  ends.push(async () => told.close());
+  // A server that listens at a port has such an address.
+  const { port } = told.address() as AddressInfo;
+  const exec = async () => ({ url: `http://127.0.0.1:${port}/exec/token` });
+  const cri = { ...inProcessCri(createSimulatedRuntime({ clock: systemClock })), exec };
+  const parts = { pods: () => [shown('c1')], cri, clock: systemClock, sessions: new StreamSessions() };
+  const { url, close } = await servedRoutes(streamingRoutes(parts));
+  ends.push(close);
+  const headers = {
+    ...{ Connection: 'Upgrade', Upgrade: 'websocket', Authorization: 'Bearer secret', 'X-Mark': 'seen' },
+    'Sec-WebSocket-Protocol': 'v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.c2VjcmV0',
+  };
+  const said = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, headers, 'GET');
+  expect(said).toMatchObject({ code: 403, said: 'nobody v4.channel.k8s.io seen' });
 });
