@@ -2,6 +2,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { ServerOptions } from 'node:https';
 import { Server as TlsServer } from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../actors/clock.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
@@ -28,10 +29,13 @@ interface Common {
   readonly onError: (error: unknown) => void;
 }
 
+/** One that looks at certificates is told of each connection before its first request. */
+type Gatekeeper = Pick<Access, 'admit'> & Partial<Pick<Access, 'greet'>>;
+
 interface ListenerOptions extends Common {
   readonly switches: Switches;
   /** Who may; it is given those who vouch for clients, where there are any. */
-  readonly access: (clientAuthorities: (() => readonly X509Certificate[]) | undefined) => Pick<Access, 'admit'>;
+  readonly access: (clientAuthorities: (() => readonly X509Certificate[]) | undefined) => Gatekeeper;
   readonly tls: TlsSettings;
   readonly pair: CertificatePair;
   /** Whether the pair may come later: nobody can shake hands until then. */
@@ -60,6 +64,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const admits = access(clientCaFile === undefined ? undefined : () => files.authorities);
   const bound = await bind(address, { paths: new Paths(routes, switches), access: admits, onError, clock, tls });
   const { server } = bound;
+  server.on('secureConnection', (socket: TLSSocket) => admits.greet?.(socket));
   files.follow((changed, isOfClients) => {
     if (server instanceof TlsServer) server.setSecureContext({ ...names, ...trusted(changed) });
     // Whom the former authorities vouched for may be nobody now.

@@ -24,6 +24,18 @@ test('who is admitted is answered; what is not routed is nobody’s secret', asy
   });
 });
 
+test('who admits is told of each connection before its first request', async () => {
+  const greeted = new Set<unknown>();
+  const greet = (socket: unknown) => void greeted.add(socket);
+  const admit: typeof byCertificate = async (asking) => {
+    if (!greeted.has(asking.socket)) throw new Error('nobody has told of the connection');
+    return byCertificate(asking);
+  };
+  const { ask, errors } = await listening({ access: () => ({ admit, greet }) });
+  for (let times = 0; times < 2; times += 1) expect(await ask('/pods', client)).toMatchObject({ code: 200 });
+  expect([greeted.size, errors]).toEqual([2, []]);
+});
+
 test('a path that leads elsewhere is answered by where, before anybody is asked who they are', async () => {
   const { ask } = await listening({ ...checked, routes: [echo('/logs'), echo('/pods')] });
   const at = async (path: string) => {
