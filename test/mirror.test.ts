@@ -114,7 +114,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/status/heldChanges.test.ts': { 'actors/store': 'factWriter' },
   'test/actors/store/ownership.test.ts': { 'actors/services': 'ownCgroup podSandboxes' },
   'test/actors/store/hangingDisk.test.ts': { 'actors/store': 'diskCalls folderWriter' },
-  'test/actors/store/store.test.ts': { 'actors/store': 'factChange storeBatches storeFiles unwrittenFacts' },
+  'test/actors/store/store.test.ts': {
+    'actors/store': 'factChange storeBatches storeFiles unwrittenFacts',
+    'host/files': 'syncDirectory',
+  },
   'test/actors/services/hooks.test.ts': { 'actors/services': 'httpExchange timeLimit' },
   'test/actors/services/probes.test.ts': {
     'actors/services': 'handlerTarget hostNetwork httpGet probeExec probeHttp probeTcp',

@@ -1,8 +1,9 @@
 /** Brings changes of one kind of facts to disk, many at a time. */
+import { syncDirectory } from '../../host/files/syncDirectory.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { CALL_LIMIT_MS, type DiskCall, type DiskCalls } from './diskCalls.ts';
 import type { FactChange } from './factChange.ts';
-import { type FactFolder, factFile, removeFact, syncDirectory, writeFact } from './storeFiles.ts';
+import { type FactFolder, factFile, removeFact, writeFact } from './storeFiles.ts';
 import type { UnwrittenFacts } from './unwrittenFacts.ts';
 
 /** So many calls there are of one file, or of the folder, at a time: all but one of them hang. */
@@ -182,7 +183,7 @@ export class FolderWriter {
   async #syncFolder(covered: readonly FactChange[]): Promise<void> {
     this.#syncs += 1;
     try {
-      await syncDirectory(this.#folder);
+      await syncDirectory(this.#folder.files, this.#folder.directory);
     } finally {
       this.#syncs -= 1;
     }

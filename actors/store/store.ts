@@ -3,9 +3,10 @@ import path from 'node:path';
 import type * as z from 'zod/mini';
 import { expectDirectory } from '../../host/files/expectDirectory.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
+import { syncDirectory } from '../../host/files/syncDirectory.ts';
 import { systemClock } from '../clock.ts';
 import { StoreBatches } from './storeBatches.ts';
-import { type FactFolder, type ReadFact, readFacts, removeHalfWritten, syncDirectory } from './storeFiles.ts';
+import { type FactFolder, type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
 import type { Retrying, StoreFailure } from './unwrittenFacts.ts';
 
 /** The kinds of facts, each with the schema that reads them; reading again what was read must change nothing. */
@@ -66,7 +67,7 @@ export async function openStore<Schemas extends FactSchemas>(
       const first = await files.mkdir(folder.directory, { recursive: true, mode: 0o700 });
       await removeHalfWritten(folder);
       // What a process that died had not synced is about to be relied on.
-      await syncDirectory(folder);
+      await syncDirectory(folder.files, folder.directory);
       return first ?? [];
     }),
   );
@@ -95,7 +96,7 @@ async function syncFolders(files: FileSystem, directory: string, made: readonly 
     folders.push(above);
     above = path.dirname(above);
   }
-  await Promise.all(folders.map((folder) => syncDirectory({ files, directory: folder })));
+  await Promise.all(folders.map((folder) => syncDirectory(files, folder)));
 }
 
 async function readContent<Schemas extends FactSchemas>(

@@ -79,16 +79,6 @@ export async function removeFact(folder: FactFolder, key: string, left: Iterable
   await Promise.all(all.map((file) => folder.files.rm(file, { force: true })));
 }
 
-/** Makes the renames and deletions in a directory durable. */
-export async function syncDirectory({ files, directory }: FactFolder): Promise<void> {
-  const handle = await files.open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 /** Deletes what a process that died left half-written. Not to be called while facts are written. */
 export async function removeHalfWritten({ files, directory }: FactFolder): Promise<void> {
   const names = (await files.readdir(directory)).filter((name) => name.endsWith(TEMPORARY));

@@ -1,9 +1,10 @@
 /** Where a node's server has its certificate: of files, of the certificate that the node keeps, or made for it alone. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { syncDirectory, writePrivate } from '../../actors/cluster/certificates/privateFiles.ts';
+import { writePrivate } from '../../actors/cluster/certificates/privateFiles.ts';
 import { readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { syncDirectory } from '../../host/files/syncDirectory.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 
 /** Two files in PEM; one may be both. */

@@ -5,11 +5,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
+import { syncDirectory } from '../../../host/files/syncDirectory.ts';
 import { pemBlocks } from '../../../kube/pemBlocks.ts';
 import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
 import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
 import { orAbsent, readTextFile } from '../../sources/yaml/textFile.ts';
-import { syncDirectory, unusable, writePrivate } from './privateFiles.ts';
+import { unusable, writePrivate } from './privateFiles.ts';
 
 const PREFIXES: Readonly<Record<CertificateName, string>> = { client: 'kubelet-client', serving: 'kubelet-server' };
 

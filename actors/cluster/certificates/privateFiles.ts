@@ -21,16 +21,6 @@ export async function writePrivate(files: FileSystem, path: string, text: string
   }
 }
 
-/** What was renamed in it stays so, whatever becomes of the host. */
-export async function syncDirectory(files: FileSystem, path: string): Promise<void> {
-  const directory = await files.open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
 /** Of files that cannot be read or written: the message has the place. */
 export function unusable(directory: string, cause: unknown): NodeFailure {
   const message = messageOf(cause);

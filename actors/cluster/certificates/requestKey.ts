@@ -6,10 +6,11 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
+import { syncDirectory } from '../../../host/files/syncDirectory.ts';
 import { kindOfText, pemBlocks } from '../../../kube/pemBlocks.ts';
 import { messageOf, NodeFailure } from '../../../pod/failure.ts';
 import { isUnread, readTextFile } from '../../sources/yaml/textFile.ts';
-import { syncDirectory, unusable, writePrivate } from './privateFiles.ts';
+import { unusable, writePrivate } from './privateFiles.ts';
 
 const FILE = 'kubelet-client.key.tmp';
 
