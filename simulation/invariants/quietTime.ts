@@ -1,6 +1,7 @@
 /** The time in which nothing happens to a node of a cluster: then its API server has nothing to hear. */
 import type { Fate, OutsideCall } from '../outside.ts';
 import type { Following, Watched } from './invariant.ts';
+import { Undisturbed } from './undisturbed.ts';
 
 /** What follows from something has followed by then: what fails is tried again within that time. */
 const CALM_AFTER_MS = 60_000;
@@ -14,16 +15,17 @@ const LISTENS = /^(watch|list) /;
 
 export class QuietTime {
   readonly #watched: Watched;
-  #since = 0;
+  readonly #undisturbed: Undisturbed;
 
   constructor(watched: Watched) {
     this.#watched = watched;
+    this.#undisturbed = new Undisturbed(watched);
   }
 
   /** Something has happened. */
-  readonly disturb = (): void => {
-    this.#since = this.#watched.host.clock.elapsed;
-  };
+  get disturb(): () => void {
+    return this.#undisturbed.disturb;
+  }
 
   /** What disturbs it. */
   disturbances(): Following {
@@ -32,12 +34,13 @@ export class QuietTime {
   }
 
   /** Whether a call has no reason. */
-  isNeedless({ room, name }: OutsideCall, fate: Fate | undefined): boolean {
-    if (fate !== undefined || this.#watched.cluster?.isTroubled) this.disturb();
+  isNeedless(call: OutsideCall, fate: Fate | undefined): boolean {
+    const { room, name } = call;
+    this.#undisturbed.noteCall(call, fate);
     if (room === 'api' && LISTENS.test(name)) this.disturb();
     if (room !== 'api' || ALIVE.test(name)) return false;
     if (LOOKED_AT.test(name) && this.#watched.cluster?.isWatched === false) return false;
     const { host, deeds } = this.#watched;
-    return host.clock.elapsed - Math.max(this.#since, deeds.touchedAt) > CALM_AFTER_MS;
+    return host.clock.elapsed - Math.max(this.#undisturbed.since, deeds.touchedAt) > CALM_AFTER_MS;
   }
 }
