@@ -2,8 +2,8 @@
  * Who may look: whoever is on this host, where the address is a loopback one; otherwise whoever has the link, which holds a
  * token. What another site makes a browser ask is refused.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isSameToken } from '../host/sameToken.ts';
 import { authorityOf, type InspectAddress, isLoopback, isWildcard } from './address.ts';
 
 /** What the server's own page may load and do, and nothing else. */
@@ -44,7 +44,7 @@ export function refusalOf(request: IncomingMessage, guarded: Guarded): Refusal |
     return { code: 403, message: `Origin ${quoted(headers.origin)} is not this page` };
   if (headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate')
     return { code: 403, message: 'another site asked for it' };
-  if (guarded.token !== undefined && !isToken(tokenIn(request, guarded.address), guarded.token))
+  if (guarded.token !== undefined && !isSameToken(tokenIn(request, guarded.address), guarded.token))
     return {
       code: 401,
       message: 'open the link that the agent has told of where it runs: it holds the token for this page',
@@ -82,10 +82,4 @@ function tokenIn({ url = '', headers: { cookie = '' } }: IncomingMessage, addres
   const cookies = cookie.split(';').map((each) => each.trim());
   const own = `${cookieName(address)}=`;
   return cookies.find((each) => each.startsWith(own))?.slice(own.length) ?? '';
-}
-
-/** In the same time wherever they differ. */
-function isToken(given: string, token: string): boolean {
-  const [one, other] = [given, token].map((text) => createHash('sha256').update(text).digest());
-  return one !== undefined && other !== undefined && timingSafeEqual(one, other);
 }
