@@ -15,6 +15,7 @@ import { Faults } from './faults.ts';
 import { firstObjects } from './firstObjects.ts';
 import type { Call } from './handlers/call.ts';
 import { type Handler, handlerOf } from './handlers/handlers.ts';
+import { UsageHistory } from './metrics/usageHistory.ts';
 import { type Representation, representationOf } from './negotiation.ts';
 import { openApi } from './openapi/documents.ts';
 import { json, type PlainAnswer, pageNotFound, plainAnswer } from './plainPaths.ts';
@@ -52,6 +53,8 @@ export class Api {
   readonly faults: Faults;
   /** What users and groups may do besides; it may be changed at any time. */
   readonly grants: Grant[] = [...kubeletApiAdmin];
+  /** What nodes and pods use, for those who ask `metrics.k8s.io`: nothing, unless somebody scrapes. */
+  readonly usages = new UsageHistory();
   readonly #types: Types = readTypes();
   readonly #tokens = new ServiceAccountTokens();
   readonly #options: ApiOptions;
@@ -168,6 +171,7 @@ export class Api {
         return 'user' in verdict ? { ...verdict, user: authenticated(verdict.user) } : verdict;
       },
       decide: (who, attributes) => decide(who, attributes, this.#known),
+      usages: this.usages,
       body: bodyOf(request, target.resource, this.#types),
     };
   }

@@ -106,6 +106,12 @@ const PROXIED = /^(?:https:)?([^:]+)(?::(\d*))?$/;
 
 function nodeNamed(text: string, store: Store): NodePlace {
   const [, name = '', port = ''] = PROXIED.exec(decodeURIComponent(text)) ?? [];
+  const place = nodePlace(name, store);
+  return { ...place, port: Number(port) || place.port };
+}
+
+/** Where the server of a node is; throws a `Failure` where nobody knows. */
+export function nodePlace(name: string, store: Store): NodePlace {
   const node = store.get('/nodes', undefined, name);
   const about = resourceNamed('', 'v1', 'nodes');
   if (node === undefined) throw about === undefined ? badRequest('no nodes are served') : notFound(about, name);
@@ -117,7 +123,7 @@ function nodeNamed(text: string, store: Store): NodePlace {
   if (addresses.size === 0) throw unavailable(`no preferred addresses found; known addresses: []`);
   const endpoint = objectAt(objectAt(status, 'daemonEndpoints'), 'kubeletEndpoint');
   return {
-    ...{ name, addresses, port: Number(port) || numberAt(endpoint, 'Port') || DEFAULT_PORT },
+    ...{ name, addresses, port: numberAt(endpoint, 'Port') || DEFAULT_PORT },
     speaksWebSockets: Array.isArray(declared) && declared.includes('ExtendWebSocketsToKubelet'),
   };
 }

@@ -6,6 +6,7 @@ import type { Decision } from '../authorization/decision.ts';
 import type { Body } from '../body.ts';
 import { badRequest } from '../failures.ts';
 import type { JsonObject } from '../json.ts';
+import type { UsageHistory } from '../metrics/usageHistory.ts';
 import type { Place, Registry, WriteHow } from '../registry/registry.ts';
 import type { Strategy } from '../registry/strategy.ts';
 import type { User } from '../request.ts';
@@ -30,6 +31,8 @@ export interface Call {
   readonly reviewToken: (token: string, audiences: readonly string[]) => Verdict;
   /** Whether somebody may do something. */
   readonly decide: (user: User, attributes: Attributes) => Decision;
+  /** What nodes and pods use, as far as they have been asked. */
+  readonly usages: UsageHistory;
 }
 
 /** The place of the object that the path names. */

@@ -1,4 +1,5 @@
 /** Which handler a request goes to, by its method and what its path names. */
+import { METRICS_GROUP, metricsHandlers } from '../metrics/metricsHandlers.ts';
 import { isTrue } from '../options/writeOptions.ts';
 import type { Outcome } from '../request.ts';
 import type { Verb } from '../resources/resource.ts';
@@ -44,8 +45,9 @@ export function handlerOf(method: string, target: Target, query: URLSearchParams
   const verbs = target.subresource?.verbs ?? target.resource.verbs;
   if (verb === undefined || !verbs.includes(verb)) return undefined;
   if (verb === 'watch') return { kind: 'watch', handle: watch };
+  const measured = target.resource.group === METRICS_GROUP ? metricsHandlers.get(verb) : undefined;
   const made = target.subresource === undefined ? reviews.get(target.resource.name) : MADE.get(target.subresource.name);
-  const handle = made ?? WHOLE.get(verb);
+  const handle = measured ?? made ?? WHOLE.get(verb);
   return handle && { kind: 'whole', handle };
 }
 

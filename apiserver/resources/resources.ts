@@ -70,6 +70,12 @@ const core = [
   },
 ] as const satisfies readonly Given[];
 
+/** As metrics-server serves them, which is read and never stored. */
+const measured = [
+  { name: 'nodes', kind: 'NodeMetrics', isNamespaced: false },
+  { name: 'pods', kind: 'PodMetrics', isNamespaced: true },
+].map((each) => resource('metrics.k8s.io', 'v1beta1', { ...each, singular: '', verbs: ['get', 'list'] }));
+
 export const resources: readonly Resource[] = [
   ...core.map((each) => resource('', 'v1', each)),
   review('authentication.k8s.io', 'selfsubjectreviews', 'SelfSubjectReview'),
@@ -85,6 +91,7 @@ export const resources: readonly Resource[] = [
   }),
   resource('coordination.k8s.io', 'v1', { name: 'leases', kind: 'Lease', isNamespaced: true }),
   resource('events.k8s.io', 'v1', { name: 'events', kind: 'Event', isNamespaced: true, shortNames: ['ev'] }),
+  ...measured,
   resource('node.k8s.io', 'v1', { name: 'runtimeclasses', kind: 'RuntimeClass' }),
   resource('policy', 'v1', {
     ...{ name: 'poddisruptionbudgets', kind: 'PodDisruptionBudget', isNamespaced: true, shortNames: ['pdb'] },

@@ -3,6 +3,7 @@ import type { Api } from '../api.ts';
 import type { User } from '../request.ts';
 import type { Authority } from './authority.ts';
 import { type NodeClientOptions, nodeClient } from './nodeClient.ts';
+import { scrapeNodes } from './scrapes.ts';
 import { serve } from './server.ts';
 
 export interface ServeApiOptions {
@@ -12,6 +13,8 @@ export interface ServeApiOptions {
   readonly maxConcurrentStreams?: number;
   /** How it reaches nodes, for `kubectl exec`, `logs` and the like. */
   readonly nodes?: NodeClientOptions;
+  /** Asks nodes what they use each so many milliseconds, for `kubectl top`; without it nobody knows. */
+  readonly scrapeEveryMs?: number;
 }
 
 export interface ServedApi {
@@ -29,10 +32,15 @@ export async function serveApi(api: Api, authority: Authority, options: ServeApi
   const tls = { ...authority.issue({ name: 'kube-apiserver', groups: [] }), clientCa: authority.cert };
   const askNode = nodeClient(authority, options.nodes);
   const { port, close } = await serve(api, { ...options, tls, askNode });
+  const { scrapeEveryMs } = options;
+  const endScrapes = scrapeEveryMs === undefined ? () => {} : scrapeNodes(api, askNode, scrapeEveryMs);
   const cluster = { server: `https://127.0.0.1:${port}`, 'certificate-authority-data': base64(authority.cert) };
   return {
     port,
-    close,
+    close: async () => {
+      endScrapes();
+      await close();
+    },
     kubeconfig: (user = ADMIN) => {
       const { key, cert } = authority.issue(user);
       const { name } = user;

@@ -1,5 +1,6 @@
 /** The columns of each kind (`pkg/printers/internalversion/printers.go` of kubernetes). */
 
+import { formatQuantity, nanosOf } from '../../pod/api/quantity.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { podRow } from '../../pod/show/table.ts';
@@ -133,13 +134,30 @@ const priorityClasses: readonly Column[] = [
   ...[AGE, text('PreemptionPolicy', at('preemptionPolicy'))],
 ];
 
+/** Of a node, or of all containers of a pod together. */
+function used(object: JsonObject, name: string, family: 'decimal' | 'binary'): string {
+  const usages = [object, ...objectsAt(object, 'containers')].map((each) => textAt(objectAt(each, 'usage'), name));
+  const nanos = usages.filter((each) => each !== '').map(nanosOf);
+  return formatQuantity(
+    nanos.reduce((sum, each) => sum + each, 0n),
+    family,
+  );
+}
+
+const measured: readonly Column[] = [
+  ...[NAME, text('cpu', (object) => used(object, 'cpu', 'decimal'))],
+  ...[text('memory', (object) => used(object, 'memory', 'binary')), text('Window', at('window'))],
+];
+
 const COLUMNS: ReadonlyMap<string, readonly Column[]> = new Map([
   ['ConfigMap', [NAME, text('Data', countOf('data', 'binaryData')), AGE]],
   ['Event', events],
   ['Lease', [NAME, text('Holder', at('spec.holderIdentity')), AGE]],
   ['Namespace', [NAME, text('Status', at('status.phase')), AGE]],
   ['Node', nodes],
+  ['NodeMetrics', measured],
   ['Pod', pods],
+  ['PodMetrics', measured],
   ['PriorityClass', priorityClasses],
   ['RuntimeClass', [NAME, text('Handler', at('handler')), AGE]],
   ['Secret', [NAME, text('Type', at('type')), text('Data', countOf('data')), AGE]],

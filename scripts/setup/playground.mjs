@@ -7,12 +7,14 @@ import { root, say } from './places.mjs';
 import { runForeground } from './runForeground.mjs';
 
 const NODE = 'playground';
+/** As metrics-server does, in milliseconds. */
+const SCRAPE_MS = 15_000;
 
 /** Runs a test API server and a node that belongs to it until Ctrl-C, and then ends all of it. Gives its exit code. */
 export async function playground(args) {
   const directory = mkdtempSync(join(tmpdir(), 'statelet-playground-'));
   const server = await ApiServer.start(systemClock);
-  const { kubeconfig, close } = await server.serve();
+  const { kubeconfig, close } = await server.serve({ scrapeEveryMs: SCRAPE_MS });
   const ownFile = (name, text) => {
     const file = join(directory, name);
     writeFileSync(file, text, { mode: 0o600 });

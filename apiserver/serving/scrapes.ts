@@ -1,0 +1,70 @@
+/** Asks each node what is used there, as metrics-server does (`pkg/scraper/scraper.go` of metrics-server). */
+import { text } from 'node:stream/consumers';
+import type { Api } from '../api.ts';
+import { nodePlace } from '../connect/connect.ts';
+import { type Batch, batchOf } from '../metrics/resourceMetrics.ts';
+import { metadataOf } from '../store/metadata.ts';
+import type { AskNode } from './nodeClient.ts';
+
+/** A node has so long to answer, in milliseconds. */
+const LIMIT_MS = 10_000;
+/** The most that is read of an answer, in characters. */
+const MOST = 64 * 2 ** 20;
+const OK = 200;
+
+/** Asks all of them each so many milliseconds, until the function that it gives is called. */
+export function scrapeNodes(api: Api, askNode: AskNode, everyMs: number): () => void {
+  const { clock } = api.registry;
+  const end = new AbortController();
+  let timer: unknown;
+  const scrape = async () => {
+    const nodes = api.registry.store.list('/nodes').map(([, node]) => metadataOf(node).name ?? '');
+    const told = await Promise.all(nodes.map((name) => scraped(api, askNode, name, end.signal)));
+    if (end.signal.aborted) return;
+    api.usages.store(
+      {
+        nodes: new Map(told.flatMap((batch) => [...batch.nodes])),
+        pods: new Map(told.flatMap((batch) => [...batch.pods])),
+      },
+      everyMs,
+    );
+    timer = clock.setTimeout(() => void scrape(), everyMs);
+  };
+  void scrape();
+  return () => {
+    end.abort();
+    clock.clearTimeout(timer);
+  };
+}
+
+const NOTHING: Batch = { nodes: new Map(), pods: new Map() };
+
+/** Whoever does not answer, or not as it should, has told nothing. */
+async function scraped(api: Api, askNode: AskNode, name: string, ended: AbortSignal): Promise<Batch> {
+  const { clock, store } = api.registry;
+  const late = new AbortController();
+  const timer = clock.setTimeout(() => late.abort(new Error('it has not answered in time')), LIMIT_MS);
+  try {
+    const signal = AbortSignal.any([late.signal, ended]);
+    const asked = { method: 'GET', path: '/metrics/resource', headers: {}, signal };
+    const { response, socket } = await askNode(nodePlace(name, store), asked);
+    const said = socket === undefined && response.statusCode === OK ? await whole(response) : undefined;
+    if (said !== undefined) return batchOf(said, name, clock.now());
+    socket?.destroy();
+    response.destroy();
+    return NOTHING;
+  } catch {
+    return NOTHING;
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
+
+async function whole(response: NodeJS.ReadableStream): Promise<string> {
+  let length = 0;
+  response.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > MOST) response.emit('error', new Error('it tells too much'));
+  });
+  return await text(response);
+}
