@@ -284,7 +284,6 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'serving/logs': 'instant logFile logQuery openInside writeAll',
   },
   'test/serving/logs/logScan.test.ts': { 'serving/logs': 'criHeader dockerLine textOut' },
-  'test/serving/logs/followLogs.test.ts': { 'serving/logs': 'readLog' },
   'test/serving/logs/systemLogs.test.ts': { 'serving/logs': 'fileAnswer fileServer nodeLogQuery nodeLogs' },
   'test/server/socket.test.ts': { server: 'manifestProblems routes socketPath status watch', 'pod/show': 'podList' },
 };

@@ -118,8 +118,8 @@ async function opened(parts: ContainerLogsParts, query: LogQuery, id: string, si
       throw error;
     }
   };
-  const follow = query.follow ? { isRunning, pause } : undefined;
-  return readLog({ path: status.logPath, roots: logRoots }, { ...query, follow, signal });
+  const follow = query.follow ? { isRunning } : undefined;
+  return readLog({ path: status.logPath, roots: logRoots }, { ...query, follow, pause, signal });
 }
 
 async function statusOf({ cri }: ContainerLogsParts, id: string, signal: AbortSignal): Promise<ContainerStatus> {

@@ -18,17 +18,23 @@ export interface ReadOptions extends Omit<ScanOptions, 'lines'> {
   readonly tailLines?: number | undefined;
   /** Goes on until the container does not run. */
   readonly follow?: Following | undefined;
+  readonly pause: Pause;
   readonly signal: AbortSignal;
 }
 
 interface Following {
   /** Asked whenever all has been read, each second at most; that it rejects ends the reading. */
   readonly isRunning: () => Promise<boolean>;
-  readonly pause: Pause;
 }
 
-/** The text of one block is all that is held of a log; over TLS it is held a second time, encrypted. */
+/** The text of one block is all that is held of a log for long; over TLS it is held a second time, encrypted. */
 const BLOCK = 32 * 1_024;
+/** Each read takes a turn in the pool of threads: of a file that has more, so much is read at once. */
+const AHEAD = 256 * 1_024;
+/** What was read ahead is held no longer, in milliseconds: whoever takes longer to read it waits for another read. */
+const HOLD_MS = 100;
+
+const NOTHING: Buffer = Buffer.alloc(0);
 
 /** The text of a log; throws with a kubelet's words. Files that were set aside are not read: `statelet logs` has them. */
 export async function* readLog(source: LogSource, options: ReadOptions): AsyncGenerator<Buffer> {
@@ -46,6 +52,10 @@ class Reading {
   readonly #scan: LogScan;
   #file: LogFile;
   #at = 0;
+  /** What is known of the file from there on. */
+  #ahead = NOTHING;
+  #hasMore = false;
+  #isHeld = false;
   /** Whether the last block was empty. */
   #wasEnd = false;
 
@@ -79,14 +89,29 @@ class Reading {
   }
 
   async #block(to: number): Promise<Buffer> {
-    const block = await bytesAt(this.#file.handle, this.#at, Math.min(BLOCK, to - this.#at));
+    if (this.#ahead.length === 0) await this.#readAhead(to - this.#at);
+    const block = this.#ahead.subarray(0, BLOCK);
+    this.#ahead = block.length < this.#ahead.length ? this.#ahead.subarray(block.length) : NOTHING;
     this.#at += block.length;
     this.#wasEnd = block.length === 0;
     return block;
   }
 
-  async *#follow({ isRunning, pause }: Following): AsyncGenerator<Buffer> {
-    const changes = new LogChanges(dirname(this.#file.path), pause, this.#options.signal);
+  async #readAhead(most: number): Promise<void> {
+    const length = Math.min(this.#hasMore ? AHEAD : BLOCK, most);
+    const read = await bytesAt(this.#file.handle, this.#at, length);
+    this.#hasMore = read.length === length;
+    this.#ahead = read;
+    if (read.length <= BLOCK || this.#isHeld) return;
+    this.#isHeld = true;
+    void this.#options.pause(HOLD_MS, this.#options.signal).finally(() => {
+      this.#isHeld = false;
+      this.#ahead = NOTHING;
+    });
+  }
+
+  async *#follow({ isRunning }: Following): AsyncGenerator<Buffer> {
+    const changes = new LogChanges(dirname(this.#file.path), this.#options.pause, this.#options.signal);
     let [hasEnded, trouble] = [false, undefined as { readonly cause: unknown } | undefined];
     const look = async () => {
       hasEnded = !(await isRunning().catch((cause: unknown) => {
@@ -122,6 +147,7 @@ class Reading {
     await this.#file.handle.close();
     this.#file = next;
     this.#at = 0;
+    this.#ahead = NOTHING;
     this.#scan.restart();
     return true;
   }

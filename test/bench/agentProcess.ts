@@ -57,7 +57,11 @@ export async function agentPlace(
     ...runtime,
   };
   await mkdir(place.manifests, { recursive: true });
-  const config = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: MAX_PODS };
+  const config = {
+    ...{ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: MAX_PODS },
+    // What is read at length is not to be set aside meanwhile.
+    containerLogMaxSize: '100Gi',
+  };
   // Pods that only seem to run have no cgroups.
   const cgroup = place.cgroupRoot === '' ? { cgroupsPerQOS: false } : { cgroupRoot: place.cgroupRoot };
   await writeFile(configOf(place), JSON.stringify({ ...config, ...cgroup }));
@@ -72,12 +76,14 @@ export interface AgentOptions {
   readonly inspectAddress?: string;
   /** Of the cluster that it joins; absent: none. */
   readonly kubeconfig?: string;
+  /** Where it serves its API; by default at any port. */
+  readonly port?: number;
 }
 
 /** Starts the daemon; its log goes to a file beside its directories. */
 export function startAgent(
   place: AgentPlace,
-  { measuresDelay, inspectAddress = '127.0.0.1:0', kubeconfig }: AgentOptions = {},
+  { measuresDelay, inspectAddress = '127.0.0.1:0', kubeconfig, port = 0 }: AgentOptions = {},
 ): AgentProcess {
   const delayFile = join(place.directory, 'event-loop-delay');
   const log = openSync(join(place.directory, 'agent.log'), 'a');
@@ -85,10 +91,10 @@ export function startAgent(
   const spawnedAt = preciseNow();
   const measuring = { NODE_OPTIONS: `--import=${probe}`, BENCH_EVENT_LOOP_FILE: delayFile };
   const joining = kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig];
-  const anyPort = ['--port', '0', '--healthz-port', '0'];
+  const ports = ['--port', String(port), '--healthz-port', '0'];
   const child = spawn(
     place.command,
-    ['run', ...flags(place), ...joining, ...anyPort, '--inspect-address', inspectAddress],
+    ['run', ...flags(place), ...joining, ...ports, '--inspect-address', inspectAddress],
     {
       stdio: ['ignore', 'ignore', log],
       env: { ...process.env, ...(measuresDelay ? measuring : {}) },

@@ -14,6 +14,7 @@ import { page } from './rows/page.ts';
 import { probes } from './rows/probes.ts';
 import { recording } from './rows/recording.ts';
 import { scale } from './rows/scale.ts';
+import { serving } from './rows/serving.ts';
 import { simulation } from './rows/simulation.ts';
 
 const say = (line: string) => process.stderr.write(`bench: ${line}\n`);
@@ -45,6 +46,8 @@ function measure(row: RowName, node: BenchNode, options: BenchOptions): Promise<
       return page(node, options.quick ? 10 : 30);
     case 'cluster':
       return cluster(node, repeats, options.idleSeconds);
+    case 'serving':
+      return serving(node, repeats, options.idleSeconds);
   }
 }
 

@@ -13,6 +13,7 @@ const rowNames = [
   'recording',
   'page',
   'cluster',
+  'serving',
 ] as const;
 export type RowName = (typeof rowNames)[number];
 
@@ -43,6 +44,7 @@ const usualRepeats: Record<RowName, number> = {
   recording: 1,
   page: 1,
   cluster: 3,
+  serving: 25,
 };
 const quickRepeats: Record<RowName, number> = {
   'one-pod': 5,
@@ -56,6 +58,7 @@ const quickRepeats: Record<RowName, number> = {
   recording: 1,
   page: 1,
   cluster: 1,
+  serving: 7,
 };
 
 /** Reads the command line; throws with what is wrong in it. */

@@ -1,0 +1,22 @@
+/**
+ * Serves files of a directory over HTTPS as they are, by the certificate and key that the other arguments name: what the
+ * node's API is compared with. What is below `/stored/` is read once, and answered from memory.
+ */
+import { createReadStream, readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+const [, , directory = '', cert = '', key = ''] = process.argv;
+const stored = new Map<string, Buffer>();
+
+const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, ({ url = '' }, response) => {
+  const file = join(directory, url);
+  if (!url.startsWith('/stored/')) return void pipeline(createReadStream(file), response).catch(() => {});
+  const bytes = stored.get(url) ?? readFileSync(file);
+  stored.set(url, bytes);
+  response.end(bytes);
+});
+// It listens on an address of IP.
+server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));

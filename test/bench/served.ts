@@ -1,0 +1,90 @@
+/** A client of the node's API, which stays connected as those of a cluster do. */
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { Agent, get } from 'node:https';
+import { join } from 'node:path';
+import { WebSocket } from 'ws';
+import type { AgentPlace } from './agentProcess.ts';
+import { preciseNow } from './statistics.ts';
+
+interface Got {
+  /** From the request until the answer's last byte, in milliseconds. */
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+export interface ServedClient {
+  /** Reads an answer to its end, and keeps nothing of it. */
+  got(path: string): Promise<Got>;
+  body(path: string): Promise<Buffer>;
+  /** An answer that goes on until it is destroyed. */
+  followed(path: string): Promise<IncomingMessage>;
+  /** How long a command takes, from when it is asked for until the connection has ended, in milliseconds. */
+  ran(path: string): Promise<number>;
+  /** A command that goes on until the connection is ended. */
+  running(path: string): Promise<WebSocket>;
+  close(): void;
+}
+
+/** What a server at a port of this host is asked; `token` is that of a node's API. */
+export function servedClient(port: number, token = ''): ServedClient {
+  // Which certificate it has is not what is measured.
+  const agent = new Agent({ keepAlive: true, maxSockets: 4, rejectUnauthorized: false });
+  const headers = { authorization: `Bearer ${token}` };
+  const asked = async (path: string): Promise<IncomingMessage> => {
+    const [response]: IncomingMessage[] = await once(
+      get({ host: '127.0.0.1', port, path, agent, headers }),
+      'response',
+    );
+    if (response?.statusCode !== 200) throw new Error(`${path}: ${response?.statusCode}`);
+    return response;
+  };
+  const body = async (path: string) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of await asked(path)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  };
+  const open = (path: string) => webSocket(`wss://127.0.0.1:${port}${path}`, { agent, headers });
+  return {
+    got: async (path) => {
+      const began = preciseNow();
+      let bytes = 0;
+      for await (const chunk of await asked(path)) bytes += chunk.length;
+      return { ms: preciseNow() - began, bytes };
+    },
+    body,
+    followed: asked,
+    ran: (path) => timeToRun(() => open(path)),
+    running: async (path) => {
+      const socket = open(path);
+      await once(socket, 'open');
+      return socket;
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** How long a command takes at a streaming server that is asked without the node. */
+export const ranAt = (url: string): Promise<number> => timeToRun(() => webSocket(url.replace(/^http/, 'ws')));
+
+const webSocket = (url: string, options: ConstructorParameters<typeof WebSocket>[2] = {}): WebSocket =>
+  new WebSocket(url, ['v4.channel.k8s.io'], { ...options, perMessageDeflate: false });
+
+async function timeToRun(open: () => WebSocket): Promise<number> {
+  const began = preciseNow();
+  const socket = open();
+  const [code] = await once(socket, 'close');
+  if (code !== 1000 && code !== 1005) throw new Error(`the command's connection ended with ${code}`);
+  return preciseNow() - began;
+}
+
+/** What lets one in at a node that has no API server. */
+export const tokenOf = async ({ rootDir }: AgentPlace): Promise<string> =>
+  (await readFile(join(rootDir, 'statelet', 'server-token'), 'utf8')).trim();
+
+/** The certificate of its own making, and the key. */
+export const pairOf = ({ rootDir }: AgentPlace): readonly [certificate: string, key: string] => [
+  join(rootDir, 'pki', 'kubelet.crt'),
+  join(rootDir, 'pki', 'kubelet.key'),
+];

@@ -1,0 +1,44 @@
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { readLog } from '../../../serving/logs/readLog.ts';
+import { line } from './servedLogs.ts';
+
+const WRITTEN = line(0, 'a'.repeat(199));
+const LATER = line(0, 'b'.repeat(199));
+const LINES = 4_000;
+
+/** A log whose lines are read by and by, and how the time goes on for those who read it. */
+async function readSlowly() {
+  const root = await mkdtemp(join(tmpdir(), 'statelet-read-'));
+  const path = join(root, '0.log');
+  await writeFile(path, WRITTEN.repeat(LINES));
+  const over: (() => void)[] = [];
+  const pause = () => new Promise<void>((resolve) => over.push(resolve));
+  const text = readLog({ path, roots: [root] }, { pause, signal: new AbortController().signal });
+  const next = async () => String((await text.next()).value ?? '');
+  const overwrite = async () => {
+    const handle = await open(path, 'r+');
+    await handle.write(LATER.repeat(LINES), 0);
+    await handle.close();
+  };
+  const end = () => rm(root, { recursive: true });
+  return { next, overwrite, over, end };
+}
+
+test('who reads slowly has no more of the log held than the part that is being sent', async () => {
+  const { next, overwrite, over, end } = await readSlowly();
+  // The first part may be all there is; only then more is read at once.
+  await next();
+  await next();
+  await overwrite();
+  expect(await next()).not.toContain('b');
+  expect(over).toHaveLength(1);
+  over[0]?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  // What begins in the part before is no longer in the file.
+  await next();
+  expect(await next()).not.toContain('a');
+  await end();
+});
