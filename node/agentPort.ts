@@ -9,6 +9,7 @@ import type { NodeObject } from '../pod/node/nodeObject.ts';
 import type { RuntimeView } from '../pod/show/actorNode.ts';
 import { withLostRoot } from '../pod/show/explainNode.ts';
 import type { PodPart } from '../pod/show/explainPart.ts';
+import { type ServedView, withServing } from '../pod/show/explainServing.ts';
 import type { LogTail, LogTails } from '../pod/show/logTail.ts';
 import type { SeenPod } from '../pod/show/seenPod.ts';
 import type { AgentPort, NodeSummary, PodPlaces } from '../server/agent.ts';
@@ -24,12 +25,14 @@ interface PortParts {
   readonly root: RootWatch;
   readonly nodeObject: () => NodeObject;
   readonly recording: AgentPort['recording'];
+  /** The node's own API; absent: it has none. */
+  readonly served?: () => ServedView | undefined;
 }
 
 /** The agent as the socket, the tables and the explanations see it. */
 export function agentPort(parts: PortParts): AgentPort {
-  const { agent, recorder, root, nodeObject, recording } = parts;
-  const explainNode = () => withLostRoot(agent.explainNode(), root.lost());
+  const { agent, recorder, root, nodeObject, recording, served } = parts;
+  const explainNode = () => withLostRoot(withServing(agent.explainNode(), served?.()), root.lost());
   return {
     pods: agent.pods,
     trees: agent.trees,

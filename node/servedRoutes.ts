@@ -10,8 +10,8 @@ import { configzRoute, flagzRoute, statuszRoute } from '../serving/listener/page
 import { podsRoute, runningPodsRoute } from '../serving/listener/pods.ts';
 import { containerLogsRoute } from '../serving/logs/containerLogs.ts';
 import { systemLogsRoute } from '../serving/logs/systemLogs.ts';
+import type { StreamSessions } from '../serving/sessions.ts';
 import { streamingRoutes } from '../serving/streaming/routes.ts';
-import type { StreamSessions } from '../serving/streaming/sessions.ts';
 import { kubeletConfigurationOf } from './config/configz.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { ownVersion } from './version.ts';
@@ -21,7 +21,7 @@ interface RouteParts {
   readonly agent: Pick<NodeAgent, 'pods' | 'health'>;
   readonly cri: Cri;
   readonly clock: Clock;
-  /** Where it is kept who is joined with a container. */
+  /** Where it is kept who is joined with a container, or follows its log. */
   readonly sessions: StreamSessions;
 }
 
@@ -46,6 +46,7 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
         now: () => clock.now(),
         pause: pauseBy(clock),
         splitsStreams: config.serving?.splitsLogs ?? false,
+        sessions,
       },
       logRoots: [config.podLogsDirectory],
     }),

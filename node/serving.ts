@@ -10,13 +10,14 @@ import { type FileSystem, hostFiles } from '../host/files/fileSystem.ts';
 import { isSameToken } from '../host/sameToken.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { messageOf } from '../pod/failure.ts';
+import type { ServedView } from '../pod/show/explainServing.ts';
 import { type Access, createAccess } from '../serving/access/access.ts';
 import type { TokenOwner } from '../serving/access/authentication.ts';
 import type { Caller, Route } from '../serving/exchange.ts';
 import { healthRoutes, PING } from '../serving/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../serving/listener/listener.ts';
 import { issuedPair, selfSignedPair, textOf } from '../serving/listener/servingCertificate.ts';
-import { StreamSessions } from '../serving/streaming/sessions.ts';
+import { ApiUse } from './apiUse.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { ServingConfig } from './config/serving.ts';
 import { keptTrying } from './keptTrying.ts';
@@ -36,6 +37,8 @@ export interface ServingParts {
 export interface NodeServing {
   /** Where it is served; 0: nowhere, as yet. */
   port(): number;
+  /** What an explanation of the node says of it; undefined where nothing but its health is served. */
+  view(): ServedView | undefined;
   close(): Promise<void>;
 }
 
@@ -44,35 +47,51 @@ export interface NodeServing {
  * on it, and it goes on trying.
  */
 export async function serveApi(parts: ServingParts): Promise<NodeServing> {
-  const { config, clock, logger, cluster } = parts;
+  const { config, clock } = parts;
   const end = new AbortController();
   const ends = [alive(parts)];
-  let port = 0;
-  const begin = async (serving: ServingConfig) => serveNodeApi(parts, serving, end.signal);
-  const onMade = (made: Listener) => {
-    port = made.port;
-    logger.info({ port }, `the node's API is served on port ${port}`);
-  };
+  const use = config.serving && new ApiUse(clock, config.serving);
   const close = async () => {
     end.abort();
     await Promise.all(ends.map((each) => each?.close()));
   };
   try {
     const { serving } = config;
-    if (serving !== undefined && cluster !== undefined) {
-      const made = await begin(serving);
-      ends.push(made);
-      onMade(made);
-    } else if (serving !== undefined) {
-      const onProblem = (why: string) => logger.warn(`the node's API is not served, trying again: ${why}`);
-      ends.push(keptTrying({ make: () => begin(serving), clock, onMade, onProblem }));
+    if (serving !== undefined && use !== undefined) {
+      const wanted = { ...parts, serving, use, signal: end.signal };
+      ends.push(await begun(wanted));
+      if (serving.readOnlyPort) ends.push(await readOnly(wanted, serving.readOnlyPort));
     }
-    if (serving?.readOnlyPort) ends.push(await readOnly(parts, serving, serving.readOnlyPort));
   } catch (error) {
     await close();
     throw error;
   }
-  return { port: () => port, close };
+  return { port: () => use?.port ?? 0, view: () => use?.view(), close };
+}
+
+interface Wanted extends ServingParts {
+  readonly serving: ServingConfig;
+  readonly use: ApiUse;
+  /** Aborts when it ends. */
+  readonly signal: AbortSignal;
+}
+
+async function begun(wanted: Wanted): Promise<{ close(): Promise<void> }> {
+  const { cluster, clock, logger, use } = wanted;
+  const onMade = ({ port }: Listener) => {
+    use.noteServed(port);
+    logger.info({ port }, `the node's API is served on port ${port}`);
+  };
+  if (cluster === undefined) {
+    const onProblem = (why: string) => {
+      use.noteNotServed(why);
+      logger.warn(`the node's API is not served, trying again: ${why}`);
+    };
+    return keptTrying({ make: () => serveNodeApi(wanted), clock, onMade, onProblem });
+  }
+  const made = await serveNodeApi(wanted);
+  onMade(made);
+  return made;
 }
 
 const failing =
@@ -93,22 +112,27 @@ function alive(parts: ServingParts): { close(): Promise<void> } | undefined {
   });
 }
 
-async function readOnly(parts: ServingParts, { host }: ServingConfig, port: number) {
-  const routes = await servedRoutes({ ...parts, sessions: new StreamSessions() }, () => []);
-  return listenPlain({ address: { host, port }, routes, clock: parts.clock, onError: failing(parts) });
+async function readOnly(wanted: Wanted, port: number) {
+  const routes = await watchedRoutes(wanted, () => []);
+  const { clock, serving } = wanted;
+  return listenPlain({ address: { host: serving.host, port }, routes, clock, onError: failing(wanted) });
 }
 
-async function serveNodeApi(parts: ServingParts, serving: ServingConfig, signal: AbortSignal): Promise<Listener> {
-  const { config, cluster, clock, logger, files = hostFiles } = parts;
+async function watchedRoutes({ use, ...parts }: Wanted, trees: () => readonly string[]): Promise<readonly Route[]> {
+  const routes = await servedRoutes({ ...parts, sessions: use.sessions }, trees);
+  return routes.map((route) => use.scrapes.watched(route));
+}
+
+async function serveNodeApi(parts: Wanted): Promise<Listener> {
+  const { config, serving, cluster, clock, logger, files = hostFiles } = parts;
   const { host, port, clientCaFile, isIssued, certificateDirectory: directory } = serving;
   const names = [config.nodeName, ...(cluster ? [] : ['localhost', '127.0.0.1', '::1'])];
   const own = isIssued ? issuedPair(directory) : serving.pair;
   const pair = own ?? (await selfSignedPair({ directory, names, files, now: clock.now() }));
   const ownTokens = cluster ? undefined : await ownToken(config.rootDirectory, files);
-  const access = accessOf(parts, serving, signal, ownTokens);
-  const sessions = new StreamSessions();
+  const access = accessOf(parts, ownTokens);
   let trees: readonly string[] = [];
-  const routes: readonly Route[] = await servedRoutes({ ...parts, sessions }, () => trees);
+  const routes: readonly Route[] = await watchedRoutes(parts, () => trees);
   trees = routes.map(({ tree }) => tree).toSorted();
   const listener = await listen({
     ...{ address: { host, port }, routes, pair, isAwaited: isIssued, files, clock, access },
@@ -121,22 +145,18 @@ async function serveNodeApi(parts: ServingParts, serving: ServingConfig, signal:
 }
 
 const accessOf =
-  (
-    { config, cluster, clock, logger }: ServingParts,
-    serving: ServingConfig,
-    signal: AbortSignal,
-    ownTokens?: TokenOwner,
-  ) =>
+  ({ config, serving, use, signal, cluster, clock, logger }: Wanted, ownTokens?: TokenOwner) =>
   (clientAuthorities: Parameters<typeof createAccess>[0]['clientAuthorities']): Access => {
     const { authentication, authorization } = serving;
     const told = oncePerReason((source, why) => logger.warn(`${source} of the node's API: ${why}`));
-    return createAccess({
+    const access = createAccess({
       ...{ nodeName: config.nodeName, clock, signal, authentication, authorization },
       ...(cluster ? { client: cluster.reviewClient } : {}),
       ...(clientAuthorities ? { clientAuthorities } : {}),
       ...(ownTokens ? { ownTokens } : {}),
       onError: (source, error) => told(source, messageOf(error)),
     });
+    return use.askedBy(access);
   };
 
 /** An API server that is away is away for each request: that is said once, until something else is wrong. */

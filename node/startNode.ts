@@ -80,7 +80,8 @@ export const startNode: StartNode = async (options) => {
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const recording = () => recordingOf(flight, config);
   const leave = tellCluster(node, { recorder, errors });
-  const port = agentPort({ ...node, cri, recorder, config, simulated, root, recording });
+  const view = () => served.by?.view();
+  const port = agentPort({ ...node, cri, recorder, config, simulated, root, recording, served: view });
   const ends = [logStatuses(port, logger), releaseWhenQuiet(port.subscribe, { clock: systemClock }), root.end];
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
   flight?.begin(node.agent);

@@ -226,7 +226,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cri/simulated/command.test.ts': { 'cri/simulated': 'shell shellScript shellTokens' },
   'test/serving/streaming/routes.test.ts': {
     'cri/simulated': 'servedCommand servedPorts streamingServer',
-    'serving/streaming': 'found refusal relay sessions streamOptions target',
+    serving: 'sessions',
+    'serving/streaming': 'found refusal relay streamOptions target',
   },
   // Both kubectls, through the test API server.
   'test/e2e/relay.test.ts': {
@@ -277,7 +278,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The node's own API.
   'test/serving/listener/listener.test.ts': { 'serving/listener': 'dispatch tlsFiles' },
   'test/serving/listener/servingCertificate.test.ts': { 'serving/listener': 'selfSigned' },
-  'test/node/serving.test.ts': { node: 'servedRoutes' },
+  'test/node/serving.test.ts': { node: 'apiUse servedRoutes' },
   // The logs that the node's server answers with.
   'test/serving/logs/containerLogs.test.ts': {
     serving: 'answers',

@@ -33,13 +33,13 @@ export function explainNode(view: NodeView, now: number): NodeExplanation {
 }
 
 /** The explanation with one more of the node's own parts. */
-const withPart = ({ node, ...explanation }: NodeExplanation, part: ExplainedActor): NodeExplanation => ({
+export const withPart = ({ node, ...explanation }: NodeExplanation, part: ExplainedActor): NodeExplanation => ({
   ...explanation,
   node: { ...node, children: [...node.children, part] },
 });
 
 /** A part of the node that is no actor of a machine, as one. */
-const ownPart = (name: string, state: Omit<ActorView, 'path'>): ExplainedActor => ({
+export const ownPart = (name: string, state: Omit<ActorView, 'path'>): ExplainedActor => ({
   ...{ id: name, machine: name, kind: name, name, path: name, ...state },
   ...{ facts: [], children: [] },
 });

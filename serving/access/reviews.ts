@@ -1,6 +1,7 @@
 /** Questions to the API server: answers are kept for a while, and the same question is asked once at a time. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../kube/clock.ts';
+import { type Failure, toFailure } from '../../pod/failure.ts';
 import { unlessAborted } from '../../pod/unlessAborted.ts';
 import { ExpiringCache } from './expiringCache.ts';
 
@@ -17,6 +18,10 @@ export interface ReviewCounts {
   readonly underWay: number;
   /** Answers that are kept. */
   readonly held: number;
+  /** The last that was not answered by the API server. */
+  readonly lastFailure?: Failure;
+  /** Since when it has answered none, in milliseconds since the epoch; absent once it has. */
+  readonly failingSince?: number;
 }
 
 export interface ReviewsOptions<T> {
@@ -45,6 +50,7 @@ export class Reviews<T> {
   /** Questions may be secrets, and long: what is kept of them is a digest that nobody can compute beforehand. */
   readonly #key = randomBytes(32);
   readonly #counts = { made: 0, cached: 0, shared: 0, failed: 0 };
+  #trouble: Pick<ReviewCounts, 'lastFailure' | 'failingSince'> = {};
 
   constructor(options: ReviewsOptions<T>) {
     this.#options = options;
@@ -53,7 +59,7 @@ export class Reviews<T> {
   }
 
   counts(): ReviewCounts {
-    return { ...this.#counts, underWay: this.#underWay.size, held: this.#good.size + this.#bad.size };
+    return { ...this.#counts, ...this.#trouble, underWay: this.#underWay.size, held: this.#good.size + this.#bad.size };
   }
 
   /** Rejects as `ask` does, and when whoever wants to know has gone: what is asked is for others too, and goes on. */
@@ -75,8 +81,9 @@ export class Reviews<T> {
       return underWay;
     }
     if (this.#underWay.size >= MOST_UNDER_WAY) {
-      this.#counts.failed += 1;
-      return Promise.reject(new Error(`${MOST_UNDER_WAY} reviews are under way already`));
+      const error = new Error(`${MOST_UNDER_WAY} reviews are under way already`);
+      this.#noteFailed(error);
+      return Promise.reject(error);
     }
     const asked = this.#ask(key, ask).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, asked);
@@ -88,13 +95,21 @@ export class Reviews<T> {
     this.#counts.made += 1;
     try {
       const answer = await this.#inTime(ask);
+      const { failingSince: _, ...before } = this.#trouble;
+      this.#trouble = before;
       if (isGood(answer)) this.#good.set(key, answer, goodMs);
       else this.#bad.set(key, answer, badMs);
       return answer;
     } catch (error) {
-      this.#counts.failed += 1;
+      this.#noteFailed(error);
       throw error;
     }
+  }
+
+  #noteFailed(error: unknown): void {
+    const now = this.#options.clock.now();
+    this.#counts.failed += 1;
+    this.#trouble = { failingSince: this.#trouble.failingSince ?? now, lastFailure: toFailure(error, now) };
   }
 
   async #inTime(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -11,6 +11,7 @@ import { runToLog } from '../../pod/show/containerLog.ts';
 import { quoted } from '../../pod/show/quoted.ts';
 import { sendText } from '../answers.ts';
 import type { Exchange, Route } from '../exchange.ts';
+import type { StreamSessions } from '../sessions.ts';
 import { isRefusal, type LogQuery, logQuery, type Refusal } from './logQuery.ts';
 import { readLog } from './readLog.ts';
 import { writeAll } from './writeAll.ts';
@@ -29,6 +30,8 @@ export interface ContainerLogsParts {
   readonly pause: Pause;
   /** The feature gate PodLogsQuerySplitStreams. */
   readonly splitsStreams: boolean;
+  /** Where it is kept who follows a log; absent: nowhere. */
+  readonly sessions?: Pick<StreamSessions, 'begin'>;
 }
 
 const TREE = '/containerLogs';
@@ -56,13 +59,21 @@ async function answer(parts: ContainerLogsParts, exchange: Exchange): Promise<vo
   if (typeof id !== 'string') return answerUntyped(response, id);
   // Who asks for the other stream alone gets the headers with the first of it.
   if (asked.query.stream !== 'Stderr') response.flushHeaders();
+  const end = asked.query.follow ? followed(parts, exchange, asked) : undefined;
   try {
     await writeAll(response, await opened(parts, asked.query, id, exchange.signal), exchange.signal);
     response.end();
   } catch (error) {
     if (!response.headersSent) answerUntyped(response, { status: 400, text: wordsOf(error) });
     else response.end(wordsOf(error));
+  } finally {
+    end?.();
   }
+}
+
+function followed({ sessions, now }: ContainerLogsParts, { caller }: Exchange, { pod, container }: Asked) {
+  const { namespace, name } = pod.metadata;
+  return sessions?.begin({ kind: 'logs', namespace, pod: name, container, caller: caller.name, since: now() });
 }
 
 function answerUntyped(response: ServerResponse, { status, text }: Refusal): void {

@@ -8,10 +8,10 @@ import { containerNamed } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf } from '../../pod/failure.ts';
 import type { Exchange, Route } from '../exchange.ts';
+import type { StreamSession, StreamSessions } from '../sessions.ts';
 import { fullName, podNamed, runningId } from './found.ts';
 import { errorLine, Refusal, refusedByRuntime, tell } from './refusal.ts';
 import { relay } from './relay.ts';
-import type { StreamSession, StreamSessions } from './sessions.ts';
 import { portsAsked, streamOptions } from './streamOptions.ts';
 import { containerTarget, podTarget, type StreamTarget } from './target.ts';
 
@@ -64,10 +64,11 @@ async function streamed(
   exchange.upgrade?.socket.on('error', () => {});
   const { target, url } = await place({ clock, sessions, ...parts }, exchange);
   if (exchange.upgrade === undefined) throw errorLine(500, 'Upgrade request required');
+  const { caller } = exchange;
   const { namespace, pod, container } = target;
   await relay(exchange, exchange.upgrade, placeOf(url), {
     clock,
-    onJoined: () => sessions.begin({ kind, namespace, pod, container, since: clock.now() }),
+    onJoined: () => sessions.begin({ kind, namespace, pod, container, caller: caller.name, since: clock.now() }),
   });
 }
 

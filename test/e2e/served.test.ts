@@ -4,6 +4,7 @@ import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
 import { Kubectl } from './support/kubectl.ts';
+import { statelet } from './support/statelet.ts';
 
 const cluster = await forAllTests(testCluster);
 const PODS = '/api/v1/namespaces/default/pods';
@@ -34,6 +35,12 @@ test('its port is in its Node; logs, commands, and whatever else the API server 
   expect(Number(port.out)).toBeGreaterThan(0);
   expect(await tell('logs', 'served')).toMatchObject({ code: 0, out: 'hello\n' });
   expect(await tell('exec', 'served', '--', 'sh', '-c', 'echo out; exit 3')).toMatchObject({ code: 3, out: 'out\n' });
+  const following = kubectl.start(['logs', '-f', 'served']);
+  await eventually('the node says who follows the log', async () => {
+    const { out } = await statelet('explain', 'node', '--state-dir', cluster.node.directory);
+    return /logs served +following .*\n? *.*default\/served \(main\), by \S+/.test(out) || undefined;
+  });
+  following.kill();
   const proxied = async (path: string) => (await tell('get', '--raw', `/api/v1/nodes/node/proxy/${path}`)).out;
   expect(await proxied('healthz')).toBe('ok');
   expect(JSON.parse(await proxied('pods')).items).toHaveLength(1);

@@ -108,6 +108,8 @@ test('without an API server it is for who has its token, and can be trusted by i
   const run = await asked(served.port(), '/run/default/web-node-1/main?cmd=echo%20hello', own({ method: 'POST' }));
   expect(run.code).toBe(200);
   expect(said.join()).not.toContain(token);
+  // There is nobody to ask.
+  expect(served.view()).toMatchObject({ port: served.port(), reviews: {} });
 }, 60_000);
 
 test('the API server of its cluster says who may; while it is away, nobody new', async () => {
@@ -132,10 +134,12 @@ test('the API server of its cluster says who may; while it is away, nobody new',
   expect(await codes({})).toEqual([401, 401, 401]);
   const forbidden = 'Forbidden (user=nobody, verb=get, resource=nodes, subresource(s)=[pods proxy])\n';
   expect(await asked(served.port(), '/pods', nobody)).toMatchObject({ code: 403, body: forbidden });
+  expect(served.view()).toMatchObject({ reviews: { access: { made: 9, failed: 0 } }, sessions: [] });
   transport.isAway = true;
   expect(await codes(reader)).toEqual([200, 403, 403]);
   const late = await asked(served.port(), '/logs/', reader);
   expect(late).toMatchObject({ code: 500, body: expect.stringMatching(/^Authorization error \(user=reader, /) });
+  expect(served.view()?.reviews).toMatchObject({ access: { failed: 1, failingSince: expect.any(Number) } });
 }, 60_000);
 
 test('a port that another has ends the start of a node of a cluster; one without goes on trying', async () => {
@@ -149,7 +153,7 @@ test('a port that another has ends the start of a node of a cluster; one without
   await expect(servedNode({ cluster: joined, flags })).rejects.toThrow(taken);
   const { served, said } = await servedNode({ flags });
   await eventually('it says so', () => said.some((each) => each.includes(taken)) || undefined);
-  expect(served.port()).toBe(0);
+  expect(served.view()).toMatchObject({ port: 0, lastFailure: { message: expect.stringContaining('in use') } });
   holder.close();
   await eventually('it is served', () => served.port() || undefined);
 }, 60_000);

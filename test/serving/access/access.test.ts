@@ -137,11 +137,14 @@ test('while the API server is away, what it has said goes on to hold; of all els
   expect(told.map((each) => each.split(':', 1)[0])).toEqual(['authentication', 'authorization']);
   await clock.advance(120_000);
   expect(await admit(asking('/metrics', bearing('good-token')))).toEqual(UNAUTHORIZED);
+  const lastFailure = { reason: 'InternalError', at: clock.now() };
+  expect(counts().tokens).toMatchObject({ failed: 2, lastFailure, failingSince: lastFailure.at - 120_000 });
   // Failures are not kept.
   reviewer.isAway = false;
   expect(await admit(asking('/metrics', bearing('good-token')))).toMatchObject({ isAdmitted: true });
   expect(await admit(asking('/pods', bearing('good-token')))).toMatchObject({ isAdmitted: true });
-  expect(counts()).toMatchObject({ tokens: { failed: 2 }, access: { failed: 1 } });
+  expect(counts()).toMatchObject({ tokens: { failed: 2, lastFailure }, access: { failed: 1 } });
+  expect(counts().tokens).not.toHaveProperty('failingSince');
 });
 
 test('the same question is asked once at a time, and whoever goes away takes nobody along', async () => {

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { expect, test } from '@jest/globals';
 import { NodeFailure } from '../../../pod/failure.ts';
+import { StreamSessions } from '../../../serving/sessions.ts';
 import { line, servedLogs } from './servedLogs.ts';
 
 /** What this process holds open below a directory, and how many directories it watches. */
@@ -36,6 +37,23 @@ test('headers come at once, and lines once they are whole, until the container h
   served.told.runtime = 2;
   // The end of a line that never came is left out.
   expect(await followed.end()).toBe('one\ntwo\n');
+});
+
+test('who follows is known until they or the container have gone; who reads is not', async () => {
+  const sessions = new StreamSessions();
+  const served = await servedLogs({ sessions });
+  await served.write(line(0, 'one'));
+  await served.get();
+  expect(sessions.open).toEqual([]);
+  const [staying, leaving] = [await served.follow(), await served.follow()];
+  await Promise.all([staying.until('one\n'), leaving.until('one\n')]);
+  const known = { kind: 'logs', namespace: 'default', pod: 'web', container: 'main', caller: 'kube-apiserver' };
+  expect(sessions.open).toMatchObject([known, known]);
+  leaving.answer.destroy();
+  await eventually(() => sessions.open.length === 1);
+  served.told.runtime = 2;
+  await staying.end();
+  await eventually(() => sessions.open.length === 0);
 });
 
 test('the last lines, and what comes then', async () => {

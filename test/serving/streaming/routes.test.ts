@@ -13,8 +13,8 @@ import { serveSimulatedStreams } from '../../../cri/simulated/streamingServer.ts
 import { type CommandStreams, runRemoteCommand } from '../../../cri/streaming/remoteCommand.ts';
 import { dialSpdy } from '../../../cri/streaming/upgrade.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { StreamSessions } from '../../../serving/sessions.ts';
 import { streamingRoutes } from '../../../serving/streaming/routes.ts';
-import { StreamSessions } from '../../../serving/streaming/sessions.ts';
 import { Actions } from '../../cri/scenarioActions.ts';
 import { containerWith } from '../../fakes/pods.ts';
 import { servedRoutes } from '../../fakes/serving/relay/served.ts';
@@ -87,6 +87,7 @@ function shown(containerId: string): Pod {
   return { ...pod, spec: { ...pod.spec, containers } };
 }
 
+const EXEC = { kind: 'exec', namespace: 'shop', pod: 'web', container: 'main' };
 const UPGRADE = { Connection: 'Upgrade', Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': 'v4.channel.k8s.io' };
 
 /** What a request is refused with. */
@@ -194,7 +195,7 @@ test('100 sessions at once, each known; the end of the container ends them all',
   const path = `${url}/exec/shop/web/main?input=1&output=1&command=cat`;
   const all = Array.from({ length: 100 }, () => command(path, { stdin: new PassThrough(), stdout: new PassThrough() }));
   await sessionsAre(100, sessions);
-  expect(sessions.open[0]).toMatchObject({ kind: 'exec', namespace: 'shop', pod: 'web', container: 'main' });
+  expect(sessions.open[0]).toMatchObject({ ...EXEC, caller: expect.stringMatching(/./) });
   await runtime.call('stopContainer', { containerId: container, timeout: 0n }, noAbort);
   expect(new Set(await Promise.all(all))).toEqual(new Set([137]));
   await sessionsAre(0, sessions);
