@@ -61,7 +61,7 @@ function sentenceOf({ machine, kind, name, state, waitingFor, until, lastFailure
   // A container has its role for its kind.
   const role = kind === 'regular' ? '' : `${kind} `;
   const what = machine === 'container' ? `${role}container` : kind;
-  return `${what} ${name} ${does}${end}${waitingFor === undefined ? '' : exit}${failed}`;
+  return `${what === name ? '' : `${what} `}${name} ${does}${end}${waitingFor === undefined ? '' : exit}${failed}`;
 }
 
 /** An event of Kubernetes about a pod, the latest last. */

@@ -65,6 +65,9 @@ export interface ActorNode extends ActorView, ShownFacts {
 /** The kind of a call in flight: the state of who made it says what it is for. */
 export const CALL = 'call';
 
+/** The machine of the parts of the node's own API, which run none. */
+export const SERVER = 'server';
+
 /** The container runtime, as its answers show it. */
 export interface RuntimeView {
   /** Empty until it has been asked. */

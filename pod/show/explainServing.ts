@@ -1,6 +1,7 @@
 /** The node's own API in the explanation of the node: who is joined with its pods, who reads its numbers, who may. */
 import type { Failure } from '../failure.ts';
 import { lookUp } from '../lookUp.ts';
+import { SERVER } from './actorNode.ts';
 import type { ExplainedActor } from './explain.ts';
 import { type NodeExplanation, ownPart, withPart } from './explainNode.ts';
 
@@ -58,7 +59,7 @@ export function withServing(explanation: NodeExplanation, view: ServedView | und
   if (view === undefined) return explanation;
   const { port, since, lastFailure } = view;
   const isServed = port !== 0;
-  const own = ownPart('server', {
+  const own = ownPart(SERVER, {
     ...(isServed ? { state: 'serving', tags: ['steady'] } : { state: 'retrying', tags: ['retrying'] }),
     ...(isServed ? {} : { waitingFor: 'another attempt to serve' }),
     ...{ since, ...(lastFailure === undefined || isServed ? {} : { lastFailure }) },
@@ -97,18 +98,18 @@ function sessionsOf({ sessions }: ServedView): ExplainedActor[] {
   return [...shown, more];
 }
 
-const SESSION_KINDS = { portForward: 'port-forward' };
+const SESSION_KINDS = { portForward: 'port-forward', logs: 'log' };
 
 function sessionPart({ id, kind, namespace, pod, container, caller, since }: ServedSession): ExplainedActor {
   const words = lookUp<string>(SESSION_KINDS, kind) ?? kind;
-  const state = { state: kind === 'logs' ? 'following' : 'joined', tags: ['steady'], since };
+  const state = { state: kind === 'logs' ? 'followed' : 'joined', tags: ['steady'], since };
   const where = `${namespace}/${pod}${container === '' ? '' : ` (${container})`}`;
   return { ...part(`session/${id}`, words, pod, state), facts: [where, `by ${caller}`] };
 }
 
 /** How long ago it was is its age. */
 function scrapePart({ path, count, failed, at, caller }: ServedScrape): ExplainedActor {
-  const state = { state: 'read', tags: ['steady'], since: at };
+  const state = { state: 'answered', tags: ['steady'], since: at };
   const facts = [times(count), ...(failed > 0 ? [`${failed} failed`] : []), `by ${caller}`];
   return { ...part(`scrape${path}`, 'scrape', path, state), facts };
 }
@@ -122,7 +123,7 @@ const reviewsOf = ({ reviews, since }: ServedView): ExplainedActor[] =>
       ? { state: 'failing', tags: ['retrying'], since: failingSince }
       : { state: 'answered', tags: ['steady'], since };
     return {
-      ...part(`reviews/${about}`, 'reviews', `of ${about}`, { ...state, ...(lastFailure ? { lastFailure } : {}) }),
+      ...part(`review/${about}`, 'review', about, { ...state, ...(lastFailure ? { lastFailure } : {}) }),
       facts: [
         `${made} asked`,
         `${cached + shared} from the cache`,
@@ -133,6 +134,6 @@ const reviewsOf = ({ reviews, since }: ServedView): ExplainedActor[] =>
   });
 
 function part(id: string, kind: string, name: string, state: Parameters<typeof ownPart>[1]): ExplainedActor {
-  const path = `server/${id}`;
-  return { ...ownPart(name, state), id, path, kind, machine: 'server' };
+  const path = `${SERVER}/${id}`;
+  return { ...ownPart(name, state), id, path, kind, machine: SERVER };
 }

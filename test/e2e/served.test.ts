@@ -38,7 +38,7 @@ test('its port is in its Node; logs, commands, and whatever else the API server 
   const following = kubectl.start(['logs', '-f', 'served']);
   await eventually('the node says who follows the log', async () => {
     const { out } = await statelet('explain', 'node', '--state-dir', cluster.node.directory);
-    return /logs served +following .*\n? *.*default\/served \(main\), by \S+/.test(out) || undefined;
+    return /log served +followed .*\n? *.*default\/served \(main\), by \S+/.test(out) || undefined;
   });
   following.kill();
   const proxied = async (path: string) => (await tell('get', '--raw', `/api/v1/nodes/node/proxy/${path}`)).out;

@@ -2,7 +2,7 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Drawing, ShownActor } from '../../inspect/protocol.ts';
-import { CALL } from '../../pod/show/actorNode.ts';
+import { CALL, SERVER } from '../../pod/show/actorNode.ts';
 import { select } from '../model/actions.ts';
 import { begin, type Chart as ChartModel, createChart } from '../model/chart/chart.ts';
 import { CHARTED, createDrawings, keyOf, shownDrawing } from '../model/chart/drawings.ts';
@@ -133,17 +133,21 @@ function Trouble({ text, onRetry }: { readonly text: string; readonly onRetry: (
 
 /** Calls in flight and feeds have no states to draw. */
 function Stateless({ page, actor }: { readonly page: Page; readonly actor: ShownActor }) {
+  const what =
+    actor.kind === CALL
+      ? 'is a call in flight: it has been asked'
+      : actor.machine === SERVER
+        ? "belongs to the node's own API: it is told of here"
+        : 'is a feed: it tells what happens outside';
   const parent = actor.parent === undefined ? undefined : page.world.value.actors.get(actor.parent);
   return (
     <div class="said">
       <p>
-        {actor.kind === CALL
-          ? `${actor.name} is a call in flight: it has been asked, and has no states of its own.`
-          : `${actor.name} is a feed: it tells what happens outside, and has no states of its own.`}
+        {actor.name} {what}, and has no states of its own.
       </p>
       {parent && (
         <button type="button" class="btn" onClick={() => select(page, parent.path)}>
-          Show {parent.kind} {parent.name}
+          Show {parent.kind === parent.name ? '' : parent.kind} {parent.name}
         </button>
       )}
     </div>

@@ -34,18 +34,18 @@ test('who is joined with which pod, who reads its numbers, and how reviews go', 
     reviews: { tokens: { ...counts, failed: 1, lastFailure }, access: { ...counts, underWay: 3 } },
   });
   expect(lines).toEqual([
-    '└─ server                       serving    60m    port 10250, 3 sessions',
-    '   ├─ reviews of tokens         answered   60m',
+    '└─ server                       serving   60m    port 10250, 3 sessions',
+    '   ├─ review tokens             answered  60m',
     '   │    12 asked, 42 from the cache, 1 failed',
     '   │    last failure, 10m ago: InternalError: ECONNREFUSED',
-    '   ├─ reviews of access         answered   60m',
+    '   ├─ review access             answered  60m',
     '   │    12 asked, 42 from the cache, 3 under way',
-    '   ├─ scrape /metrics           read       3s     once, by prometheus',
-    '   ├─ scrape /metrics/cadvisor  read       4s',
+    '   ├─ scrape /metrics           answered  3s     once, by prometheus',
+    '   ├─ scrape /metrics/cadvisor  answered  4s',
     '   │    120 times, 2 failed, by prometheus',
-    '   ├─ exec web                  joined     5s     shop/web (main), by admin',
-    '   ├─ port-forward web          joined     5s     shop/web, by admin',
-    '   └─ logs web                  following  5s     shop/web (main), by admin',
+    '   ├─ exec web                  joined    5s     shop/web (main), by admin',
+    '   ├─ port-forward web          joined    5s     shop/web, by admin',
+    '   └─ log web                   followed  5s     shop/web (main), by admin',
   ]);
 });
 
@@ -57,7 +57,7 @@ test('each part of it has a path of its own', () => {
   });
   const server = node.children.at(-1);
   expect([server?.path, ...(server?.children.map(({ path }) => path) ?? [])]).toEqual([
-    ...['server', 'server/reviews/tokens', 'server/scrape/metrics/cadvisor', 'server/session/7', 'server/session/8'],
+    ...['server', 'server/review/tokens', 'server/scrape/metrics/cadvisor', 'server/session/7', 'server/session/8'],
   ]);
 });
 
