@@ -237,6 +237,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },
   // The host.
   'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'cgroupfs files inTurn podsTree' },
+  'test/serving/metrics/exposition.test.ts': { 'serving/metrics': 'answerMetrics' },
   'test/host/cgroup/usage/readUsage.test.ts': { 'host/cgroup/usage': 'devices fields pressure usageV1 usageV2' },
   'test/host/simulated/cgroups.test.ts': { 'host/simulated': 'gate' },
   'test/host/pods/logRotation.test.ts': { 'host/files': 'gzipFile', 'host/pods': 'logNames' },
