@@ -45,7 +45,7 @@ export class LogScan {
     return this.#out.isFull || this.#linesLeft <= 0;
   }
 
-  /** What is to be told of a further block. Throws where the log is of no known format. */
+  /** What is to be told of a further block; it is overwritten by the next one. Throws where the log is of no known format. */
   take(block: Buffer): Buffer | undefined {
     const bytes = this.#rest.length === 0 ? block : Buffer.concat([this.#rest, block]);
     this.#out.begin(bytes.length);

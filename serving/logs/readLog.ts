@@ -1,7 +1,6 @@
 /** Reads one file of a container's log, and on as it is written, as a kubelet does (cri-client, logs.go). */
 import { dirname } from 'node:path';
 import { isMissing } from '../../host/files/fileErrors.ts';
-import { bytesAt } from '../../host/logs/logBlocks.ts';
 import { LogChanges, type Pause } from '../../host/logs/logChanges.ts';
 import { isReplaced, type LogFile, openLog } from './logFile.ts';
 import { LogScan, type ScanOptions } from './logScan.ts';
@@ -36,7 +35,10 @@ const HOLD_MS = 100;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** The text of a log; throws with a kubelet's words. Files that were set aside are not read: `statelet logs` has them. */
+/**
+ * The text of a log in parts, each to be used before the next one is asked for; throws with a kubelet's words. Files that
+ * were set aside are not read: `statelet logs` has them.
+ */
 export async function* readLog(source: LogSource, options: ReadOptions): AsyncGenerator<Buffer> {
   const reading = new Reading(source, await openLog(source.path, source.roots), options);
   try {
@@ -54,6 +56,8 @@ class Reading {
   #at = 0;
   /** What is known of the file from there on. */
   #ahead = NOTHING;
+  /** Where it is read to: making room anew for each read takes as long as the read. */
+  #room = NOTHING;
   #hasMore = false;
   #isHeld = false;
   /** Whether the last block was empty. */
@@ -99,14 +103,17 @@ class Reading {
 
   async #readAhead(most: number): Promise<void> {
     const length = Math.min(this.#hasMore ? AHEAD : BLOCK, most);
-    const read = await bytesAt(this.#file.handle, this.#at, length);
-    this.#hasMore = read.length === length;
-    this.#ahead = read;
-    if (read.length <= BLOCK || this.#isHeld) return;
+    const room = this.#room.length < length ? Buffer.allocUnsafe(length) : this.#room;
+    this.#room = room;
+    const { bytesRead } = await this.#file.handle.read(room, 0, length, this.#at);
+    this.#hasMore = bytesRead === length;
+    this.#ahead = room.subarray(0, bytesRead);
+    if (this.#isHeld) return;
     this.#isHeld = true;
     void this.#options.pause(HOLD_MS, this.#options.signal).finally(() => {
       this.#isHeld = false;
       this.#ahead = NOTHING;
+      this.#room = NOTHING;
     });
   }
 

@@ -1,5 +1,8 @@
 /** The text that is made of a block of a log, up to a limit of bytes over all of them. */
 
+/** Room for so many times as much as is needed is given back. */
+const SPARE = 4;
+
 export class TextOut {
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
@@ -9,9 +12,10 @@ export class TextOut {
     this.#left = limitBytes;
   }
 
-  /** So much is expected of the next block. */
+  /** So much is expected of the next block. What was taken of the last one is overwritten. */
   begin(size: number): void {
-    this.#bytes = Buffer.allocUnsafe(size);
+    const { length } = this.#bytes;
+    if (length < size || length > SPARE * size) this.#bytes = Buffer.allocUnsafe(size);
     this.#length = 0;
   }
 
@@ -28,13 +32,9 @@ export class TextOut {
     return this.#left <= 0;
   }
 
-  /** What was put since the beginning; nothing of it is held any longer. */
+  /** What was put since the beginning, to be used before the next one begins. */
   taken(): Buffer | undefined {
-    const [bytes, length] = [this.#bytes, this.#length];
-    this.begin(0);
-    if (length === 0) return undefined;
-    // Little of a large block would hold all of it.
-    return length < bytes.length / 2 ? Buffer.from(bytes.subarray(0, length)) : bytes.subarray(0, length);
+    return this.#length === 0 ? undefined : this.#bytes.subarray(0, this.#length);
   }
 
   #grow(by: number): void {

@@ -14,9 +14,11 @@ export async function withProcess<T>(
   file: string,
   args: readonly string[],
   use: (child: Child) => Promise<T>,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   const child = spawn(process.execPath, [join(import.meta.dirname, file), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
     signal: interruption,
     killSignal: 'SIGKILL',
   });

@@ -88,3 +88,10 @@ export const pairOf = ({ rootDir }: AgentPlace): readonly [certificate: string, 
   join(rootDir, 'pki', 'kubelet.crt'),
   join(rootDir, 'pki', 'kubelet.key'),
 ];
+
+/** What the agent's command sets for itself: how memory is allocated counts in whatever is sent. */
+export async function agentEnvironment(): Promise<Record<string, string>> {
+  const command = await readFile(join(import.meta.dirname, '../../cli/statelet.sh'), 'utf8');
+  const set = [...command.matchAll(/^export (\w+)="\$\{\1:-(\d+)\}"$/gm)];
+  return Object.fromEntries(set.map(([, name, value]) => [name, value]));
+}

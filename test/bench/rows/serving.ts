@@ -4,11 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { noAbort } from '../../e2e/support/containerd.ts';
 import { freePort } from '../../e2e/support/freePort.ts';
 import type { AgentPlace, AgentProcess } from '../agentProcess.ts';
-import { withProcess } from '../childProcess.ts';
+import { type Child, withProcess } from '../childProcess.ts';
 import { type BenchNode, endPods, fullNameOf, namesFor, runPods, withAgent } from '../node.ts';
 import { shareOf } from '../processFacts.ts';
 import type { Figure } from '../report.ts';
-import { pairOf, ranAt, type ServedClient, servedClient, tokenOf } from '../served.ts';
+import { agentEnvironment, pairOf, ranAt, type ServedClient, servedClient, tokenOf } from '../served.ts';
 import { median, milliseconds, preciseNow } from '../statistics.ts';
 import type { RunningPod } from '../watcher.ts';
 
@@ -43,13 +43,14 @@ export async function serving(node: BenchNode, repeats: number, seconds: number)
     const files = join(node.place.directory, 'plain');
     await mkdir(join(files, 'stored'), { recursive: true });
     const token = await served(node.place);
-    return withProcess('plainServer.ts', [files, ...pairOf(node.place)], async ({ said }) => {
+    const compare = async ({ said }: Child) => {
       const [client, plain] = [servedClient(port, token), servedClient(Number(said))];
       const parts = { node, daemon, client, plain, files, repeats };
       const figures = [...(await onOnePod(parts)), ...(await scrapes(parts, seconds)), await beside(parts)];
       for (const each of [client, plain]) each.close();
       return figures;
-    });
+    };
+    return withProcess('plainServer.ts', [files, ...pairOf(node.place)], compare, await agentEnvironment());
   };
   return withAgent(node.place, serve, { port });
 }

@@ -7,7 +7,7 @@ function told(log: string, options: ScanOptions = {}, size = log.length): string
   const [scan, bytes, out] = [new LogScan(options), Buffer.from(log), [] as Buffer[]];
   for (let at = 0; at < bytes.length && !scan.isOver; at += size) {
     const text = scan.take(bytes.subarray(at, at + size));
-    if (text !== undefined) out.push(text);
+    if (text !== undefined) out.push(Buffer.from(text));
   }
   const rest = scan.isOver ? undefined : scan.takeRest();
   return Buffer.concat(rest === undefined ? out : [...out, rest]).toString();
