@@ -51,15 +51,17 @@ module.exports = {
     ...only('host', { folders: ['pod'] }),
     ...only('cri', { folders: ['pod', 'host'] }),
     ...only('volume', { folders: ['pod', 'host'] }),
+    ...only('stats', { folders: ['pod', 'host', 'cri'] }),
     ...only('kube', { folders: ['pod'] }),
     ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube'] }),
     ...only('server', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('recording', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('inspect', { folders: ['pod', 'machines', 'host', 'actors', 'server', 'recording'] }),
-    ...only('serving', { folders: ['pod', 'machines', 'host', 'cri', 'kube', 'actors'] }),
+    ...only('serving', { folders: ['pod', 'machines', 'host', 'cri', 'kube', 'actors', 'stats'] }),
     ...only('node', {
       folders: [
-        ...['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'server', 'serving', 'recording', 'inspect'],
+        ...['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'stats', 'server', 'serving', 'recording'],
+        'inspect',
       ],
     }),
     {
@@ -104,7 +106,7 @@ module.exports = {
     {
       name: 'no-development-package-in-the-product',
       severity: 'error',
-      from: { path: '^(pod|machines|host|cri|volume|kube|actors|server|serving|recording|node|cli)/' },
+      from: { path: '^(pod|machines|host|cri|volume|kube|actors|stats|server|serving|recording|node|cli)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
   ],

@@ -40,6 +40,9 @@ export interface Cri {
     wire.UpdateContainerResourcesResponse
   >;
   readonly containerStats: CriCall<wire.ContainerStatsRequest, wire.ContainerStatsResponse>;
+  readonly listContainerStats: CriCall<wire.ListContainerStatsRequest, wire.ListContainerStatsResponse>;
+  /** A runtime may not have it, or fail where one sandbox of those that are asked for has ended. */
+  readonly listPodSandboxStats: CriCall<wire.ListPodSandboxStatsRequest, wire.ListPodSandboxStatsResponse>;
   readonly execSync: CriCall<wire.ExecSyncRequest, wire.ExecSyncResponse>;
   /** Gives the URL at which a command in a container is served, for a minute; attach the process that the container runs. */
   readonly exec: CriCall<wire.ExecRequest, wire.ExecResponse>;
@@ -50,6 +53,7 @@ export interface Cri {
   readonly imageStatus: CriCall<wire.ImageStatusRequest, wire.ImageStatusResponse>;
   readonly pullImage: CriCall<wire.PullImageRequest, wire.PullImageResponse>;
   readonly removeImage: CriCall<wire.RemoveImageRequest, wire.RemoveImageResponse>;
+  readonly imageFsInfo: CriCall<wire.ImageFsInfoRequest, wire.ImageFsInfoResponse>;
   /**
    * Exits as they happen, until the signal aborts or the stream breaks (then it rejects): reasons to look, not facts.
    * `onOpen` is called once the runtime has accepted the subscription: from then on nothing is missed.

@@ -57,6 +57,8 @@ function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof
     containerStatus: unary(client, runtime.containerStatus, usual),
     updateContainerResources: unary(client, runtime.updateContainerResources, usual),
     containerStats: unary(client, runtime.containerStats, usual),
+    listContainerStats: unary(client, runtime.listContainerStats, usual),
+    listPodSandboxStats: unary(client, runtime.listPodSandboxStats, usual),
     // An exec without a time of its own runs for as long as its command does.
     execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
     exec: unary(client, runtime.exec, usual),
@@ -66,7 +68,7 @@ function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof
   };
 }
 
-type ImageCalls = Pick<Cri, 'listImages' | 'imageStatus' | 'pullImage' | 'removeImage'>;
+type ImageCalls = Pick<Cri, 'listImages' | 'imageStatus' | 'pullImage' | 'removeImage' | 'imageFsInfo'>;
 
 function imageCalls(client: Client, requestTimeoutMs: number): ImageCalls {
   const usual = () => requestTimeoutMs;
@@ -76,6 +78,7 @@ function imageCalls(client: Client, requestTimeoutMs: number): ImageCalls {
     // A pull takes as long as the image is large: only its caller can tell when it is too long.
     pullImage: unary(client, image.pullImage, () => undefined),
     removeImage: unary(client, image.removeImage, usual),
+    imageFsInfo: unary(client, image.imageFsInfo, usual),
   };
 }
 

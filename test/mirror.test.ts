@@ -235,6 +235,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/apiserver/connect/connect.test.ts': { 'apiserver/serving': 'forwarding nodeClient' },
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },
+  // What is used.
+  'test/stats/collector.test.ts': { stats: 'criUsage runtimeLists runtimeStats summary' },
   // The host.
   'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'cgroupfs files inTurn podsTree' },
   'test/serving/metrics/exposition.test.ts': { 'serving/metrics': 'answerMetrics' },

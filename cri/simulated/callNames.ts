@@ -3,10 +3,7 @@ import type * as wire from '../generated/runtime.ts';
 
 /** The calls that are served: those of the node agent, and what `crictl` asks for besides. */
 interface Served extends Omit<Cri, 'containerEvents' | 'close'> {
-  readonly imageFsInfo: CriCall<wire.ImageFsInfoRequest, wire.ImageFsInfoResponse>;
-  readonly listContainerStats: CriCall<wire.ListContainerStatsRequest, wire.ListContainerStatsResponse>;
   readonly podSandboxStats: CriCall<wire.PodSandboxStatsRequest, wire.PodSandboxStatsResponse>;
-  readonly listPodSandboxStats: CriCall<wire.ListPodSandboxStatsRequest, wire.ListPodSandboxStatsResponse>;
 }
 
 /** A call with one answer, by its name in the protocol. */

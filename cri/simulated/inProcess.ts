@@ -40,7 +40,7 @@ export function inProcessCri(
     containerStatus: limited(runtime, 'containerStatus', usual),
     reopenContainerLog: limited(runtime, 'reopenContainerLog', usual),
     updateContainerResources: limited(runtime, 'updateContainerResources', usual),
-    containerStats: limited(runtime, 'containerStats', usual),
+    ...statsCalls(runtime, usual),
     execSync: limited(runtime, 'execSync', onTop),
     ...streamCalls(runtime, usual),
     listImages: limited(runtime, 'listImages', usual),
@@ -51,6 +51,16 @@ export function inProcessCri(
     close: () => {},
   };
 }
+
+const statsCalls = (
+  runtime: CalledRuntime,
+  usual: () => number,
+): Pick<Cri, 'containerStats' | 'listContainerStats' | 'listPodSandboxStats' | 'imageFsInfo'> => ({
+  containerStats: limited(runtime, 'containerStats', usual),
+  listContainerStats: limited(runtime, 'listContainerStats', usual),
+  listPodSandboxStats: limited(runtime, 'listPodSandboxStats', usual),
+  imageFsInfo: limited(runtime, 'imageFsInfo', usual),
+});
 
 const streamCalls = (runtime: CalledRuntime, usual: () => number): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
   exec: limited(runtime, 'exec', usual),

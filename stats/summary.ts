@@ -1,0 +1,82 @@
+/**
+ * The summary of what a node and its pods use, in the fields of `pkg/apis/stats/v1alpha1/types.go` of k8s.io/kubelet and in
+ * their order. What is undefined is not written. Times are in whole seconds, as Kubernetes writes them.
+ */
+import { rfc3339 } from '../pod/api/rfc3339.ts';
+
+/** A time of day, beside the moment itself, which metrics tell to the millisecond. */
+export interface StatsTime {
+  /** Milliseconds since the epoch. */
+  readonly ms: number;
+  toJSON(): string;
+}
+
+export const timeOf = (ms: number): StatsTime => ({ ms, toJSON: () => rfc3339(ms) });
+
+export interface CpuStats {
+  readonly time: StatsTime;
+  readonly usageNanoCores?: number | undefined;
+  readonly usageCoreNanoSeconds?: number | undefined;
+  readonly psi?: PsiStats | undefined;
+}
+
+export interface MemoryStats {
+  readonly time: StatsTime;
+  readonly availableBytes?: number | undefined;
+  readonly usageBytes?: number | undefined;
+  readonly workingSetBytes?: number | undefined;
+  readonly rssBytes?: number | undefined;
+  readonly pageFaults?: number | undefined;
+  readonly majorPageFaults?: number | undefined;
+  readonly psi?: PsiStats | undefined;
+}
+
+export interface SwapStats {
+  readonly time: StatsTime;
+  readonly swapAvailableBytes?: number | undefined;
+  readonly swapUsageBytes?: number | undefined;
+}
+
+export interface IoStats {
+  readonly time: StatsTime;
+  readonly psi?: PsiStats | undefined;
+}
+
+export interface PsiStats {
+  readonly full: PsiData;
+  readonly some: PsiData;
+}
+
+interface PsiData {
+  /** Microseconds, as the kernel and a kubelet have it. */
+  readonly total: number;
+  readonly avg10: number;
+  readonly avg60: number;
+  readonly avg300: number;
+}
+
+export interface InterfaceStats {
+  readonly name: string;
+  readonly rxBytes?: number | undefined;
+  readonly rxErrors?: number | undefined;
+  readonly txBytes?: number | undefined;
+  readonly txErrors?: number | undefined;
+}
+
+/** The default interface's figures stand beside the list of all; of none its name is empty. */
+export interface NetworkStats extends InterfaceStats {
+  readonly time: StatsTime;
+  readonly interfaces?: readonly InterfaceStats[] | undefined;
+}
+
+/** As a kubelet, by the name that runtimes give it (`defaultNetworkInterfaceName` in `pkg/kubelet/stats/helper.go`). */
+const DEFAULT_INTERFACE = 'eth0';
+
+export function networkOf(readAt: number, interfaces: readonly InterfaceStats[]): NetworkStats {
+  const found = interfaces.find(({ name }) => name === DEFAULT_INTERFACE);
+  return {
+    time: timeOf(readAt),
+    ...(found ?? { name: '' }),
+    ...(interfaces.length > 0 ? { interfaces } : {}),
+  };
+}

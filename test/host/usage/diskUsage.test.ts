@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { link, lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { diskUsageOf, takenBy } from '../../../host/usage/diskUsage.ts';
+
+const { signal } = new AbortController();
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'statelet-usage-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+/** Bytes by coreutils. */
+const du = async (): Promise<number> => {
+  const { stdout } = await promisify(execFile)('du', ['-s', '-x', '--block-size=1', folder]);
+  return Number(stdout.split('\t')[0]);
+};
+
+test('it counts as du does: blocks, directories, links themselves, and a file of several names once', async () => {
+  await mkdir(join(folder, 'a/b/c'), { recursive: true });
+  await writeFile(join(folder, 'a/large'), Buffer.alloc(300_000, 1));
+  await link(join(folder, 'a/large'), join(folder, 'a/b/again'));
+  await symlink('/', join(folder, 'a/b/c/everything'));
+  await writeFile(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff, 0x20])]), 'no text for a name');
+  expect(await diskUsageOf(folder, signal)).toEqual({ bytes: await du(), inodes: 7 });
+});
+
+test('one file is what it takes', async () => {
+  const file = join(folder, 'file');
+  await writeFile(file, 'text');
+  expect(await diskUsageOf(file, signal)).toEqual({ bytes: takenBy(await lstat(file)), inodes: 1 });
+});
+
+test('a tree without an end does not keep it from ending', async () => {
+  await Promise.all(Array.from({ length: 3_000 }, (_, at) => writeFile(join(folder, String(at)), '')));
+  const end = new AbortController();
+  setImmediate(() => end.abort(new Error('enough')));
+  await expect(diskUsageOf(folder, end.signal)).rejects.toThrow('enough');
+  expect((await diskUsageOf(folder, signal)).inodes).toBe(3_001);
+});
+
+test('directories in directories take no end of handles', async () => {
+  let deep = folder;
+  for (let at = 0; at < 402; at += 1) deep = join(deep, 'd');
+  await mkdir(deep, { recursive: true });
+  await expect(diskUsageOf(folder, signal)).rejects.toThrow('directories nest deeper than 400 levels');
+});
+
+test('what is not there fails', async () => {
+  await expect(diskUsageOf(join(folder, 'none'), signal)).rejects.toThrow('ENOENT');
+});

@@ -1,0 +1,20 @@
+import { statfs } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { fileSystemUsage } from '../../../host/usage/fileSystemUsage.ts';
+
+const { signal } = new AbortController();
+
+test('bytes and inodes of the file system that a path lies on', async () => {
+  const { bsize, blocks, files } = await statfs('/');
+  const usage = await fileSystemUsage('/', signal);
+  expect(usage).toMatchObject({ capacityBytes: blocks * bsize, inodes: files });
+  const { capacityBytes = 0, availableBytes = 0, usedBytes = 0 } = usage ?? {};
+  expect(usedBytes).toBeGreaterThan(0);
+  // Some is kept for root.
+  expect(availableBytes + usedBytes).toBeLessThanOrEqual(capacityBytes);
+});
+
+test('nothing of what is not there, or who no longer waits', async () => {
+  expect(await fileSystemUsage('/none', signal)).toBeUndefined();
+  expect(await fileSystemUsage('/', AbortSignal.abort())).toBeUndefined();
+});

@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { NodeFailure } from '../../pod/failure.ts';
+import { StatsWorld } from './support.ts';
+
+const { signal } = new AbortController();
+let world: StatsWorld;
+
+beforeEach(async () => {
+  world = new StatsWorld();
+  await world.node();
+});
+
+afterEach(() => world.close());
+
+const NET_DEV = 'eth0: 1000 2 0 0 0 0 0 0 500 1 0 0 0 0 0 0\n';
+
+test('of the node, of all pods and their class, of pods with sandbox and containers, and their networks', async () => {
+  const { sandbox, container } = await world.pod('a');
+  world.procfs.set('/proc/77/net/dev', NET_DEV);
+  world.procfs.set('/proc/1/net/dev', NET_DEV.replace('1000', '9000'));
+  const sample = await world.collector().sample('everything', signal);
+  const pod = 'kubepods/burstable/poduid-of-a';
+  expect(sample).toMatchObject({
+    kind: 'everything',
+    root: { path: '/', usage: { cpu: { usageNs: 99_000_000_000 } } },
+    allPods: { path: '/kubepods' },
+    tiers: [{ path: '/kubepods/burstable' }],
+    network: { interfaces: [{ name: 'eth0', rxBytes: 9_000 }] },
+    pods: [
+      {
+        ...{ uid: 'uid-of-a', name: 'a', namespace: 'default', sandboxId: sandbox, createdAt: Date.UTC(2026, 0, 1) },
+        cgroup: { path: `/${pod}`, usage: { memory: { workingSet: 7_340_032 } } },
+        sandboxCgroup: { path: `/${pod}/${sandbox}` },
+        network: { interfaces: [{ name: 'eth0', rxBytes: 1_000, txBytes: 500 }] },
+        containers: [
+          { id: container, name: 'main', attempt: 2, cgroup: { path: `/${pod}/${container}`, usage: { pids: {} } } },
+        ],
+      },
+    ],
+  });
+  expect(sample.failure).toBeUndefined();
+});
+
+test('one is taken at a time, holds for 10 s, and one of everything answers who asks for less', async () => {
+  await world.pod('a');
+  const { runtime, clock } = world.simulation;
+  const collector = world.collector();
+  const lists = () => runtime.calls.filter(({ call }) => call === 'listContainers').length;
+  const [one, other, less] = await Promise.all([
+    collector.sample('everything', signal),
+    collector.sample('everything', signal),
+    collector.sample('everything', signal).then(() => collector.sample('cpuAndMemory', signal)),
+  ]);
+  expect([other, less]).toEqual([one, one]);
+  await clock.advance(9_999);
+  expect(await collector.sample('everything', signal)).toBe(one);
+  expect(lists()).toBe(1);
+  await clock.advance(1);
+  expect((await collector.sample('cpuAndMemory', signal)).kind).toBe('cpuAndMemory');
+  expect((await collector.sample('cpuAndMemory', signal, 0)).kind).toBe('cpuAndMemory');
+  expect(lists()).toBe(3);
+});
+
+test('for cpu and memory neither processes nor networks nor devices are read, nor is the runtime asked what is used', async () => {
+  await world.pod('a');
+  world.procfs.set('/proc/77/net/dev', NET_DEV);
+  const { pods, network } = await world.collector().sample('cpuAndMemory', signal);
+  expect([pods[0]?.network, pods[0]?.sandboxCgroup, network]).toEqual([undefined, undefined, undefined]);
+  expect(pods[0]?.containers[0]?.cgroup?.usage).toMatchObject({ pids: undefined, io: undefined, pressure: {} });
+  const asked = world.simulation.runtime.calls.map(({ call }) => call).filter((call) => call.startsWith('list'));
+  expect(asked.toSorted()).toEqual(['listContainers', 'listPodSandbox']);
+});
+
+test('the second sample tells how much of a core is used, also of what has begun since', async () => {
+  const { container } = await world.pod('a');
+  const collector = world.collector();
+  expect(collector.knowsRates()).toBe(false);
+  await collector.sample('cpuAndMemory', signal);
+  const cpu = (usec: number) => ({ 'cpu.stat': `usage_usec ${usec}\nuser_usec 0\nsystem_usec 0\n` });
+  await world.cgroup(`kubepods/burstable/poduid-of-a/${container}`, cpu(1_234_567 + 5_000_000));
+  await world.simulation.clock.advance(6_000);
+  const later = await world.pod('b', cpu(1_000_000));
+  await world.simulation.clock.advance(4_000);
+  expect(collector.knowsRates()).toBe(true);
+  const { pods, root } = await collector.sample('everything', signal, 0);
+  const rateOf = (id: string) => pods.flatMap(({ containers }) => containers).find((each) => each.id === id)?.cgroup;
+  expect(rateOf(container)?.nanoCores).toBe(500_000_000);
+  expect(rateOf(later.container)?.nanoCores).toBe(250_000_000);
+  expect(root?.nanoCores).toBe(0);
+});
+
+test('of pods without cgroups it is what the runtime says', async () => {
+  await world.pod('a');
+  world.remove('kubepods');
+  const { pods, allPods } = await world.collector().sample('cpuAndMemory', signal);
+  expect(allPods).toBeUndefined();
+  expect(pods).toMatchObject([
+    {
+      runtime: { cpu: { usageNanoCores: 10_000_000 }, memory: {}, network: { name: 'eth0' }, processes: 1 },
+      containers: [
+        { cgroup: undefined, runtime: { cpu: { usageNanoCores: 10_000_000 }, layer: { usedBytes: 32_768 } } },
+      ],
+    },
+  ]);
+});
+
+test('while the runtime is away or hangs it is of what ran before, as far as there are cgroups of it', async () => {
+  await world.pod('a');
+  await world.pod('b');
+  const collector = world.collector();
+  await collector.sample('everything', signal);
+  const { runtime, clock } = world.simulation;
+  runtime.faults.add({ call: 'listContainers', hang: true });
+  world.remove('kubepods/burstable/poduid-of-b');
+  const asked = collector.sample('everything', signal, 0);
+  const { pods, failure } = await clock.drive(asked);
+  expect(pods.map(({ name }) => name)).toEqual(['a']);
+  expect(pods[0]?.containers).toHaveLength(1);
+  expect(failure).toBeInstanceOf(NodeFailure);
+  expect(clock.now()).toBe(Date.UTC(2026, 0, 1) + 5_000);
+});
+
+test('without ever having heard of the runtime it is of what the pods themselves say', async () => {
+  const { container } = await world.pod('a');
+  world.simulation.runtime.down();
+  const startedAt = '2026-01-01T00:00:00Z';
+  const status = {
+    containerStatuses: [
+      { name: 'main', containerID: `containerd://${container}`, state: { running: { startedAt } } },
+      { name: 'gone', containerID: 'containerd://dead', state: { running: { startedAt } } },
+      { name: 'waits', state: { waiting: {} } },
+    ],
+  };
+  const metadata = { uid: 'uid-of-a', name: 'a', namespace: 'default' };
+  // As much of a pod as is looked at.
+  const pods = [{ metadata, spec: { containers: [{ name: 'main', image: 'i:1' }] }, status }] as never;
+  const { pods: found, failure } = await world.collector({ pods: () => pods }).sample('everything', signal);
+  expect(failure).toBeDefined();
+  expect(found).toMatchObject([{ name: 'a', containers: [{ id: container, name: 'main', image: 'i:1' }] }]);
+});
+
+test('nothing is kept of pods that are gone', async () => {
+  const { sandbox } = await world.pod('a');
+  const collector = world.collector();
+  await collector.sample('everything', signal);
+  await world.simulation.play.removeSandbox(sandbox);
+  await world.pod('b');
+  const { pods } = await collector.sample('everything', signal, 0);
+  expect(pods.map(({ name }) => name)).toEqual(['b']);
+});
+
+test('the end of the node ends what is underway', async () => {
+  await world.pod('a');
+  world.simulation.runtime.faults.add({ call: 'listPodSandbox', hang: true });
+  const asked = world.collector().sample('everything', signal);
+  world.end.abort(new Error('ends'));
+  await expect(asked).rejects.toThrow('ends');
+});
