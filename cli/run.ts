@@ -9,7 +9,8 @@ import { createLogger } from '../node/logger.ts';
 import { runDirectory } from '../node/places.ts';
 import { serveNode } from '../node/serveNode.ts';
 import { readSettings } from '../node/settings.ts';
-import type { StartNode } from '../node/startNode.ts';
+import type { StartedNode, StartNode } from '../node/startNode.ts';
+import type { Systemd } from '../node/systemd.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
@@ -56,6 +57,7 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
     write(planText(await planTakeOver(config), config));
     return;
   }
+  const systemd = config.runOnce ? undefined : await heardBySystemd();
   const log = await createLogger({
     logging: config.logging,
     terminal: process.stderr.isTTY === true,
@@ -71,7 +73,7 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
       logger.warn('no pods to run: neither --kubeconfig nor --pod-manifest-path nor --manifest-url is set');
     if (how === 'now') await tellTakeOver(config, logger, signals.asked);
     const node = await startNode({ config, simulated: false, ...log, takesOver: how === 'now' });
-    await runNode(node, { config, logger, write, asked: signals.asked });
+    await runNode(node, { config, logger, write, asked: signals.asked, systemd: await systemd?.(node, logger) });
   } finally {
     signals.close();
     await release();
@@ -87,17 +89,35 @@ async function runNode(
     readonly logger: Logger;
     readonly write: Write;
     readonly asked: AbortSignal;
+    readonly systemd: Systemd | undefined;
   },
 ): Promise<void> {
-  const { config, logger, write, asked } = parts;
+  const { config, logger, write, asked, systemd } = parts;
   const socket = await serveNode(node, { config, logger });
   logger.info({ node: config.nodeName, socket: socketPath(config.rootDirectory) }, 'the node agent is running');
+  void systemd?.ready();
   try {
     if (config.runOnce) return await Promise.race([reportOnce(node.agent, write, asked), node.failed]);
     await Promise.race([askedToEnd(asked), node.failed]);
     logger.info({ signal: asked.reason }, 'stopping the node agent; its pods keep running');
   } finally {
+    const told = systemd?.stopping();
     await socket.close();
     await node.stop();
+    await told;
   }
+}
+
+/** Few are services of `Type=notify`. Throws where systemd would not let the agent live. */
+async function heardBySystemd() {
+  const { NOTIFY_SOCKET, WATCHDOG_USEC } = process.env;
+  if (!NOTIFY_SOCKET && !WATCHDOG_USEC) return undefined;
+  const { systemdWants, tellSystemd } = await import('../node/systemd.ts');
+  const wants = systemdWants(process.env, process.pid);
+  return (
+    wants &&
+    (async ({ checks }: Pick<StartedNode, 'checks'>, logger: Logger): Promise<Systemd> => {
+      return tellSystemd(wants, { clock: systemClock, logger, checks: (await checks?.()) ?? [] });
+    })
+  );
 }

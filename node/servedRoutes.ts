@@ -3,9 +3,8 @@ import { waitOnce } from '../actors/alarm.ts';
 import type { Clock } from '../actors/clock.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { Cri } from '../cri/calls.ts';
-import { goDuration } from '../pod/api/duration.ts';
 import type { Route } from '../serving/exchange.ts';
-import { type Check, healthRoutes, PING } from '../serving/listener/health.ts';
+import { healthRoutes } from '../serving/listener/health.ts';
 import { configzRoute, flagzRoute, statuszRoute } from '../serving/listener/pages.ts';
 import { podsRoute, runningPodsRoute } from '../serving/listener/pods.ts';
 import { containerLogsRoute } from '../serving/logs/containerLogs.ts';
@@ -14,6 +13,7 @@ import type { StreamSessions } from '../serving/sessions.ts';
 import { streamingRoutes } from '../serving/streaming/routes.ts';
 import { kubeletConfigurationOf } from './config/configz.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import { healthChecks } from './healthChecks.ts';
 import { ownVersion } from './version.ts';
 
 interface RouteParts {
@@ -33,7 +33,7 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
   const podCalled = (namespace: string, name: string) =>
     agent.pods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return [
-    ...healthRoutes([PING, LOG, syncLoop(parts)]),
+    ...healthRoutes(healthChecks(parts)),
     podsRoute({ pods: agent.pods }),
     runningPodsRoute({ cri, limitMs: config.runtimeRequestTimeoutMs }),
     configzRoute(() => kubeletConfigurationOf(config)),
@@ -65,26 +65,6 @@ const SYSTEM_LOGS = '/var/log';
 const pauseBy = (clock: Clock) => async (ms: number, signal: AbortSignal) => {
   if (!signal.aborted) await waitOnce(clock.now() + ms, clock, signal);
 };
-
-/** What is logged here is written at once: nothing waits to be flushed. */
-const LOG: Check = { name: 'log', check: () => {} };
-
-const LEAST_IDLE_MS = 300_000;
-const SYNC_MS = 60_000;
-
-/** As a kubelet's loop stands still while its runtime is away (`SyncLoopHealthCheck` in `pkg/kubelet/kubelet.go`). */
-function syncLoop({ agent, config, clock }: Pick<RouteParts, 'agent' | 'config' | 'clock'>): Check {
-  const limitMs = Math.max(LEAST_IDLE_MS, 2 * (config.cluster?.objects.syncMs ?? SYNC_MS));
-  return {
-    name: 'syncloop',
-    check: () => {
-      const { runtime, pleg } = agent.health();
-      const since = [runtime.ready ? undefined : runtime.since, pleg.staleSince].filter((each) => each !== undefined);
-      const idleMs = Math.max(0, ...since.map((each) => clock.now() - each));
-      if (idleMs > limitMs) throw new Error(`sync Loop took longer than expected: ${goDuration(idleMs)}`);
-    },
-  };
-}
 
 /** What may hold a password or a token. */
 const SECRET: readonly string[] = ['--manifest-url', '--manifest-url-header'];

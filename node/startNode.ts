@@ -17,6 +17,7 @@ import type { Inspected } from '../inspect/inspected.ts';
 import { type EventMessage, involvedNode, recordedEvent, warning } from '../pod/events/recordedEvent.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { AgentPort } from '../server/agent.ts';
+import type { Check } from '../serving/listener/health.ts';
 import { agentPort } from './agentPort.ts';
 import { ownCgroups, processRoom } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
@@ -44,6 +45,8 @@ export interface StartedNode {
   stop(): Promise<void>;
   /** Terminates all pods gracefully, and resolves when they are gone. */
   drain(): Promise<void>;
+  /** What has to hold for it to be well, each of which throws why it does not; absent: nothing is known of that. */
+  readonly checks?: () => Promise<readonly Check[]>;
   /** Rejects when the agent itself has failed: it does nothing any more, and is still to be stopped. */
   readonly failed: Promise<never>;
 }
@@ -78,10 +81,9 @@ export const startNode: StartNode = async (options) => {
   const node = await nodeOnHost(options, { cri, errors, onlookers, tell: early.tell, served });
   served.by = await servedBy(options, { ...node, cri }, flight);
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
-  const recording = () => recordingOf(flight, config);
   const leave = tellCluster(node, { recorder, errors });
-  const view = () => served.by?.view();
-  const port = agentPort({ ...node, cri, recorder, config, simulated, root, recording, served: view });
+  const more = { recording: () => recordingOf(flight, config), served: () => served.by?.view() };
+  const port = agentPort({ ...node, cri, recorder, config, simulated, root, ...more });
   const ends = [logStatuses(port, logger), releaseWhenQuiet(port.subscribe, { clock: systemClock }), root.end];
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
   flight?.begin(node.agent);
@@ -94,8 +96,15 @@ export const startNode: StartNode = async (options) => {
   };
   const inspected = async () =>
     (await import('./inspectedNode.ts')).inspectedNode({ agent: port, audience, flight, config, redaction, logger });
-  return { agent: port, inspected, stop, drain: node.agent.drain, failed: errors.failed };
+  const { drain } = node.agent;
+  return { agent: port, inspected, checks: checksOf(node, config), stop, drain, failed: errors.failed };
 };
+
+/** Few ask for them but over the node's API. */
+const checksOf =
+  ({ agent }: { readonly agent: NodeAgent }, config: NodeConfig) =>
+  async () =>
+    (await import('./healthChecks.ts')).healthChecks({ agent, config, clock: systemClock });
 
 /** What is told before the node has begun is told then: until then nobody listens. */
 function keptUntilBegun(tell: (message: EventMessage) => void) {

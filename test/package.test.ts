@@ -119,7 +119,14 @@ test('systemd takes the unit as it is', async () => {
   const { status, stderr, error } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
   if (error) throw error;
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  for (const line of ['KillMode=process', 'Restart=always', 'Delegate=yes', 'OOMScoreAdjust=-999', 'Type=exec']) {
+  for (const line of [
+    'KillMode=process',
+    'Restart=always',
+    'Delegate=yes',
+    'OOMScoreAdjust=-999',
+    'Type=notify',
+    'WatchdogSec=60',
+  ]) {
     expect(unit).toContain(`\n${line}\n`);
   }
 });

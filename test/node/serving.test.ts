@@ -81,7 +81,7 @@ test('without an API server it is for who has its token, and can be trusted by i
   expect((await asked(served.port(), '/pods', { headers: { authorization: 'Bearer other' } })).code).toBe(401);
   expect(JSON.parse((await asked(served.port(), '/pods', own())).body).items).toHaveLength(1);
   expect((await asked(served.port(), '/healthz?verbose', own())).body).toBe(
-    '[+]ping ok\n[+]log ok\n[+]syncloop ok\nhealthz check passed\n',
+    '[+]ping ok\n[+]log ok\n[+]syncloop ok\n[+]device-plugin ok\nhealthz check passed\n',
   );
   const { kubeletconfig } = JSON.parse((await asked(served.port(), '/configz', own())).body);
   expect(kubeletconfig).toMatchObject({ address: '127.0.0.1', syncFrequency: '1m0s' });

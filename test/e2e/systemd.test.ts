@@ -1,0 +1,32 @@
+/** The daemon as a service of `Type=notify`: what systemd hears of it. */
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { notifySocket } from '../support/notifySocket.ts';
+import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
+import { runNode } from './support/node.ts';
+
+const node = await nodeForAllTests(runNode);
+
+test('it has started, is well, and ends', async () => {
+  const heard = await notifySocket(`@${node.directory}`);
+  const env = { NOTIFY_SOCKET: `@${node.directory}`, WATCHDOG_USEC: '2000000' };
+  try {
+    node.agent.kill('SIGTERM');
+    await node.agent.ended;
+    const agent = await node.start({ env });
+    await eventually('it has told three times that it is well', () => heard.words()[3]);
+    expect(heard.words().slice(0, 3)).toEqual(['READY=1', 'WATCHDOG=1', 'WATCHDOG=1']);
+    agent.kill('SIGTERM');
+    expect(await agent.ended).toBe(0);
+    expect(heard.words().at(-1)).toBe('STOPPING=1');
+  } finally {
+    await heard.end();
+  }
+}, 60_000);
+
+test('with a watchdog that is too impatient it does not start', async () => {
+  const agent = node.launch({ env: { NOTIFY_SOCKET: join(node.directory, 'n'), WATCHDOG_USEC: '1000000' } });
+  expect(await agent.ended).toBe(1);
+  expect(agent.err()).toContain('WATCHDOG_USEC: 1s is too short, WatchdogSec has to be more than 1s');
+}, 60_000);
