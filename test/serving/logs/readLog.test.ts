@@ -23,7 +23,10 @@ async function readSlowly() {
     await handle.write(LATER.repeat(LINES), 0);
     await handle.close();
   };
-  const end = () => rm(root, { recursive: true });
+  const end = async () => {
+    await text.return(undefined);
+    await rm(root, { recursive: true });
+  };
   return { next, overwrite, over, end };
 }
 
