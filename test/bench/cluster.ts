@@ -23,6 +23,8 @@ const LIMIT_MS = 300_000;
 export interface BenchCluster {
   /** The file of the node's kubeconfig. */
   readonly kubeconfig: string;
+  /** Lets one scrape the node. */
+  readonly token: string;
   /** Resolves when the node is ready to run pods. */
   nodeReady(): Promise<void>;
   /** Makes these pods, bound to the node; gives when each was posted and when the API said that it is ready, in milliseconds since the epoch. */
@@ -45,6 +47,8 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
   const served = await server.serve();
   const kubeconfig = join(directory, 'node.kubeconfig');
   await writeFile(kubeconfig, served.kubeconfig({ name: `system:node:${nodeName}`, groups: ['system:nodes'] }));
+  const token = 'scraper';
+  server.tokens.set(token, { name: 'system:kubelet-api-admin', groups: [] });
   const patched = new Map<string, number>();
   server.faults.add({
     // Nothing goes wrong: it counts.
@@ -73,6 +77,7 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
   };
   return {
     kubeconfig,
+    token,
     nodeReady: () => nodeReady(server),
     run: (names) => all(names, ready, (name) => server.ask('POST', PODS, podOf(name))),
     remove: (names) => all(names, gone, (name) => server.ask('DELETE', `${PODS}/${name}`)),

@@ -8,11 +8,17 @@ import { WebSocket } from 'ws';
 import type { AgentPlace } from './agentProcess.ts';
 import { preciseNow } from './statistics.ts';
 
-interface Got {
+export interface Got {
   /** From the request until the answer's last byte, in milliseconds. */
   readonly ms: number;
   readonly bytes: number;
 }
+
+/** How often Prometheus and metrics-server ask, in milliseconds. */
+export const SCRAPE_MS = 15_000;
+
+/** What of a node is scraped: by Prometheus, and by metrics-server. */
+export const SCRAPED = ['/metrics', '/metrics/cadvisor', '/metrics/probes', '/metrics/resource', '/stats/summary'];
 
 export interface ServedClient {
   /** Reads an answer to its end, and keeps nothing of it. */
@@ -82,6 +88,35 @@ async function timeToRun(open: () => WebSocket): Promise<number> {
 /** What lets one in at a node that has no API server. */
 export const tokenOf = async ({ rootDir }: AgentPlace): Promise<string> =>
   (await readFile(join(rootDir, 'statelet', 'server-token'), 'utf8')).trim();
+
+/** Asks for all that is scraped, one after the other. */
+export const scrape = (client: ServedClient): Promise<Got> => gotAll(SCRAPED.map((path) => () => client.got(path)));
+
+/** Does something while a node is scraped as it is in a cluster. */
+export async function whileScraped<T>(client: ServedClient, act: () => Promise<T>): Promise<T> {
+  let last: Promise<unknown> = scrape(client);
+  const timer = setInterval(() => {
+    last = scrape(client);
+    last.catch(() => {});
+  }, SCRAPE_MS);
+  try {
+    return await act();
+  } finally {
+    clearInterval(timer);
+    await last;
+  }
+}
+
+/** How long some answers take, one after the other, and how much they are. */
+export async function gotAll(all: readonly (() => Promise<Got>)[]): Promise<Got> {
+  let [ms, bytes] = [0, 0];
+  for (const each of all) {
+    const got = await each();
+    ms += got.ms;
+    bytes += got.bytes;
+  }
+  return { ms, bytes };
+}
 
 /** The certificate of its own making, and the key. */
 export const pairOf = ({ rootDir }: AgentPlace): readonly [certificate: string, key: string] => [

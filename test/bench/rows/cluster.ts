@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../../e2e/support/freePort.ts';
 import type { AgentProcess } from '../agentProcess.ts';
 import { type BenchCluster, benchCluster, type Span } from '../cluster.ts';
 import { type BenchNode, namesFor, withAgent } from '../node.ts';
 import { cpuTime, residentMemory, shareOf } from '../processFacts.ts';
 import { againstLoop, type RawSample, rawLoop, SETTLE_MS } from '../rawLoop.ts';
 import type { Figure } from '../report.ts';
+import { SCRAPE_MS, servedClient, whileScraped } from '../served.ts';
 import { withSimulatedPlace } from '../simulatedPlace.ts';
 import { median, milliseconds } from '../statistics.ts';
 import { rawSample } from './onePod.ts';
@@ -13,22 +15,26 @@ const row = 'cluster';
 const PODS = 100;
 const SIZES = [100, 200, 400] as const;
 const WARM = 3;
+const SCRAPES = 4;
 /** What starting many pods leaves to do is over after this time. */
 const CALM_MS = 5_000;
 
 /** A node of a cluster: pods of an API server, from the request that makes one to what its clients see, against bare calls. */
 export async function cluster(node: BenchNode, repeats: number, idleSeconds: number): Promise<Figure[]> {
-  const figures = await inCluster(node, async (api, daemon) => [
+  const port = await freePort();
+  const measure = async (api: BenchCluster, daemon: AgentProcess) => [
     ...(await onePod(node, api, daemon, repeats * 5)),
     ...(await manyPods(node, api, daemon, repeats)),
-    ...(await idle(api, daemon, idleSeconds)),
-  ]);
+    ...(await idle(api, daemon, idleSeconds, port)),
+  ];
+  const figures = await inCluster(node, measure, port);
   return [...figures, await scale(node, repeats)];
 }
 
 async function inCluster<T>(
   { place }: Pick<BenchNode, 'place'>,
   use: (api: BenchCluster, daemon: AgentProcess) => Promise<T>,
+  port = 0,
 ): Promise<T> {
   const api = await benchCluster(place.directory);
   try {
@@ -36,7 +42,7 @@ async function inCluster<T>(
       await api.nodeReady();
       return await use(api, daemon);
     };
-    return await withAgent(place, act, { kubeconfig: api.kubeconfig });
+    return await withAgent(place, act, { kubeconfig: api.kubeconfig, port });
   } finally {
     await api.end();
   }
@@ -106,17 +112,27 @@ async function manyPods(node: BenchNode, api: BenchCluster, daemon: AgentProcess
   ];
 }
 
-async function idle(api: BenchCluster, daemon: AgentProcess, seconds: number): Promise<Figure[]> {
+async function idle(api: BenchCluster, daemon: AgentProcess, seconds: number, port: number): Promise<Figure[]> {
   const names = namesFor('idle-api', PODS);
   await api.run(names);
   await pause(CALM_MS);
   const share = await shareOf(daemon.pid, seconds);
   const memory = await residentMemory(daemon.pid);
+  const client = servedClient(port, api.token);
+  const scraped = await whileScraped(client, async () => {
+    await pause(SCRAPES * SCRAPE_MS);
+    return residentMemory(daemon.pid);
+  });
+  client.close();
   await api.remove(names);
   const detail = `${PODS} pods, ${seconds} s, with lease and status`;
   return [
     { row, name: 'idle API pods: CPU, of one core', value: share, unit: '%', goal: 1, detail },
     { row, name: 'idle API pods: memory (resident)', value: memory, unit: 'MiB', goal: 110, detail: 'after that time' },
+    {
+      ...{ row, name: '… scraped every 15 s: memory (resident)', value: scraped, unit: 'MiB', goal: 120 },
+      detail: `after ${SCRAPES} scrapes of all that Prometheus and metrics-server ask for`,
+    },
   ];
 }
 

@@ -8,7 +8,20 @@ import { type Child, withProcess } from '../childProcess.ts';
 import { type BenchNode, endPods, fullNameOf, namesFor, runPods, withAgent } from '../node.ts';
 import { shareOf } from '../processFacts.ts';
 import type { Figure } from '../report.ts';
-import { agentEnvironment, pairOf, ranAt, type ServedClient, servedClient, tokenOf } from '../served.ts';
+import {
+  agentEnvironment,
+  type Got,
+  gotAll,
+  pairOf,
+  ranAt,
+  SCRAPE_MS,
+  SCRAPED,
+  type ServedClient,
+  scrape,
+  servedClient,
+  tokenOf,
+  whileScraped,
+} from '../served.ts';
 import { median, milliseconds, preciseNow } from '../statistics.ts';
 import type { RunningPod } from '../watcher.ts';
 
@@ -20,11 +33,9 @@ const LINE = `2026-05-04T12:00:00.123456789Z stdout F ${'x'.repeat(199)}\n`;
 const LOG_BYTES = 128 * MIB;
 const SMALL_BYTES = MIB;
 const SPARSE_BYTES = 10 * 1024 * MIB;
-const SCRAPED = ['/metrics', '/metrics/cadvisor', '/metrics/probes', '/metrics/resource', '/stats/summary'];
 /** What starting many pods leaves to do is over after this time. */
 const CALM_MS = 5_000;
 const SETTLE_MS = 300;
-const SCRAPE_MS = 15_000;
 
 interface Served {
   readonly node: BenchNode;
@@ -156,13 +167,12 @@ async function scrapes(parts: Served, seconds: number): Promise<Figure[]> {
     await writeFile(join(files, 'stored', String(index)), await client.body(path));
   const [scraped, stored]: [Got[], Got[]] = [[], []];
   for (let index = 0; index < repeats; index += 1) {
-    stored.push(await timeOf(SCRAPED.map((_, at) => () => plain.got(`/stored/${at}`))));
-    scraped.push(await timeOf(SCRAPED.map((path) => () => client.got(path))));
+    stored.push(await gotAll(SCRAPED.map((_, at) => () => plain.got(`/stored/${at}`))));
+    scraped.push(await scrape(client));
   }
   const without = await shareOf(daemon.pid, seconds);
-  const timer = setInterval(() => void timeOf(SCRAPED.map((path) => () => client.got(path))), SCRAPE_MS);
-  const share = await shareOf(daemon.pid, Math.max(seconds, 4 * (SCRAPE_MS / 1_000)));
-  clearInterval(timer);
+  const scrapedSeconds = Math.max(seconds, 4 * (SCRAPE_MS / 1_000));
+  const share = await whileScraped(client, () => shareOf(daemon.pid, scrapedSeconds));
   await endPods(node, names, pods);
   const [ms, floor] = [scraped.map((each) => each.ms), stored.map((each) => each.ms)];
   const kib = median(scraped.map(({ bytes }) => bytes)) / 1024;
@@ -177,19 +187,6 @@ async function scrapes(parts: Served, seconds: number): Promise<Figure[]> {
       detail: `${PODS} pods: ${share.toFixed(2)} %; without ${without.toFixed(2)} %`,
     },
   ];
-}
-
-type Got = Awaited<ReturnType<ServedClient['got']>>;
-
-/** One after the other. */
-async function timeOf(all: readonly (() => Promise<Got>)[]): Promise<Got> {
-  let [ms, bytes] = [0, 0];
-  for (const each of all) {
-    const got = await each();
-    ms += got.ms;
-    bytes += got.bytes;
-  }
-  return { ms, bytes };
 }
 
 /** How much longer a pod takes to start while scrapes, a command and a followed log go on beside it. */
@@ -224,10 +221,9 @@ async function busyClients(client: ServedClient): Promise<() => Promise<void>> {
   const session = await client.running(`${pathOf('exec', 'besides')}?${TALKS.join('&')}&output=1`);
   const log = await client.followed(`${pathOf('containerLogs', 'besides')}?follow=true`);
   log.on('error', () => {}).resume();
-  const scrape = () => timeOf(SCRAPED.map((path) => () => client.got(path)));
-  let last: Promise<unknown> = scrape();
+  let last: Promise<unknown> = scrape(client);
   const timer = setInterval(() => {
-    last = scrape();
+    last = scrape(client);
   }, 1_000);
   return async () => {
     clearInterval(timer);
