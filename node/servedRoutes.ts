@@ -3,6 +3,8 @@ import { waitOnce } from '../actors/alarm.ts';
 import type { Clock } from '../actors/clock.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { Cri } from '../cri/calls.ts';
+import { flagsRoute } from '../serving/debug/flags.ts';
+import { profilesRoute } from '../serving/debug/profiles.ts';
 import type { Route } from '../serving/exchange.ts';
 import { healthRoutes } from '../serving/listener/health.ts';
 import { configzRoute, flagzRoute, statuszRoute } from '../serving/listener/pages.ts';
@@ -14,6 +16,7 @@ import { streamingRoutes } from '../serving/streaming/routes.ts';
 import { kubeletConfigurationOf } from './config/configz.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { healthChecks } from './healthChecks.ts';
+import { ownCommand, shownFlags } from './shownFlags.ts';
 import { ownVersion } from './version.ts';
 
 interface RouteParts {
@@ -23,11 +26,13 @@ interface RouteParts {
   readonly clock: Clock;
   /** Where it is kept who is joined with a container, or follows its log. */
   readonly sessions: StreamSessions;
+  /** Changes how much is logged, by a kubelet's verbosity; absent: nobody can. */
+  readonly setVerbosity?: ((verbosity: number) => void) | undefined;
 }
 
 /** `trees` are all that there are, for those who ask which. */
 export async function servedRoutes(parts: RouteParts, trees: () => readonly string[]): Promise<readonly Route[]> {
-  const { config, agent, cri, clock, sessions } = parts;
+  const { config, agent, cri, clock, sessions, setVerbosity } = parts;
   const { gitVersion: version, kubeletVersion: emulationVersion = '', nodeVersion: runtimeVersion } = ownVersion();
   const status = { startedAt: clock.now(), now: () => clock.now(), version, emulationVersion, runtimeVersion };
   const podCalled = (namespace: string, name: string) =>
@@ -38,7 +43,9 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
     runningPodsRoute({ cri, limitMs: config.runtimeRequestTimeoutMs }),
     configzRoute(() => kubeletConfigurationOf(config)),
     statuszRoute({ ...status, paths: trees }),
-    flagzRoute(flagsOf(config)),
+    flagzRoute(shownFlags(config)),
+    profilesRoute({ clock, command: () => ownCommand(process.argv) }),
+    ...(setVerbosity ? [flagsRoute(setVerbosity)] : []),
     containerLogsRoute({
       ...{
         pods: { find: podCalled },
@@ -65,16 +72,3 @@ const SYSTEM_LOGS = '/var/log';
 const pauseBy = (clock: Clock) => async (ms: number, signal: AbortSignal) => {
   if (!signal.aborted) await waitOnce(clock.now() + ms, clock, signal);
 };
-
-/** What may hold a password or a token. */
-const SECRET: readonly string[] = ['--manifest-url', '--manifest-url-header'];
-
-function flagsOf({ given }: NodeConfig): ReadonlyMap<string, string> {
-  const set = Object.entries(given.flags).filter(([, value]) => value !== undefined);
-  return new Map(
-    set.map(([name, value]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value);
-      return [name.slice(2), SECRET.includes(name) ? '<masked>' : text];
-    }),
-  );
-}

@@ -32,6 +32,8 @@ export interface ServingParts {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly files?: FileSystem;
+  /** Changes how much is logged, by a kubelet's verbosity; absent: nobody can. */
+  readonly setVerbosity?: (verbosity: number) => void;
 }
 
 export interface NodeServing {

@@ -27,7 +27,7 @@ import { flightRecorder, recordingOf } from './flightRecorder.ts';
 import { hostConfig } from './hostConfig.ts';
 import { hostIdentity } from './hostIdentity.ts';
 import type { JoinedCluster } from './joinCluster.ts';
-import type { AgentLog } from './logger.ts';
+import { type AgentLog, levelOf } from './logger.ts';
 import { onlookersOf, watchersOf } from './onlookers.ts';
 import { objectsDirectory } from './places.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
@@ -159,7 +159,10 @@ async function servedBy(
   if (config.runOnce || endsAll || (config.serving === undefined && config.healthz === undefined)) return undefined;
   try {
     const { serveApi } = await import('./serving.ts');
-    return await serveApi({ config, agent, cri, cluster, clock: systemClock, logger });
+    const setVerbosity = (verbosity: number) => {
+      logger.level = levelOf(verbosity);
+    };
+    return await serveApi({ config, agent, cri, cluster, clock: systemClock, logger, setVerbosity });
   } catch (error) {
     await endNode({ agent, cri, end }, { flight, leave: () => cluster?.close() });
     throw error;

@@ -37,8 +37,11 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ],
   ['enableSystemLogHandler', 'whether `/logs` is served (true)'],
   ['enableSystemLogQuery', "whether the logs of the host's services may be asked for there (false)"],
-  ['enableProfilingHandler', 'whether `/debug/pprof` may be served (true)'],
-  ['enableDebugFlagsHandler', 'whether `/debug/flags/v` may be served (true)'],
+  [
+    'enableProfilingHandler',
+    'whether `/debug/pprof/` is served: profiles and a heap snapshot for the developer tools of Chrome (true)',
+  ],
+  ['enableDebugFlagsHandler', 'whether the verbosity of the log can be put at `/debug/flags/v` (true)'],
   ['registerNode', 'whether the node makes its Node object (true)'],
   ['providerID', 'the `providerID` of the Node object'],
   ['nodeStatusUpdateFrequency', 'how often it is looked whether the status of the Node has changed (10s)'],

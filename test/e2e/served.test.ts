@@ -43,6 +43,8 @@ test('its port is in its Node; logs, commands, and whatever else the API server 
   following.kill();
   const proxied = async (path: string) => (await tell('get', '--raw', `/api/v1/nodes/node/proxy/${path}`)).out;
   expect(await proxied('healthz')).toBe('ok');
+  expect(JSON.parse(await proxied('debug/pprof/profile?seconds=1')).nodes.length).toBeGreaterThan(0);
+  expect(await proxied('debug/pprof/cmdline')).toContain('\0run\0');
   expect(JSON.parse(await proxied('pods')).items).toHaveLength(1);
   expect(JSON.parse(await proxied('runningpods/')).items).toHaveLength(1);
   expect(JSON.parse(await proxied('configz')).kubeletconfig).toMatchObject({ authorization: { mode: 'Webhook' } });

@@ -1,0 +1,156 @@
+/** `/debug/pprof/`: what of its own process the agent lets others look at, where a kubelet has the profiles of Go (`net/http/pprof`). */
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { waitOnce } from '../../actors/alarm.ts';
+import type { Clock } from '../../actors/clock.ts';
+import { NOSNIFF, sendText } from '../answers.ts';
+import type { Exchange, Route } from '../exchange.ts';
+import type { Recording } from './recordings.ts';
+
+export interface ProfilesParts {
+  readonly clock: Clock;
+  /** How the process was started, without what is secret of it. */
+  readonly command: () => readonly string[];
+}
+
+const TREE = '/debug/pprof/';
+
+/** One recording at a time goes on, whoever asks: each costs memory and time. */
+interface Busy {
+  with?: string;
+}
+
+type Answer = (exchange: Exchange, parts: ProfilesParts, busy: Busy) => Promise<void> | void;
+
+export function profilesRoute(parts: ProfilesParts): Route {
+  const busy: Busy = {};
+  return {
+    ...{ tree: TREE, methods: ['GET'] },
+    answer: async (exchange) => {
+      const name = exchange.url.pathname.slice(TREE.length);
+      const known = KNOWN.get(name);
+      if (known !== undefined) await known.answer(exchange, parts, busy);
+      else if (name === '') index(exchange);
+      else refuse(exchange.response, 404, `Unknown profile: Node.js has ${[...KNOWN.keys()].join(', ')}`);
+    },
+  };
+}
+
+/** As Go's `serveError`. */
+const refuse = (response: ServerResponse, code: number, text: string): void =>
+  sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF, 'X-Go-Pprof': '1' } });
+
+function index({ response }: Exchange): void {
+  const rows = [...KNOWN].map(
+    ([name, { about }]) => `<tr><td><a href='${name}'>${name}</a></td><td>${about}</td></tr>`,
+  );
+  const text = `<html>
+<head>
+<title>${TREE}</title>
+</head>
+<body>
+${TREE}
+<p>Types of profiles available:</p>
+<table>
+${rows.join('\n')}
+</table>
+</body>
+</html>
+`;
+  sendText(response, { code: 200, text, headers: { ...NOSNIFF, 'Content-Type': 'text/html; charset=utf-8' } });
+}
+
+const cmdline: Answer = ({ response }, { command }) =>
+  sendText(response, { code: 200, text: command().join('\0'), headers: NOSNIFF });
+
+const waitedFor: Answer = ({ response }) => {
+  const counts = Map.groupBy(process.getActiveResourcesInfo(), (kind) => kind);
+  const lines = [...counts].toSorted(([, one], [, other]) => other.length - one.length);
+  const text = lines.map(([kind, { length }]) => `${length} ${kind}\n`).join('');
+  sendText(response, { code: 200, text, headers: NOSNIFF });
+};
+
+const profile: Answer = (exchange, parts, busy) =>
+  recorded(exchange, parts, {
+    busy,
+    what: 'CPU profiling',
+    file: 'profile.cpuprofile',
+    by: async () => (await recordings()).cpuProfile,
+  });
+const allocs: Answer = (exchange, parts, busy) =>
+  recorded(exchange, parts, {
+    busy,
+    what: 'heap profiling',
+    file: 'allocs.heapprofile',
+    by: async () => (await recordings()).allocations,
+  });
+
+const recordings = () => import('./recordings.ts');
+
+/** As Go's `profile` has it, in seconds; so long an answer may take at all. */
+const USUAL_S = 30;
+const LONGEST_S = 4 * 60 * 60;
+
+interface Wanted {
+  readonly busy: Busy;
+  readonly what: string;
+  /** What it is to be called: the tools go by that. */
+  readonly file: string;
+  readonly by: () => Promise<Recording>;
+}
+
+async function recorded(exchange: Exchange, { clock }: ProfilesParts, wanted: Wanted): Promise<void> {
+  const { response, signal, url } = exchange;
+  const given = Number(url.searchParams.get('seconds') ?? '');
+  const seconds = Number.isInteger(given) && given > 0 ? given : USUAL_S;
+  if (seconds >= LONGEST_S) return refuse(response, 400, "profile duration exceeds server's WriteTimeout");
+  await alone(response, wanted, async () => {
+    const ms = seconds * 1_000;
+    const record = await wanted.by();
+    const wait = async () => {
+      await waitOnce(clock.now() + ms, clock, signal);
+      signal.throwIfAborted();
+    };
+    await send(exchange, wanted.file, Readable.from([JSON.stringify(await record(wait, ms))]));
+  });
+}
+
+const heap: Answer = (exchange, _, busy) =>
+  alone(exchange.response, { busy, what: 'a heap snapshot' }, async () => {
+    const { heapSnapshot } = await recordings();
+    exchange.signal.throwIfAborted();
+    await heapSnapshot((snapshot) => send(exchange, 'heap.heapsnapshot', snapshot));
+  });
+
+async function alone(
+  response: ServerResponse,
+  { busy, what }: Pick<Wanted, 'busy' | 'what'>,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (busy.with !== undefined) return refuse(response, 500, `Could not enable ${what}: ${busy.with} already in use`);
+  busy.with = what;
+  try {
+    await work();
+  } finally {
+    delete busy.with;
+  }
+}
+
+async function send({ response, signal }: Exchange, file: string, from: Readable): Promise<void> {
+  response.writeHead(200, {
+    ...NOSNIFF,
+    'Content-Type': 'application/octet-stream',
+    'Content-Disposition': `attachment; filename="${file}"`,
+  });
+  await pipeline(from, response, { signal });
+}
+
+/** What there is, by name, with what it is for those who read the index. */
+const KNOWN: ReadonlyMap<string, { readonly about: string; readonly answer: Answer }> = new Map([
+  ['allocs', { about: 'what is allocated in `seconds` (30) and stays, for DevTools: .heapprofile', answer: allocs }],
+  ['cmdline', { about: 'the command line, its words separated by NUL', answer: cmdline }],
+  ['goroutine', { about: 'what the event loop waits for, by kind', answer: waitedFor }],
+  ['heap', { about: 'all that is in memory, for DevTools: .heapsnapshot', answer: heap }],
+  ['profile', { about: 'where the CPU time of `seconds` (30) goes, for DevTools: .cpuprofile', answer: profile }],
+]);
