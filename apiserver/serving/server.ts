@@ -75,6 +75,8 @@ interface Incoming extends AsyncIterable<unknown> {
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly socket: Socket;
+  /** Of HTTP/2 only: there each request has a socket of its own, which stands for that of the connection. */
+  readonly stream?: { readonly session?: object | undefined };
 }
 
 interface Outgoing extends Sink {
@@ -129,7 +131,7 @@ function readHead(
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as const] : [],
   );
-  const { user, isDoubtful } = whoShows(request.socket, now);
+  const { user, isDoubtful } = whoShows(request, now);
   return {
     ...{ method: request.method ?? 'GET', url: request.url ?? '/' },
     headers: new Map(headers),
@@ -140,18 +142,21 @@ function readHead(
 }
 
 /** What each connection has shown, which takes longer to read than many a request to answer. */
-const certificates = new WeakMap<TLSSocket, PeerCertificate>();
+const certificates = new WeakMap<object, PeerCertificate>();
 
-function certificateOf(socket: TLSSocket): PeerCertificate {
-  const shown = certificates.get(socket) ?? socket.getPeerCertificate();
-  certificates.set(socket, shown);
+function certificateOf(socket: TLSSocket, connection: object): PeerCertificate {
+  const shown = certificates.get(connection) ?? socket.getPeerCertificate();
+  certificates.set(connection, shown);
   return shown;
 }
 
 /** Of a certificate that has been checked: each time, for it may expire while the connection goes on. */
-function whoShows(socket: Socket, now: number): { readonly user?: User; readonly isDoubtful: boolean } {
+function whoShows(
+  { socket, stream }: Pick<Incoming, 'socket' | 'stream'>,
+  now: number,
+): { readonly user?: User; readonly isDoubtful: boolean } {
   if (!(socket instanceof TLSSocket)) return { isDoubtful: false };
-  const { subject, valid_to: until, fingerprint256 } = certificateOf(socket);
+  const { subject, valid_to: until, fingerprint256 } = certificateOf(socket, stream?.session ?? socket);
   if (subject === undefined) return { isDoubtful: false };
   const { CN: name, O: groups = [] } = subject;
   if (!socket.authorized || typeof name !== 'string' || Date.parse(until) < now) return { isDoubtful: true };

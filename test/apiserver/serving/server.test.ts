@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { request } from 'node:https';
+import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { Api } from '../../../apiserver/api.ts';
@@ -53,6 +54,14 @@ test('over HTTP/2 objects are made and read', async () => {
   const { code, text } = await ask(`${path}/one`);
   expect(code).toBe(200);
   expect(JSON.parse(text)).toMatchObject({ kind: 'ConfigMap', data: { a: 'b' } });
+});
+
+test('what a connection has shown is read once, however many requests it carries', async () => {
+  await ask('/version');
+  const read = jest.spyOn(TLSSocket.prototype, 'getPeerCertificate');
+  await Promise.all([ask('/version'), ask('/version')]);
+  expect(read).not.toHaveBeenCalled();
+  read.mockRestore();
 });
 
 test('over HTTP/1.1 too, and HEAD has no body', async () => {
