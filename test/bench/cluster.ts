@@ -93,11 +93,12 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
 const isStatusPatch = (asked: Attributes): asked is ResourceAttributes =>
   asked.verb === 'patch' && 'resource' in asked && asked.resource === 'pods' && asked.subresource === 'status';
 
-/** The pod that is measured, as somebody makes it who has bound it already. */
-function podOf(name: string) {
-  const { spec, ...pod } = parse(manifest(name));
-  return { ...pod, spec: { ...spec, nodeName, automountServiceAccountToken: false } };
-}
+/** The pod that is measured, as somebody makes it who has bound it already; the text is read once. */
+const { spec, metadata, ...kind } = parse(manifest('any'));
+const podOf = (name: string) => ({
+  ...{ ...kind, metadata: { ...metadata, name } },
+  spec: { ...spec, nodeName, automountServiceAccountToken: false },
+});
 
 type Status = z.infer<typeof watched>['status'];
 
