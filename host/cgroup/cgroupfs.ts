@@ -1,10 +1,11 @@
 /**
  * What is asked of the kernel about cgroups, as files of its hierarchies. A look is answered at once, sooner than a
- * thread could be asked to look: only what changes something, or goes through a tree, is waited for.
+ * thread could be asked to look, and so is what only sets down a name or a number in the kernel's memory. What moves
+ * memory or ends something, or goes through a tree, is waited for.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdir, rmdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { otherwise } from '../files/fileErrors.ts';
 
 /** The kernel's cgroupfs, or a model of it. Paths are absolute; what it refuses fails with the errors of system calls. */
@@ -29,13 +30,17 @@ export interface Cgroupfs {
   processName(pid: number): string;
 }
 
+/** The files of limits that the kernel heeds from now on; below a lower one of memory it first frees what is above. */
+const NUMBERS = /^(?:cpu|hugetlb|pids)\./;
+
 /** The host's own. */
 export const hostCgroupfs: Cgroupfs = {
   exists: existsSync,
   read: (file) => orUndefined(() => readFileSync(file, 'utf8')),
   names: (directory) => orUndefined(() => readdirSync(directory)) ?? [],
-  mkdir: (directory) => mkdir(directory, { recursive: true }),
-  ...{ write: writeFile, rmdir },
+  mkdir: async (directory) => mkdirSync(directory, { recursive: true }),
+  write: async (file, text) => (NUMBERS.test(basename(file)) ? writeFileSync(file, text) : writeFile(file, text)),
+  rmdir,
   children: async (directory) => {
     const entries = await readdir(directory, { withFileTypes: true });
     return entries.flatMap((entry) => (entry.isDirectory() ? [join(directory, entry.name)] : []));

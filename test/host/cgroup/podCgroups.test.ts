@@ -267,6 +267,14 @@ describe('C25: the cgroups above containers', () => {
     expect(warnings).toEqual([]);
   });
 
+  test('a number is set down on the spot, and what fails at it fails as any call does', async () => {
+    const directory = join(root, 'one/two');
+    const made = [hostCgroupfs.mkdir(directory), hostCgroupfs.write(join(directory, 'cpu.shares'), '2')];
+    expect(value('one/two/cpu.shares')).toBe('2');
+    await Promise.all(made);
+    await expect(hostCgroupfs.write(join(root, 'missing/cpu.shares'), '2')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   test("what fails otherwise is a failure of the pod, in the kubelet's words", async () => {
     await writeFile(join(root, 'cpu'), 'not a directory');
     await expect(cgroups().prepare(burstable('one', '500m'))).rejects.toMatchObject({
