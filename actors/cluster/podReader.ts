@@ -39,13 +39,16 @@ export class PodReader {
     const known = new Map(objects.map((object) => [object.metadata.uid, [object, this.#readOne(object)]] as const));
     this.#known = known;
     for (const uid of this.#seen.keys()) if (!known.has(uid)) this.#seen.delete(uid);
-    const all = [...known.values()];
-    const set = {
-      pods: all.flatMap(([, read]) => ('mirror' in read || read.pod === undefined ? [] : [read.pod])),
-      problems: all.flatMap(([object, read]) => ('mirror' in read ? [] : problemsOf(object, read.problems ?? []))),
-      warnings: [],
-    };
-    return { set, mirrors: all.flatMap(([, read]) => ('mirror' in read ? [read.mirror] : [])) };
+    // Each word of one pod is one of all: this is gone through as often as anything is told.
+    const [pods, problems, mirrors] = [[] as Pod[], [] as SourceProblem[], [] as SeenMirror[]];
+    for (const [object, read] of known.values()) {
+      if ('mirror' in read) mirrors.push(read.mirror);
+      else {
+        if (read.pod !== undefined) pods.push(read.pod);
+        if (read.problems !== undefined) problems.push(...problemsOf(object, read.problems));
+      }
+    }
+    return { set: { pods, problems, warnings: [] }, mirrors };
   }
 
   #readOne(object: KubeObject): Read {

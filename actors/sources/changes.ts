@@ -35,7 +35,7 @@ function podChanges(before: readonly Pod[], now: readonly Pod[]): PodChange[] {
     const known = gone.get(pod.metadata.uid);
     gone.delete(pod.metadata.uid);
     if (known === undefined) return [{ change: 'added', pod }];
-    return isDeepStrictEqual(known, pod) ? [] : [{ change: 'updated', pod }];
+    return known === pod || isDeepStrictEqual(known, pod) ? [] : [{ change: 'updated', pod }];
   });
   return [...Array.from(gone.keys(), (uid) => ({ change: 'removed' as const, uid })), ...changes];
 }
