@@ -5,67 +5,12 @@ import { type RequestOptions, request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
-import { startSimulatedNode } from '../../actors/simulated/startSimulatedNode.ts';
 import { Authority } from '../../apiserver/serving/authority.ts';
-import { inProcessCri } from '../../cri/simulated/inProcess.ts';
-import { serveSimulatedStreams } from '../../cri/simulated/streamingServer.ts';
-import { readFlags } from '../../node/config/flags.ts';
-import { compileConfig } from '../../node/config/nodeConfig.ts';
-import { parseConfigFile } from '../../node/config/readFile.ts';
-import { serveApi } from '../../node/serving.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { cluster } from '../fakes/cluster.ts';
-
-const ends: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
-
-const web = {
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' } },
-  spec: { containers: [{ name: 'main', image: 'example.com/web:1' }] },
-};
-const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
-
-interface Given {
-  readonly yaml?: string;
-  readonly flags?: Readonly<Record<string, string | boolean>>;
-  readonly cluster?: Parameters<typeof serveApi>[0]['cluster'];
-}
-
-/** A node with a pod that runs, and what it has said. */
-async function servedNode({ yaml = '', flags = {}, cluster: joined }: Given = {}) {
-  const directory = mkdtempSync(join(tmpdir(), 'served-'));
-  ends.push(() => rmSync(directory, { recursive: true, force: true }));
-  const { streams, close } = serveSimulatedStreams(systemClock);
-  const node = await startSimulatedNode({ pods: [web], runtime: { images: { anyPullable: true }, streams } });
-  ends.push(() => node.stop(), close);
-  const all = { '--port': '0', '--healthz-port': '0', '--root-dir': directory, ...flags };
-  const config = compileConfig({
-    flags: readFlags(joined ? { '--kubeconfig': '/etc/node.conf', ...all } : all),
-    file: parseConfigFile('/etc/k.yaml', head + yaml),
-    defaults: { hostname: 'node-1', addresses: ['192.0.2.1'], rootDirectory: '/r', podLogsDirectory: directory },
-  });
-  const said: string[] = [];
-  const say = (...words: readonly unknown[]) => void said.push(String(words.at(-1)));
-  const logger = { info: say, warn: say, error: say };
-  const cri = inProcessCri(node.runtime);
-  const served = await serveApi({ config, agent: node.agent, cri, cluster: joined, clock: systemClock, logger });
-  ends.push(() => served.close());
-  await eventually('it runs', () => node.agent.pods().some(({ status }) => status?.phase === 'Running') || undefined);
-  return { directory, said, served, node };
-}
-
-async function asked(port: number, path: string, options: RequestOptions = {}) {
-  const made = request({ host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false, ...options });
-  made.end();
-  const [response] = await once(made, 'response');
-  return { code: Number(response.statusCode), headers: response.headers, body: await text(response) };
-}
+import { asked, atEnd, servedNode } from '../fakes/serving/servedNode.ts';
 
 test('without an API server it is for who has its token, and can be trusted by its file', async () => {
   const { directory, served, said } = await servedNode();
@@ -116,7 +61,7 @@ test('the API server of its cluster says who may; while it is away, nobody new',
   const { client, api, transport } = cluster(systemClock);
   const authority = new Authority();
   const place = mkdtempSync(join(tmpdir(), 'ca-'));
-  ends.push(() => rmSync(place, { recursive: true, force: true }));
+  atEnd(() => rmSync(place, { recursive: true, force: true }));
   writeFileSync(join(place, 'ca.crt'), authority.cert);
   const joined = { reviewClient: client, followServing: () => {} };
   const flags = { '--client-ca-file': join(place, 'ca.crt'), '--address': '127.0.0.1' };
