@@ -14,6 +14,14 @@ interface Options extends Dispatched {
   readonly clock: Clock;
   /** Absent: without TLS. */
   readonly tls?: ServerOptions;
+  readonly patience?: Patience;
+}
+
+/** How long a client may take, in milliseconds. */
+interface Patience {
+  /** For the headers of a request. */
+  readonly headersMs: number;
+  readonly handshakeMs: number;
 }
 
 export interface Bound {
@@ -28,29 +36,39 @@ export interface Bound {
 const HEADER_BYTES = 1 << 20;
 const IDLE_MS = 90_000;
 const LONGEST_MS = 4 * 60 * 60_000;
-const HEADERS_MS = 60_000;
-const HANDSHAKE_MS = 30_000;
+const PATIENCE: Patience = { headersMs: 60_000, handshakeMs: 30_000 };
+/** So often it is looked who takes longer. */
+const LOOK_MS = 30_000;
 /** Each costs some 50 KiB. */
 const MOST_CONNECTIONS = 10_000;
 /** Nobody who asks a kubelet sends requests before it has answered: each would have to be kept. */
 const MOST_AT_A_TIME = 8;
 /** How long answers that are on their way may take once the server closes. */
 const LAST_ANSWER_MS = 500;
+/** Whoever goes on sending after the answer may read that first (`rstAvoidanceDelay` of `net/http` in Go). */
+const FAREWELL_MS = 500;
 
-const LIMITS = {
-  ...{ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: IDLE_MS, headersTimeout: HEADERS_MS, requestTimeout: LONGEST_MS },
-  ...{ insecureHTTPParser: false, keepAlive: true, noDelay: true },
-} satisfies ServerOptions;
-
-/** A client of its own certificate authority is known by it alone: nothing is offered by ALPN. */
-const TLS_LIMITS = { ALPNProtocols: [], handshakeTimeout: HANDSHAKE_MS } satisfies ServerOptions;
+const limitsOf = ({ headersMs, handshakeMs }: Patience) =>
+  ({
+    ...{
+      maxHeaderSize: HEADER_BYTES,
+      keepAliveTimeout: IDLE_MS,
+      headersTimeout: headersMs,
+      requestTimeout: LONGEST_MS,
+    },
+    ...{ insecureHTTPParser: false, keepAlive: true, noDelay: true },
+    connectionsCheckingInterval: Math.min(LOOK_MS, headersMs),
+    // A client of its own certificate authority is known by it alone: nothing is offered by ALPN.
+    ...{ ALPNProtocols: [], handshakeTimeout: handshakeMs },
+  }) satisfies ServerOptions;
 
 /** Listens; rejects where the address cannot be had. All IPv4 addresses stand for those of IPv6, too. */
 export async function serve(
   address: { readonly host: string; readonly port: number },
   options: Options,
 ): Promise<Bound> {
-  const server = options.tls ? createTlsServer({ ...LIMITS, ...TLS_LIMITS, ...options.tls }) : createServer(LIMITS);
+  const limits = limitsOf(options.patience ?? PATIENCE);
+  const server = options.tls ? createTlsServer({ ...limits, ...options.tls }) : createServer(limits);
   server.maxConnections = MOST_CONNECTIONS;
   const served = new Served(server, options);
   await listen(server, address);
@@ -157,6 +175,16 @@ class Served {
       end.abort();
     };
     (upgrade?.socket ?? response).once('close', closed);
+    if (upgrade === undefined) response.once('finish', () => leaveUnread(request));
     void dispatch(this.#options, { request, response, signal: end.signal, ...(upgrade ? { upgrade } : {}) });
   }
+}
+
+/** Nobody waits for the rest of a body that the answer did not need: it may never come. */
+function leaveUnread({ complete, socket }: IncomingMessage): void {
+  if (complete || socket.destroyed) return;
+  socket.end();
+  const limit = startLimit(FAREWELL_MS);
+  limit.signal.addEventListener('abort', () => socket.destroy());
+  socket.once('close', () => limit.end());
 }

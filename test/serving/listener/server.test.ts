@@ -1,15 +1,19 @@
 /** What a client that is slow, or means harm, gets of a node's server. */
 import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { Exchange } from '../../../serving/exchange.ts';
 import { listenPlain } from '../../../serving/listener/listener.ts';
+import { Paths } from '../../../serving/listener/paths.ts';
+import { serve } from '../../../serving/listener/server.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
-import { allFrom, atEnd, echo, listening, route } from './support/listening.ts';
+import { ALL_ON, allFrom, atEnd, echo, listening, route, server } from './support/listening.ts';
 
 jest.setTimeout(60_000);
 
@@ -86,6 +90,62 @@ describe('limits', () => {
     timers.find(({ ms }) => ms === 4 * 60 * 60_000)?.fn();
     await once(socket, 'close');
     await eventually('it has ended', () => signals[0]?.aborted || undefined);
+  });
+});
+
+describe('a client that takes its time', () => {
+  const patience = { headersMs: 200, handshakeMs: 200 };
+  const slowly = async (socket: Writable, text: string) => {
+    for (const each of text) {
+      if (socket.destroyed) return;
+      socket.write(each);
+      await pause(20);
+    }
+  };
+
+  test('with its headers is cut, and so is one that does not shake hands', async () => {
+    const parts = { paths: new Paths([echo('/pods')], ALL_ON), onError: () => {}, clock: systemClock, patience };
+    const plain = await serve({ host: '127.0.0.1', port: 0 }, parts);
+    const secure = await serve({ host: '127.0.0.1', port: 0 }, { ...parts, tls: server });
+    atEnd(() => Promise.all([plain.close(), secure.close()]));
+    const [trickling, silent] = [plain, secure].map(({ port }) => connectPlain(port, '127.0.0.1'));
+    if (trickling === undefined || silent === undefined) throw new Error('there are two');
+    const cut = Promise.all([
+      once(trickling, 'close'),
+      once(
+        silent.resume().on('error', () => {}),
+        'close',
+      ),
+    ]);
+    trickling.on('error', () => {});
+    const said = text(trickling).catch(() => '');
+    await slowly(trickling, `GET /pods HTTP/1.1\r\nHost: n\r\nX: ${'a'.repeat(1_000)}`);
+    await cut;
+    expect(await said).toMatch(/^(HTTP\/1\.1 408 |$)/);
+  });
+
+  test('with a body that nobody needs has its answer, and is cut soon after that', async () => {
+    const asked: string[] = [];
+    const answer = async ({ url, response }: Exchange) => {
+      asked.push(url.pathname);
+      response.end('done');
+    };
+    const { connect } = await listening({ routes: [route('/run', answer), route('/secret', answer)] });
+    const socket = await connect();
+    const all = allFrom(socket);
+    socket.write('POST /run/ns/pod/main HTTP/1.1\r\nHost: n\r\nContent-Length: 1000000\r\n\r\n');
+    await slowly(socket, 'GET /secret HTTP/1.1\r\nHost: n\r\n\r\n'.repeat(100));
+    expect(await all).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*done$/);
+    expect(asked).toEqual(['/run/ns/pod/main']);
+  });
+
+  test('with none is answered again by the same connection', async () => {
+    const { connect } = await listening({ routes: [echo('/run')] });
+    const socket = await connect();
+    for (let times = 0; times < 2; times += 1) {
+      socket.write('POST /run/ns/pod/main HTTP/1.1\r\nHost: n\r\nContent-Length: 3\r\n\r\nabc');
+      expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 200 OK/);
+    }
   });
 });
 
