@@ -97,7 +97,7 @@ const refused = (error: unknown): never => {
   throw refusedByRuntime(error);
 };
 
-/** A process has a terminal since its start, or none. */
+/** A process has a terminal since its start, or none. With one it has no stderr: whoever asks for that is refused by the runtime. */
 const attachPlace: Place = async ({ pods, cri }, { url, signal }) => {
   const target = containerTarget(url);
   const { stdin, stdout, stderr } = streamOptions(url);
@@ -110,7 +110,7 @@ const attachPlace: Place = async ({ pods, cri }, { url, signal }) => {
   if (uid !== undefined && uid !== pod.metadata.uid) throw new Refusal(500, `pod ${fullName(pod)} not found`);
   if (spec === undefined) throw lacking;
   const tty = spec.tty ?? false;
-  const asked = cri.attach({ containerId, stdin, stdout, stderr: stderr && !tty, tty }, { signal });
+  const asked = cri.attach({ containerId, stdin, stdout, stderr, tty }, { signal });
   return { target, url: (await asked.catch(refused)).url };
 };
 

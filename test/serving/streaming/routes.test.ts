@@ -121,6 +121,12 @@ describe('refused in this order, by these words', () => {
     ['a container that waits', `/exec/shop/web/slow${STREAMS}`, 500, 'container not found ("slow")'],
     ['one that has ended', `/attach/shop/web/over${STREAMS}`, 500, 'container over not found in pod web_shop'],
     ['another uid, to attach', `/attach/shop/web/u2/main${STREAMS}`, 500, 'pod web_shop not found'],
+    [
+      'stderr of a process with a terminal',
+      '/attach/shop/web/shell?output=1&error=1',
+      500,
+      'rpc error: code = InvalidArgument desc = tty and stderr cannot both be true',
+    ],
     ['another uid, for ports', '/portForward/shop/web/u2', 404, 'pod not found'],
     ['no path of a container', '/exec/shop/web', 404, '404: Page Not Found'],
     ['a path too long', '/portForward/shop/web/u1/main', 404, '404: Page Not Found'],
