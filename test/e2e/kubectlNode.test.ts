@@ -17,6 +17,7 @@ import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
+import { freePort } from './support/freePort.ts';
 import { Kubectl, type Release } from './support/kubectl.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 
@@ -41,7 +42,8 @@ const ECHOES = 'nc -ll -p 8081 -e /bin/cat &';
 const SERVES = `mkdir /www; echo served >/www/index.html; httpd -p 8080 -h /www; ${ECHOES}`;
 const LINES = 'for i in 1 2 3; do echo line $i; echo problem $i >&2; done';
 
-describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
+/** A kubectl in a namespace of its own. */
+function kubectlOf(release: Release) {
   const kubectl = new Kubectl(release, { kubeconfig, directory: node.directory });
   const tell = (...args: readonly string[]) => kubectl.tell('--namespace', release, ...args);
   const run = (...args: readonly string[]) => kubectl.run('--namespace', release, ...args);
@@ -60,6 +62,11 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
     return { code, out };
   }
+  return { kubectl, tell, run, start, fed, answered };
+}
+
+describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
+  const { kubectl, tell, run, start, fed } = kubectlOf(release);
   const isRunning = (name: string) => run('wait', '--for=condition=Ready', '--timeout=50s', `pod/${name}`);
 
   beforeAll(async () => {
@@ -231,6 +238,23 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     }
   });
 
+  test('exec and port-forward reach a pod in the network of the host', async () => {
+    const port = await freePort();
+    const serves = `mkdir /www; echo hosted >/www/index.html; httpd -p 127.0.0.1:${port} -h /www; ${steadily()}`;
+    await make(release, 'hosted', [shell('main', serves)], { hostNetwork: true });
+    await isRunning('hosted');
+    expect(await run('exec', 'hosted', '--', 'hostname')).toBe(`${hostname()}\n`);
+    const child = start('port-forward', 'hosted', `:${port}`);
+    try {
+      const [said] = await once(child.stdout, 'data');
+      const own = Number(/127\.0\.0\.1:(\d+)/.exec(String(said))?.[1]);
+      expect(String(await answerTo(own, Buffer.from('GET / HTTP/1.0\r\n\r\n')))).toMatch(/hosted\n$/);
+    } finally {
+      child.kill();
+      await once(child, 'close');
+    }
+  });
+
   test('get --raw asks the node itself', async () => {
     const proxied = (path: string) => run('get', '--raw', `/api/v1/nodes/node/proxy/${path}`);
     expect(await proxied('healthz')).toBe('ok');
@@ -241,20 +265,19 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     const { code, err } = await tell('get', '--raw', '/api/v1/nodes/node/proxy/nothing');
     expect([code, err]).toEqual([1, expect.stringContaining('NotFound')]);
   });
+});
 
-  // The older one has no such command for nodes of today: it writes ephemeral containers as nobody reads them any more.
-  const later = release === 'sid' ? test : test.skip;
+// The older one writes ephemeral containers as nobody reads them any more.
+describe('kubectl of sid', () => {
+  const { kubectl, run, answered } = kubectlOf('sid');
 
-  later('debug puts a container into a pod, beside its processes', async () => {
+  test('debug puts a container into a pod, beside its processes', async () => {
     const image = '--image=statelet.local/busybox:1';
     const options = ['debug', 'web', image, '--target=main', '--profile=general', '-i', '-c', 'debugger'];
     const looks = ['--', 'sh', '-c', 'read -r line; echo "$line"; cat /proc/1/cmdline | tr "\\0" " "'];
     const said = await answered([...options, ...looks], 'hello\n');
     expect(said).toEqual({ code: 0, out: expect.stringMatching(/hello\nsh -c for i in 1 2 3/) });
-    const child = kubectl.startInTerminal(
-      ['--namespace', release, 'debug', '-it', 'twin', image, '--', 'sh'],
-      [31, 71],
-    );
+    const child = kubectl.startInTerminal(['--namespace', 'sid', 'debug', '-it', 'twin', image, '--', 'sh'], [31, 71]);
     let out = '';
     child.stdout.on('data', (data) => (out += String(data)));
     const ended = once(child, 'close');
@@ -268,7 +291,7 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     expect(seen).toMatchObject({ name: 'debugger', state: { terminated: { exitCode: 0, reason: 'Completed' } } });
   });
 
-  later('debug of a node is a pod in its namespaces, with its files', async () => {
+  test('debug of a node is a pod in its namespaces, with its files', async () => {
     const args = ['debug', 'node/node', '-i', '--image=statelet.local/busybox:1', '--profile=sysadmin', '--'];
     const looks = ['sh', '-c', 'read -r line; echo "$line"; ls /host/etc/hostname; hostname'];
     const { code, out } = await answered([...args, ...looks], 'hello\n');

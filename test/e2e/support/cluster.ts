@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../actors/clock.ts';
 import { ApiServer } from '../../../apiserver/apiServer.ts';
+import type { ServeApiOptions } from '../../../apiserver/serving/servedApi.ts';
 import { type UpNode, upNode } from './node.ts';
 import type { Statelet } from './statelet.ts';
 
@@ -24,16 +25,27 @@ export interface TestCluster {
   end(): Promise<void>;
 }
 
-/** `page` is the address of the node's page, if it has one. */
-export async function testCluster({ page = '' }: { readonly page?: string } = {}): Promise<TestCluster> {
+interface TestClusterOptions {
+  /** The address of the node's page, if it has one. */
+  readonly page?: string;
+  /** Lines of the node's configuration. */
+  readonly config?: readonly string[];
+  readonly serve?: ServeApiOptions;
+}
+
+export async function testCluster({ page = '', config, serve }: TestClusterOptions = {}): Promise<TestCluster> {
   const node = await upNode();
   const server = await ApiServer.start(systemClock);
-  const served = await server.serve();
+  const served = await server.serve(serve);
   const { kubeconfig, port } = served;
   let { close } = served;
   const [admins, nodes] = ['admin', 'node'].map((name) => join(node.directory, `${name}.kubeconfig`));
   const authorities = join(node.directory, 'ca.crt');
-  const args = ['--kubeconfig', String(nodes), '--client-ca-file', authorities, '--inspect-address', page];
+  const configFile = join(node.directory, 'kubelet.yaml');
+  const args = [
+    ...['--kubeconfig', String(nodes), '--client-ca-file', authorities, '--inspect-address', page],
+    ...(config === undefined ? [] : ['--config', configFile]),
+  ];
   const end = async () => {
     await node.end();
     server.close();
@@ -42,6 +54,8 @@ export async function testCluster({ page = '' }: { readonly page?: string } = {}
   let agent: Statelet;
   try {
     await writeFile(String(admins), kubeconfig());
+    const kind = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration'];
+    await writeFile(configFile, [...kind, ...(config ?? []), ''].join('\n'));
     await writeFile(authorities, authorityIn(kubeconfig()));
     await writeFile(String(nodes), kubeconfig({ name: 'system:node:node', groups: ['system:nodes'] }));
     agent = await node.start({ args });
@@ -54,7 +68,7 @@ export async function testCluster({ page = '' }: { readonly page?: string } = {}
     launch: () => node.launch({ args }),
     stopServing: () => close(),
     serveAgain: async () => {
-      ({ close } = await server.serve({ port }));
+      ({ close } = await server.serve({ ...serve, port }));
     },
     addNamespace: async (name) => {
       await server.ask('POST', '/api/v1/namespaces', { metadata: { name } });
