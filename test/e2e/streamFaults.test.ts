@@ -1,0 +1,234 @@
+/** What becomes of clients of a node's own API with real containers: many of them, killed ones, and while others fail. */
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { Agent, request } from 'node:https';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { connect, type TLSSocket } from 'node:tls';
+import { beforeAll, expect, test } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { connectCri } from '../../cri/grpc.ts';
+import { layoutOf } from '../../cri/managed/layout.ts';
+import { testCluster } from './support/cluster.ts';
+import { noAbort } from './support/containerd.ts';
+import { eventually } from './support/eventually.ts';
+import { forAllTests } from './support/forAllTests.ts';
+import { Kubectl } from './support/kubectl.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+
+const config = ['containerLogMaxSize: 64Ki', 'containerLogMonitorInterval: 3s'];
+const cluster = await forAllTests(() => testCluster({ config }));
+const { node, server, kubeconfig } = cluster;
+let agent = cluster.agent;
+const kubectl = new Kubectl('sid', { kubeconfig, directory: node.directory });
+
+/** Says its lines one after the other, some 100 KiB a second. */
+const COUNTS = `i=0; while :; do i=$((i+1)); echo "$i ${'x'.repeat(200)}"; [ $((i % 50)) = 0 ] && sleep 0.1; done`;
+const EXEC = '/exec/default/busy/main';
+
+beforeAll(async () => {
+  await cluster.addNamespace('made');
+  const spec = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
+  for (const [name, script] of [
+    ['busy', steadily()],
+    ['counting', COUNTS],
+  ] as const)
+    await server.ask(
+      'POST',
+      '/api/v1/namespaces/default/pods',
+      JSON.parse(JSON.stringify(podManifest(name, [shell('main', script)], spec))),
+    );
+  for (const name of ['busy', 'counting'])
+    await kubectl.run('wait', '--for=condition=Ready', '--timeout=50s', `pod/${name}`);
+});
+
+/** Where the node's API is, and who may everything there. */
+async function place() {
+  const { users } = JSON.parse(await readFile(kubeconfig, 'utf8'));
+  const [key, cert] = ['client-key-data', 'client-certificate-data'].map((each) =>
+    Buffer.from(users[0].user[each], 'base64'),
+  );
+  const port = Number(
+    await kubectl.run('get', 'node', 'node', '-o', 'jsonpath={.status.daemonEndpoints.kubeletEndpoint.Port}'),
+  );
+  return { host: '127.0.0.1', port, key, cert, rejectUnauthorized: false };
+}
+
+type Place = Awaited<ReturnType<typeof place>>;
+
+/** One answer of it. */
+async function asked(at: Place, path: string) {
+  const agent = new Agent({ keepAlive: false });
+  const [response] = await once(request({ ...at, path, agent }).end(), 'response');
+  return { code: Number(response.statusCode), body: await text(response) };
+}
+
+/** A command by a WebSocket of its own. */
+async function command({ host, port, ...shown }: Place, query: string): Promise<WebSocket> {
+  const socket = new WebSocket(`wss://${host}:${port}${EXEC}?${query}`, ['v4.channel.k8s.io'], shown);
+  await once(socket, 'open');
+  return socket;
+}
+
+/** The resident memory of the agent, in MiB. */
+async function memory(): Promise<number> {
+  const status = await readFile(`/proc/${agent.pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
+
+/** How many processes of this name are in the container. */
+const processes = async (name: string) => {
+  const listed = await kubectl.run('exec', 'busy', '--', 'ps', '-o', 'comm');
+  return listed.split('\n').filter((each) => each === name).length;
+};
+
+/** Begins a command at the runtime's own streaming server, and breaks off. */
+async function straight(...cmd: readonly string[]): Promise<void> {
+  const runtimeEndpoint = `unix://${layoutOf(node.containerdDirectory).socket}`;
+  const cri = connectCri({ runtimeEndpoint, requestTimeoutMs: 30_000 });
+  try {
+    const pod = JSON.parse(await kubectl.run('get', 'pod', 'busy', '-o', 'json'));
+    const containerId = String(pod.status.containerStatuses[0].containerID).replace('containerd://', '');
+    const streams = { stdin: false, stdout: true, stderr: false, tty: false };
+    const { url } = await cri.exec({ containerId, cmd: [...cmd], ...streams }, { signal: noAbort });
+    const socket = new WebSocket(url.replace(/^http/, 'ws'), ['v4.channel.k8s.io']);
+    await once(socket, 'message');
+    socket.terminate();
+  } finally {
+    cri.close();
+  }
+}
+
+test('a hundred sessions go on at once, in little memory; of killed clients nothing is left', async () => {
+  const at = await place();
+  const before = await memory();
+  const echoing = await Promise.all(Array.from({ length: 100 }, () => command(at, 'input=1&output=1&command=cat')));
+  const sent = Buffer.concat([Buffer.of(0), Buffer.from('here and back\n')]);
+  const back = echoing.map(async (socket) => {
+    for (;;) {
+      const [data] = await once(socket, 'message');
+      if (data.length > 1) return String(data.subarray(1));
+    }
+  });
+  for (const socket of echoing) socket.send(sent);
+  expect(new Set(await Promise.all(back))).toEqual(new Set(['here and back\n']));
+  expect(await processes('cat')).toBe(100);
+  // Nobody reads what these say.
+  const flooding = await Promise.all(Array.from({ length: 10 }, () => command(at, 'output=1&command=yes')));
+  for (const socket of flooding) socket.pause();
+  expect((await asked(at, '/healthz')).body).toBe('ok');
+  const during = await memory();
+  expect(during - before).toBeLessThan(120);
+  for (const socket of [...echoing, ...flooding]) socket.terminate();
+  await eventually('no command is left that reads', async () => (await processes('cat')) === 0);
+  // What only writes is left as it is of a client of the runtime itself: nobody has told it to end.
+  const left = await processes('yes');
+  await straight('yes');
+  expect(left).toBe(flooding.length);
+  expect(await processes('yes')).toBe(left + 1);
+}, 120_000);
+
+test('a kubectl that is killed ends its command that reads', async () => {
+  const child = kubectl.start(['exec', '-i', 'busy', '--', 'cat']);
+  child.stdin.write('hello\n');
+  await once(child.stdout, 'data');
+  expect(await processes('cat')).toBe(1);
+  child.kill('SIGKILL');
+  await eventually('the command ends', async () => (await processes('cat')) === 0);
+});
+
+test('a thousand idle connections keep nobody out, and cost little', async () => {
+  const at = await place();
+  const before = await memory();
+  const sockets: TLSSocket[] = [];
+  try {
+    for (let made = 0; made < 1_000; made += 100) {
+      const some = Array.from({ length: 100 }, () =>
+        connect({ ...at, key: undefined, cert: undefined }).on('error', () => {}),
+      );
+      sockets.push(...some);
+      await Promise.all(some.map((socket) => once(socket, 'secureConnect')));
+    }
+    expect((await asked(at, '/healthz')).code).toBe(200);
+    expect(await kubectl.run('exec', 'busy', '--', 'echo', 'served')).toBe('served\n');
+    expect((await memory()) - before).toBeLessThan(120);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}, 120_000);
+
+test('a log is followed over its rotation without a gap', async () => {
+  const child = kubectl.start(['logs', '--follow', 'counting']);
+  let said = '';
+  child.stdout.on('data', (data) => (said += String(data)));
+  const pod = (await readdir(node.podLogs)).find((each) => each.includes('_counting_')) ?? '';
+  const files = () => readdir(join(node.podLogs, pod, 'main'));
+  try {
+    await eventually('it is followed', () => said.length > 0);
+    const before = new Set(await files());
+    await eventually(
+      'it is rotated twice',
+      async () => (await files()).filter((each) => !before.has(each)).length >= 2,
+    );
+    const then = said.length;
+    await eventually('it goes on', () => said.length > then + 100_000);
+  } finally {
+    child.kill('SIGKILL');
+  }
+  const numbers = said
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => Number(line.split(' ')[0]));
+  const [first = 0] = numbers;
+  expect(numbers).toEqual(numbers.map((_, at) => first + at));
+}, 60_000);
+
+test('while the API server is away what it has said holds, and nothing else', async () => {
+  const at = await place();
+  expect((await asked(at, '/pods')).code).toBe(200);
+  await cluster.stopServing();
+  try {
+    expect((await asked(at, '/pods')).code).toBe(200);
+    expect((await asked(at, '/containerLogs/default/none/main')).code).toBe(404);
+    const { code, body } = await asked(at, '/statusz');
+    expect([code, body]).toEqual([
+      500,
+      expect.stringMatching(/^Authorization error \(user=kubernetes-admin, verb=get, /),
+    ]);
+  } finally {
+    await cluster.serveAgain();
+  }
+  await eventually('it is asked again', async () => (await asked(at, '/statusz')).code === 200);
+}, 120_000);
+
+test('a runtime that is killed ends its sessions; once it is back there are new ones', async () => {
+  const session = kubectl.start(['exec', '-i', 'busy', '--', 'sh', '-c', 'echo begun; cat']);
+  await once(session.stdout, 'data');
+  const pid = Number(await readFile(join(node.containerdDirectory, 'containerd.pid'), 'utf8'));
+  process.kill(pid, 'SIGKILL');
+  expect((await once(session, 'close'))[0]).not.toBe(0);
+  const at = await place();
+  const { code, body } = await asked(at, `${EXEC}?output=1&command=true`);
+  // It may be back already.
+  if (!body.startsWith('Upgrade'))
+    expect([code, body]).toEqual([500, expect.stringMatching(/rpc error: code = Unavailable/)]);
+  await eventually('a new session works', async () => {
+    const { out } = await kubectl.tell('exec', 'busy', '--', 'echo', 'again');
+    return out === 'again\n';
+  });
+}, 120_000);
+
+test('an agent that is killed ends its clients; the next one serves them again', async () => {
+  const session = kubectl.start(['exec', '-i', 'busy', '--', 'sh', '-c', 'echo begun; cat']);
+  await once(session.stdout, 'data');
+  agent.kill('SIGKILL');
+  expect((await once(session, 'close'))[0]).not.toBe(0);
+  await agent.ended;
+  const { code } = await kubectl.tell('exec', 'busy', '--', 'true');
+  expect(code).not.toBe(0);
+  agent = cluster.launch();
+  await eventually('a new session works', async () => {
+    agent.mustLive();
+    return (await kubectl.tell('exec', 'busy', '--', 'echo', 'again')).out === 'again\n';
+  });
+}, 120_000);
