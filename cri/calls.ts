@@ -39,6 +39,8 @@ export interface Cri {
     wire.UpdateContainerResourcesRequest,
     wire.UpdateContainerResourcesResponse
   >;
+  /** Writes a container that runs to an archive, with all that its processes have in memory; a runtime may not have it. */
+  readonly checkpointContainer: CriCall<wire.CheckpointContainerRequest, wire.CheckpointContainerResponse>;
   readonly containerStats: CriCall<wire.ContainerStatsRequest, wire.ContainerStatsResponse>;
   readonly listContainerStats: CriCall<wire.ListContainerStatsRequest, wire.ListContainerStatsResponse>;
   /** A runtime may not have it, or fail where one sandbox of those that are asked for has ended. */

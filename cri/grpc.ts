@@ -56,17 +56,22 @@ function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof
     reopenContainerLog: unary(client, runtime.reopenContainerLog, usual),
     containerStatus: unary(client, runtime.containerStatus, usual),
     updateContainerResources: unary(client, runtime.updateContainerResources, usual),
+    checkpointContainer: unary(client, runtime.checkpointContainer, usual),
     containerStats: unary(client, runtime.containerStats, usual),
     listContainerStats: unary(client, runtime.listContainerStats, usual),
     listPodSandboxStats: unary(client, runtime.listPodSandboxStats, usual),
     // An exec without a time of its own runs for as long as its command does.
     execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
-    exec: unary(client, runtime.exec, usual),
-    attach: unary(client, runtime.attach, usual),
-    portForward: unary(client, runtime.portForward, usual),
+    ...streamCalls(client, usual),
     containerEvents: eventsOver(client, (signal) => version({ version: 'v1' }, { signal })),
   };
 }
+
+const streamCalls = (client: Client, usual: () => number): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
+  exec: unary(client, runtime.exec, usual),
+  attach: unary(client, runtime.attach, usual),
+  portForward: unary(client, runtime.portForward, usual),
+});
 
 type ImageCalls = Pick<Cri, 'listImages' | 'imageStatus' | 'pullImage' | 'removeImage' | 'imageFsInfo'>;
 

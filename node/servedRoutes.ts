@@ -1,8 +1,11 @@
 /** The paths of the node's API, each with what answers it. */
+import { join } from 'node:path';
 import { waitOnce } from '../actors/alarm.ts';
 import type { Clock } from '../actors/clock.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { Cri } from '../cri/calls.ts';
+import { type FileSystem, hostFiles } from '../host/files/fileSystem.ts';
+import { checkpointRoute } from '../serving/checkpoint.ts';
 import { flagsRoute } from '../serving/debug/flags.ts';
 import { profilesRoute } from '../serving/debug/profiles.ts';
 import type { Route } from '../serving/exchange.ts';
@@ -28,11 +31,12 @@ interface RouteParts {
   readonly sessions: StreamSessions;
   /** Changes how much is logged, by a kubelet's verbosity; absent: nobody can. */
   readonly setVerbosity?: ((verbosity: number) => void) | undefined;
+  readonly files?: FileSystem;
 }
 
 /** `trees` are all that there are, for those who ask which. */
 export async function servedRoutes(parts: RouteParts, trees: () => readonly string[]): Promise<readonly Route[]> {
-  const { config, agent, cri, clock, sessions, setVerbosity } = parts;
+  const { config, agent, cri, clock, sessions } = parts;
   const { gitVersion: version, kubeletVersion: emulationVersion = '', nodeVersion: runtimeVersion } = ownVersion();
   const status = { startedAt: clock.now(), now: () => clock.now(), version, emulationVersion, runtimeVersion };
   const podCalled = (namespace: string, name: string) =>
@@ -44,8 +48,7 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
     configzRoute(() => kubeletConfigurationOf(config)),
     statuszRoute({ ...status, paths: trees }),
     flagzRoute(shownFlags(config)),
-    profilesRoute({ clock, command: () => ownCommand(process.argv) }),
-    ...(setVerbosity ? [flagsRoute(setVerbosity)] : []),
+    ...debuggingRoutes(parts),
     containerLogsRoute({
       ...{
         pods: { find: podCalled },
@@ -63,6 +66,18 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
       takesQueries: config.serving?.hasLogQuery ?? false,
     }),
     ...streamingRoutes({ pods: agent.pods, cri, clock, sessions }),
+  ];
+}
+
+function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = hostFiles }: RouteParts): Route[] {
+  const [now, directory] = [() => clock.now(), join(config.rootDirectory, 'checkpoints')];
+  const limitMs = config.runtimeRequestTimeoutMs;
+  return [
+    profilesRoute({ clock, command: () => ownCommand(process.argv) }),
+    ...(setVerbosity ? [flagsRoute(setVerbosity)] : []),
+    ...(config.serving?.takesCheckpoints
+      ? [checkpointRoute({ pods: agent.pods, cri, now, directory, files, limitMs })]
+      : []),
   ];
 }
 

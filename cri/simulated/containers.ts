@@ -147,6 +147,17 @@ export class Containers {
     return {};
   }
 
+  /** There are no processes, and nothing is written; the words are those of containerd 2. */
+  async checkpoint(
+    { containerId }: wire.CheckpointContainerRequest,
+    signal: AbortSignal,
+  ): Promise<wire.CheckpointContainerResponse> {
+    await this.#world.work('checkpointContainer', signal);
+    const record = requireById(this.#records.containers, containerId, 'failed to find container');
+    if (!isRunning(record)) throw new CallError('UNKNOWN', 'container is not running');
+    return {};
+  }
+
   async update(
     request: wire.UpdateContainerResourcesRequest,
     signal: AbortSignal,

@@ -40,6 +40,7 @@ export function inProcessCri(
     containerStatus: limited(runtime, 'containerStatus', usual),
     reopenContainerLog: limited(runtime, 'reopenContainerLog', usual),
     updateContainerResources: limited(runtime, 'updateContainerResources', usual),
+    checkpointContainer: limited(runtime, 'checkpointContainer', usual),
     ...statsCalls(runtime, usual),
     execSync: limited(runtime, 'execSync', onTop),
     ...streamCalls(runtime, usual),

@@ -21,6 +21,7 @@ const CONTAINERD: Latencies = {
   containerStatus: 1,
   reopenContainerLog: 1,
   updateContainerResources: 10,
+  checkpointContainer: 200,
   containerStats: 2,
   listContainerStats: 5,
   podSandboxStats: 5,

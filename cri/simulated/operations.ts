@@ -44,11 +44,8 @@ export function operationsOf(
     containerStatus: (request, signal) => containers.status(request, signal),
     reopenContainerLog: (request, signal) => containers.reopenLog(request, signal),
     updateContainerResources: (request, signal) => containers.update(request, signal),
-    containerStats: (request, signal) => stats.container(request, signal),
-    listContainerStats: (request, signal) => stats.listContainers(request, signal),
-    podSandboxStats: (request, signal) => stats.sandbox(request, signal),
-    listPodSandboxStats: (request, signal) => stats.listSandboxes(request, signal),
-    imageFsInfo: (request, signal) => stats.imageFs(request, signal),
+    checkpointContainer: (request, signal) => containers.checkpoint(request, signal),
+    ...statsOperations(stats),
     execSync,
     ...streaming,
     listImages: (request, signal) => images.list(request, signal),
@@ -57,3 +54,16 @@ export function operationsOf(
     removeImage: (request, signal) => images.remove(request, signal),
   };
 }
+
+const statsOperations = (
+  stats: Stats,
+): Pick<
+  Operations,
+  'containerStats' | 'listContainerStats' | 'podSandboxStats' | 'listPodSandboxStats' | 'imageFsInfo'
+> => ({
+  containerStats: (request, signal) => stats.container(request, signal),
+  listContainerStats: (request, signal) => stats.listContainers(request, signal),
+  podSandboxStats: (request, signal) => stats.sandbox(request, signal),
+  listPodSandboxStats: (request, signal) => stats.listSandboxes(request, signal),
+  imageFsInfo: (request, signal) => stats.imageFs(request, signal),
+});

@@ -110,7 +110,7 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['failSwapOn', 'whether a host with swap is refused; here false unless set'],
   [
     'featureGates',
-    '`ClusterTrustBundleProjection`, with `ClusterTrustBundle`: volumes show the trust anchors of the cluster (off); `PodLogsQuerySplitStreams`: one stream of a log can be asked for (off)',
+    '`ClusterTrustBundleProjection`, with `ClusterTrustBundle`: volumes show the trust anchors of the cluster (off); `ContainerCheckpoint`: `/checkpoint` is served (on); `PodLogsQuerySplitStreams`: one stream of a log can be asked for (off)',
   ],
   ['memorySwap', "`swapBehavior: LimitedSwap` gives Burstable pods their share of the node's swap on cgroup v2"],
 ]);

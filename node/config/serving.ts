@@ -5,7 +5,7 @@ import type { Switches } from '../../serving/listener/paths.ts';
 import type { CertificatePair } from '../../serving/listener/servingCertificate.ts';
 import { type TlsSettings, unknownCurves, unknownSuites } from '../../serving/listener/tlsNames.ts';
 import { ConfigError } from './configError.ts';
-import { splitsLogs } from './featureGates.ts';
+import { splitsLogs, takesCheckpoints } from './featureGates.ts';
 import type { Flags } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 
@@ -29,6 +29,8 @@ export interface ServingConfig {
   readonly switches: Switches;
   /** Whether the logs of the host's services may be asked for. */
   readonly hasLogQuery: boolean;
+  /** Whether containers can be written down as they run. */
+  readonly takesCheckpoints: boolean;
   /** Whether one stream of a container's log can be asked for. */
   readonly splitsLogs: boolean;
 }
@@ -85,6 +87,7 @@ function servingOf(given: Given): ServingConfig {
     authentication: authenticationOf(given),
     authorization: authorizationOf(given),
     hasLogQuery: file?.enableSystemLogQuery ?? false,
+    takesCheckpoints: takesCheckpoints({ featureGates: file?.featureGates }),
     splitsLogs: splitsLogs({ featureGates: file?.featureGates }),
     switches: Object.freeze({
       debugging: file?.enableDebuggingHandlers ?? true,

@@ -22,7 +22,7 @@ test("of a cluster it is a kubelet's, closed", () => {
       authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
       authorization: { mode: 'Webhook', allowedMs: 300_000, deniedMs: 30_000 },
       switches: { debugging: true, systemLogs: true, profiling: true, debugFlags: true },
-      ...{ hasLogQuery: false, splitsLogs: false },
+      ...{ hasLogQuery: false, splitsLogs: false, takesCheckpoints: true },
     },
   });
 });
@@ -55,7 +55,7 @@ enableSystemLogHandler: true
 enableSystemLogQuery: true
 enableProfilingHandler: false
 enableDebugFlagsHandler: false
-featureGates: {PodLogsQuerySplitStreams: true}
+featureGates: {PodLogsQuerySplitStreams: true, ContainerCheckpoint: false}
 `;
   const { serving, healthz } = served({}, yaml);
   expect(healthz).toBeUndefined();
@@ -66,6 +66,7 @@ featureGates: {PodLogsQuerySplitStreams: true}
       clientCaFile: '/etc/kubelet/ca.crt',
       hasLogQuery: true,
       splitsLogs: true,
+      takesCheckpoints: false,
     },
     pair: { certFile: '/etc/kubelet/tls.crt', keyFile: '/etc/tls.key' },
     tls: { minVersion: 'VersionTLS13', cipherSuites: ['TLS_AES_128_GCM_SHA256'], curves: [29] },
