@@ -14,11 +14,14 @@ import { configzRoute, flagzRoute, statuszRoute } from '../serving/listener/page
 import { podsRoute, runningPodsRoute } from '../serving/listener/pods.ts';
 import { containerLogsRoute } from '../serving/logs/containerLogs.ts';
 import { systemLogsRoute } from '../serving/logs/systemLogs.ts';
+import { cadvisorRoute } from '../serving/metrics/cadvisor/cadvisor.ts';
 import type { StreamSessions } from '../serving/sessions.ts';
 import { streamingRoutes } from '../serving/streaming/routes.ts';
+import type { GetCollector } from './collectorOn.ts';
 import { kubeletConfigurationOf } from './config/configz.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { healthChecks } from './healthChecks.ts';
+import { hostSeen } from './hostSeen.ts';
 import { ownCommand, shownFlags } from './shownFlags.ts';
 import { ownVersion } from './version.ts';
 
@@ -32,6 +35,8 @@ interface RouteParts {
   /** Changes how much is logged, by a kubelet's verbosity; absent: nobody can. */
   readonly setVerbosity?: ((verbosity: number) => void) | undefined;
   readonly files?: FileSystem;
+  /** Who collects what the node uses. */
+  readonly collector: GetCollector;
 }
 
 /** `trees` are all that there are, for those who ask which. */
@@ -65,6 +70,7 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
       journalctl: 'journalctl',
       takesQueries: config.serving?.hasLogQuery ?? false,
     }),
+    ...usageRoutes(parts, status.startedAt),
     ...streamingRoutes({ pods: agent.pods, cri, clock, sessions }),
   ];
 }
@@ -80,6 +86,17 @@ function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = host
       : []),
   ];
 }
+
+/** What the node, its pods and their containers use. `startedAt`: milliseconds since the epoch. */
+const usageRoutes = ({ agent, cri, clock, collector }: RouteParts, startedAt: number): readonly Route[] => [
+  cadvisorRoute({
+    sample: async (signal) => (await collector()).sample('everything', signal),
+    host: hostSeen({ cri, clock }),
+    pods: agent.pods,
+    now: () => clock.now(),
+    startedAt,
+  }),
+];
 
 const SYSTEM_LOGS = '/var/log';
 

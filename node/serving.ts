@@ -18,6 +18,7 @@ import { healthRoutes, PING } from '../serving/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../serving/listener/listener.ts';
 import { issuedPair, selfSignedPair, textOf } from '../serving/listener/servingCertificate.ts';
 import { ApiUse } from './apiUse.ts';
+import { collectorOn, type GetCollector } from './collectorOn.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { ServingConfig } from './config/serving.ts';
 import { keptTrying } from './keptTrying.ts';
@@ -60,7 +61,8 @@ export async function serveApi(parts: ServingParts): Promise<NodeServing> {
   try {
     const { serving } = config;
     if (serving !== undefined && use !== undefined) {
-      const wanted = { ...parts, serving, use, signal: end.signal };
+      const collector = collectorOn({ ...parts, signal: end.signal });
+      const wanted = { ...parts, serving, use, collector, signal: end.signal };
       ends.push(await begun(wanted));
       if (serving.readOnlyPort) ends.push(await readOnly(wanted, serving.readOnlyPort));
     }
@@ -74,6 +76,7 @@ export async function serveApi(parts: ServingParts): Promise<NodeServing> {
 interface Wanted extends ServingParts {
   readonly serving: ServingConfig;
   readonly use: ApiUse;
+  readonly collector: GetCollector;
   /** Aborts when it ends. */
   readonly signal: AbortSignal;
 }

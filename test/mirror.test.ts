@@ -240,6 +240,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/stats/collector.test.ts': { stats: 'criUsage runtimeLists runtimeStats summary' },
   // The host.
   'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'cgroupfs files inTurn podsTree' },
+  'test/serving/metrics/cadvisor/cadvisor.test.ts': {
+    'serving/metrics/cadvisor': 'deviceMetrics machineFamilies metric row rows specMetrics usageMetrics',
+  },
   'test/serving/metrics/exposition.test.ts': { 'serving/metrics': 'answerMetrics' },
   'test/host/cgroup/usage/readUsage.test.ts': { 'host/cgroup/usage': 'devices fields pressure usageV1 usageV2' },
   'test/host/simulated/cgroups.test.ts': { 'host/simulated': 'gate' },
@@ -282,7 +285,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The node's own API.
   'test/serving/listener/listener.test.ts': { 'serving/listener': 'dispatch tlsFiles' },
   'test/serving/listener/servingCertificate.test.ts': { 'serving/listener': 'selfSigned' },
-  'test/node/serving.test.ts': { node: 'apiUse healthChecks' },
+  'test/node/serving.test.ts': { node: 'apiUse collectorOn healthChecks' },
   // The logs that the node's server answers with.
   'test/serving/logs/containerLogs.test.ts': {
     serving: 'answers',

@@ -56,7 +56,7 @@ function parseLine(line: string): MountPoint | undefined {
 }
 
 /** What would break a line (space, tab, newline, backslash, #) is written as a backslash and three octal digits. */
-function unescapeOctal(text: string): string {
+export function unescapeOctal(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

@@ -8,7 +8,7 @@ export interface Family {
   readonly samples: Iterable<Sample>;
 }
 
-interface Sample {
+export interface Sample {
   /** After the family's name: `_bucket`, `_sum`, `_count`; nothing when absent. */
   readonly suffix?: string;
   /** As `labelText` gives them, in the order of their names: many samples share one text. */

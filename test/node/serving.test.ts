@@ -122,6 +122,7 @@ test('it lives at one port, and everybody reads at another, where that is config
   expect(await get(healthz, '/healthz?verbose')).toBe('200 [+]ping ok\nhealthz check pas');
   expect(await get(healthz, '/pods')).toBe('404 404 page not found');
   expect(await get(readOnly, '/pods')).toBe('200 {"kind":"PodList","apiVersio');
+  expect(await get(readOnly, '/metrics/cadvisor')).toBe('200 # HELP cadvisor_version_info');
   expect(await get(readOnly, '/configz')).toBe('404 404 page not found');
   expect(await get(readOnly, '/containerLogs/a/b/c')).toBe('405 Debug endpoints are disabled');
 }, 60_000);

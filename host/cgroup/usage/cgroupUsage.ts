@@ -59,7 +59,7 @@ export interface MemoryUsage {
 }
 
 /** In bytes; absent: none. */
-interface MemoryLimits {
+export interface MemoryLimits {
   readonly limit?: number | undefined;
   /** On v1 of memory and swap together. */
   readonly swap?: number | undefined;

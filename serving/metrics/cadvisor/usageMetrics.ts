@@ -1,0 +1,178 @@
+/** Processor, memory, processes and pressure of a cgroup, as cAdvisor names them (`metrics/prometheus.go` there). */
+import type { CpuUsage, MemoryUsage, Pressure } from '../../../host/cgroup/usage/cgroupUsage.ts';
+import { counter, gauge, type Labelled, type Metric, secondsOfNs, secondsOfUs } from './metric.ts';
+import type { Row } from './row.ts';
+
+const cpu = (take: (cpu: CpuUsage) => number | undefined) => (row: Row) =>
+  row.usage.cpu === undefined ? undefined : take(row.usage.cpu);
+
+/** Only where there is a quota. */
+const cfs = (take: (cpu: CpuUsage) => number) => cpu((usage) => (usage.quotaUs ? take(usage) : undefined));
+
+const CPU: readonly Metric[] = [
+  counter(
+    ...(['container_cpu_user_seconds_total', 'Cumulative user cpu time consumed in seconds.'] as const),
+    cpu(({ userNs }) => secondsOfNs(userNs)),
+  ),
+  counter(
+    ...(['container_cpu_system_seconds_total', 'Cumulative system cpu time consumed in seconds.'] as const),
+    cpu(({ systemNs }) => secondsOfNs(systemNs)),
+  ),
+  counter('container_cpu_usage_seconds_total', 'Cumulative cpu time consumed in seconds.', ({ usage }) => {
+    const used = usage.cpu?.usageNs ?? 0;
+    return used > 0 ? [{ labels: [['cpu', 'total']], value: secondsOfNs(used) }] : [];
+  }),
+  counter(
+    ...(['container_cpu_cfs_periods_total', 'Number of elapsed enforcement period intervals.'] as const),
+    cfs(({ periods }) => periods ?? 0),
+  ),
+  counter(
+    ...(['container_cpu_cfs_throttled_periods_total', 'Number of throttled period intervals.'] as const),
+    cfs(({ throttledPeriods }) => throttledPeriods ?? 0),
+  ),
+  counter(
+    'container_cpu_cfs_throttled_seconds_total',
+    'Total time duration the container has been throttled.',
+    cfs(({ throttledNs }) => secondsOfNs(throttledNs)),
+  ),
+  counter(
+    ...(['container_cpu_cfs_burst_periods_total', 'Number of periods when burst occurs.'] as const),
+    cfs(({ bursts }) => bursts ?? 0),
+  ),
+  counter(
+    'container_cpu_cfs_burst_seconds_total',
+    'Total time duration the container has been bursted.',
+    cfs(({ burstNs }) => secondsOfNs(burstNs)),
+  ),
+];
+
+/** What the kernel does not count is 0, as in cAdvisor. */
+const memory = (take: (memory: MemoryUsage) => number | undefined) => (row: Row) =>
+  row.usage.memory === undefined ? undefined : (take(row.usage.memory) ?? 0);
+
+const failures = ({ usage }: Row): readonly Labelled[] => {
+  if (usage.memory === undefined) return [];
+  const { pageFaults = 0, majorPageFaults = 0 } = usage.memory;
+  return ['container', 'hierarchy'].flatMap((scope) => [
+    {
+      labels: [
+        ['failure_type', 'pgfault'],
+        ['scope', scope],
+      ],
+      value: pageFaults,
+    },
+    {
+      labels: [
+        ['failure_type', 'pgmajfault'],
+        ['scope', scope],
+      ],
+      value: majorPageFaults,
+    },
+  ]);
+};
+
+const MEMORY: readonly Metric[] = [
+  gauge(
+    'container_memory_cache',
+    'Number of bytes of page cache memory.',
+    memory(({ cache }) => cache),
+  ),
+  gauge(
+    'container_memory_rss',
+    'Size of RSS in bytes.',
+    memory(({ rss }) => rss),
+  ),
+  gauge(
+    'container_memory_kernel_usage',
+    'Size of kernel memory allocated in bytes.',
+    memory(({ kernel }) => kernel),
+  ),
+  gauge(
+    ...(['container_memory_mapped_file', 'Size of memory mapped files in bytes.'] as const),
+    memory(({ mappedFile }) => mappedFile),
+  ),
+  gauge(
+    'container_memory_swap',
+    'Container swap usage in bytes.',
+    memory(({ swap }) => swap),
+  ),
+  counter(
+    'container_memory_failcnt',
+    'Number of memory usage hits limits',
+    memory(({ failcnt }) => failcnt),
+  ),
+  gauge(
+    'container_memory_usage_bytes',
+    'Current memory usage in bytes, including all memory regardless of when it was accessed',
+    memory(({ usage }) => usage),
+  ),
+  gauge(
+    'container_memory_max_usage_bytes',
+    'Maximum memory usage recorded in bytes',
+    memory(({ max }) => max),
+  ),
+  gauge(
+    ...(['container_memory_working_set_bytes', 'Current working set in bytes.'] as const),
+    memory(({ workingSet }) => workingSet),
+  ),
+  gauge(
+    ...(['container_memory_total_active_file_bytes', 'Current total active file in bytes.'] as const),
+    memory(({ activeFile }) => activeFile),
+  ),
+  gauge(
+    ...(['container_memory_total_inactive_file_bytes', 'Current total inactive file in bytes.'] as const),
+    memory(({ inactiveFile }) => inactiveFile),
+  ),
+  counter('container_memory_failures_total', 'Cumulative count of memory allocation failures.', failures),
+  counter(
+    'container_oom_events_total',
+    'Count of out of memory events observed for the container',
+    ({ usage }) => usage.memory?.oomEvents,
+  ),
+];
+
+/** 0 where there is no such count, as at the root, and no limit. */
+const PROCESSES: readonly Metric[] = [
+  gauge(
+    'container_processes',
+    'Number of processes running inside the container.',
+    ({ usage }) => usage.pids && (usage.pids.processes?.length ?? 0),
+  ),
+  gauge('container_file_descriptors', 'Number of open file descriptors for the container.', ({ files }) => files?.open),
+  gauge('container_sockets', 'Number of open sockets for the container.', ({ files }) => files?.sockets),
+  gauge(
+    'container_threads_max',
+    'Maximum number of threads allowed inside the container, infinity if value is zero',
+    ({ usage }) => usage.pids && (usage.pids.threadsLimit ?? 0),
+  ),
+  gauge(
+    'container_threads',
+    'Number of threads running inside the container',
+    ({ usage }) => usage.pids && (usage.pids.threads ?? 0),
+  ),
+  gauge(
+    'container_ulimits_soft',
+    'Soft ulimit values for the container root process. Unlimited if -1, except priority and nice',
+    ({ files }) =>
+      files?.softLimit === undefined ? [] : [{ labels: [['ulimit', 'max_open_files']], value: files.softLimit }],
+  ),
+];
+
+/** `some` is waiting, `full` is stalled. */
+function pressureOf(resource: 'cpu' | 'memory' | 'io', how: keyof Pressure) {
+  return ({ usage: { pressure } }: Row) => pressure && secondsOfUs(pressure[resource]?.[how].totalUs);
+}
+
+const STALLED = 'Total time duration no tasks in the container could make progress due to';
+const WAITING = 'Total time duration tasks in the container have waited due to';
+
+const PRESSURE: readonly Metric[] = (['cpu', 'memory', 'io'] as const).flatMap((resource) => {
+  const why = `${resource === 'memory' ? resource : resource.toUpperCase()} congestion.`;
+  const name = `container_pressure_${resource}`;
+  return [
+    counter(`${name}_stalled_seconds_total`, `${STALLED} ${why}`, pressureOf(resource, 'full')),
+    counter(`${name}_waiting_seconds_total`, `${WAITING} ${why}`, pressureOf(resource, 'some')),
+  ];
+});
+
+export const USAGE_METRICS: readonly Metric[] = [...CPU, ...MEMORY, ...PROCESSES, ...PRESSURE];

@@ -1,0 +1,51 @@
+/** The files that processes have open. */
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { openFiles } from '../../../../host/cgroup/usage/openFiles.ts';
+
+let proc = '';
+beforeEach(async () => {
+  proc = await mkdtemp(join(tmpdir(), 'statelet-proc-'));
+});
+afterEach(() => rm(proc, { recursive: true, force: true }));
+
+async function process(pid: number, links: readonly string[], soft = '1024') {
+  await mkdir(join(proc, `${pid}/fd`), { recursive: true });
+  await writeFile(
+    join(proc, `${pid}/limits`),
+    `Limit                     Soft Limit           Hard Limit           Units
+Max processes             1000                 1000                 processes
+Max open files            ${soft.padEnd(20)} 4096                 files
+`,
+  );
+  await Promise.all(links.map((link, at) => symlink(link, join(proc, `${pid}/fd/${at}`))));
+}
+
+test('those of all processes, sockets among them, and the limit of the first', async () => {
+  await process(1, ['/dev/null', 'socket:[17]', 'pipe:[3]']);
+  await process(2, ['socket:[18]'], '2048');
+  expect(openFiles([1, 2], proc)).toEqual({ open: 4, sockets: 2, softLimit: 1_024 });
+  expect(openFiles([2, 3], proc)).toEqual({ open: 1, sockets: 1, softLimit: 2_048 });
+});
+
+test('no limit, no process, and too many of them', async () => {
+  await process(1, [], 'unlimited');
+  expect(openFiles([1], proc)).toEqual({ open: 0, sockets: 0, softLimit: -1 });
+  expect(openFiles([], proc)).toEqual({ open: 0, sockets: 0 });
+  expect(
+    openFiles(
+      Array.from({ length: 257 }, (_, at) => at),
+      proc,
+    ),
+  ).toBeUndefined();
+});
+
+test('of very many open files it is not looked which are sockets', async () => {
+  await process(
+    1,
+    Array.from({ length: 1_001 }, () => 'socket:[1]'),
+  );
+  expect(openFiles([1], proc)).toEqual({ open: 1_001, softLimit: 1_024 });
+});
