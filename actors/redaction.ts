@@ -6,6 +6,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { NodeFact } from '../machines/shared/events.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import { namespacedName } from '../pod/show/shownName.ts';
 
 export interface Redaction {
@@ -66,14 +67,15 @@ class Redactor {
     if (!isObject(value)) return value;
     // Most holds nothing secret: only what does is copied. It sees all that enters the actors.
     let copy: object | undefined;
-    for (const [name, each] of Object.entries(value)) {
-      if (typeof each !== 'string' && !isObject(each)) continue;
+    Object.keys(value).forEach((name) => {
+      const each = lookUp(value, name);
+      if (typeof each !== 'string' && !isObject(each)) return;
       const after = this.#field(name, each, isText);
-      if (after === each) continue;
+      if (after === each) return;
       copy ??= Array.isArray(value) ? [...value] : { ...value };
       // However it is called: an assignment to `__proto__` would be another thing.
       Object.defineProperty(copy, name, { value: after, enumerable: true, writable: true, configurable: true });
-    }
+    });
     return copy ?? value;
   }
 

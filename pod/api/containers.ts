@@ -36,14 +36,14 @@ export const lacksVolume = (spec: PodSpec, container: Container, there: MountedV
  * The containers that a kubelet would have got to by now and that wait for one of these volumes: the first init container
  * that mounts any of them, as nobody after it is begun with, or else all that do.
  */
-export function containersMounting(spec: PodSpec, volumes: readonly string[]): PlacedContainer[] {
+export function containersMounting(spec: PodSpec, volumes: readonly string[]): readonly PlacedContainer[] {
   const held = containersOf(spec).filter(({ container }) => volumes.some((volume) => mounts(container, volume)));
   const [first] = held;
   return first?.field === 'initContainers' ? [first] : held;
 }
 
-/** Every container of a pod: init containers and sidecars in their order, the regular, the ephemeral. */
-export function containersOf(spec: PodSpec): PlacedContainer[] {
+/** Every container of a pod: init containers and sidecars in their order, the regular, the ephemeral; made once a spec. */
+export const containersOf = remembered((spec: PodSpec): readonly PlacedContainer[] => {
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;
   return [
     ...initContainers.map((container, index) => {
@@ -57,7 +57,7 @@ export function containersOf(spec: PodSpec): PlacedContainer[] {
       return { container, role: 'ephemeral' as const, field: 'ephemeralContainers' as const, index };
     }),
   ];
-}
+});
 
 /** Whether a container wants the image of one before it, and pulls it by the same policy. */
 export function isAfterSameImage(spec: PodSpec, name: string): boolean {
