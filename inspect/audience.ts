@@ -45,6 +45,8 @@ export function createAudience(redact: Redaction['redact']): Audience {
 
 /** What one throws keeps nothing from the others; the first of it is thrown once all have been told. */
 function toEach(onlookers: ReadonlySet<Onlooker>, tell: (onlooker: Onlooker) => void): void {
+  // Mostly nobody looks on, and each step of each actor is told.
+  if (onlookers.size === 0) return;
   let thrown: { readonly error: unknown } | undefined;
   for (const onlooker of onlookers) {
     try {

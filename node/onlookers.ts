@@ -34,10 +34,15 @@ function told<K extends string, T>(
   name: K,
   listeners: readonly ((told: T) => void)[],
 ): Partial<Record<K, (told: T) => void>> {
-  if (listeners.length === 0) return {};
-  const all = (what: T) => {
-    for (const listener of listeners) listener(what);
+  const [only] = listeners;
+  if (only === undefined) return {};
+  // Of each step of each actor it is told: one is told directly, several without an object for each.
+  const toEach = (what: T) => {
+    listeners.forEach((listener) => {
+      listener(what);
+    });
   };
+  const all = listeners.length === 1 ? only : toEach;
   // One key, with a value of its type.
   return { [name]: all } as Partial<Record<K, (told: T) => void>>;
 }
