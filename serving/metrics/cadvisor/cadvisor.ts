@@ -64,7 +64,12 @@ class CadvisorTexts {
     const known = this.#last?.sample.deref() === sample ? this.#last.text.deref() : undefined;
     if (known !== undefined) return known;
     const text = this.#make(sample, new AbortController().signal);
-    this.#last = { sample: new WeakRef(sample), text: new WeakRef(text) };
+    const made = { sample: new WeakRef(sample), text: new WeakRef(text) };
+    this.#last = made;
+    // What has failed is tried again by who asks next.
+    text.catch(() => {
+      if (this.#last === made) this.#last = undefined;
+    });
     return text;
   }
 

@@ -240,3 +240,16 @@ test('who scrapes the same sample gets the same text; another sample has another
   expect(await scrape()).toContain('id="/kubepods/besteffort"');
   expect(looks).toBe(2);
 });
+
+test('what has failed is tried again by who asks next', async () => {
+  const [sample, outcomes] = [nodeSample(), [new Error('no disk'), undefined]];
+  const host = async () => {
+    const failure = outcomes.shift();
+    if (failure !== undefined) throw failure;
+    return HOST;
+  };
+  const parts = { sample: async () => sample, host, pods: () => [], now: () => NOW, startedAt: 1_000 };
+  const { ask } = await listening({ routes: [cadvisorRoute(parts)] });
+  expect(await ask('/metrics/cadvisor')).toMatchObject({ code: 500, body: 'no disk\n' });
+  expect(await ask('/metrics/cadvisor')).toMatchObject({ code: 200 });
+});
