@@ -94,7 +94,7 @@ async function hostFacts(
 }
 
 /** The driver that the runtime reports; older runtimes and those that are away leave it to the configuration. */
-export async function askCgroupDriver(
+async function askCgroupDriver(
   cri: Cri,
   configured: NodeDescription['cgroupDriver'],
 ): Promise<NodeDescription['cgroupDriver']> {

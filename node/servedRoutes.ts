@@ -15,13 +15,15 @@ import { podsRoute, runningPodsRoute } from '../serving/listener/pods.ts';
 import { containerLogsRoute } from '../serving/logs/containerLogs.ts';
 import { systemLogsRoute } from '../serving/logs/systemLogs.ts';
 import { cadvisorRoute } from '../serving/metrics/cadvisor/cadvisor.ts';
+import { resourceMetricsRoute } from '../serving/metrics/resource.ts';
 import type { StreamSessions } from '../serving/sessions.ts';
+import { summaryRoute } from '../serving/stats/summary.ts';
 import { streamingRoutes } from '../serving/streaming/routes.ts';
-import type { GetCollector } from './collectorOn.ts';
 import { kubeletConfigurationOf } from './config/configz.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { healthChecks } from './healthChecks.ts';
 import { hostSeen } from './hostSeen.ts';
+import type { NodeStats } from './nodeStats.ts';
 import { ownCommand, shownFlags } from './shownFlags.ts';
 import { ownVersion } from './version.ts';
 
@@ -30,13 +32,12 @@ interface RouteParts {
   readonly agent: Pick<NodeAgent, 'pods' | 'health'>;
   readonly cri: Cri;
   readonly clock: Clock;
+  readonly stats: NodeStats;
   /** Where it is kept who is joined with a container, or follows its log. */
   readonly sessions: StreamSessions;
   /** Changes how much is logged, by a kubelet's verbosity; absent: nobody can. */
   readonly setVerbosity?: ((verbosity: number) => void) | undefined;
   readonly files?: FileSystem;
-  /** Who collects what the node uses. */
-  readonly collector: GetCollector;
 }
 
 /** `trees` are all that there are, for those who ask which. */
@@ -88,9 +89,11 @@ function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = host
 }
 
 /** What the node, its pods and their containers use. `startedAt`: milliseconds since the epoch. */
-const usageRoutes = ({ agent, cri, clock, collector }: RouteParts, startedAt: number): readonly Route[] => [
+const usageRoutes = ({ agent, cri, clock, stats }: RouteParts, startedAt: number): readonly Route[] => [
+  summaryRoute({ stats: stats.provider }),
+  resourceMetricsRoute({ stats: stats.provider, startedAt }),
   cadvisorRoute({
-    sample: async (signal) => (await collector()).sample('everything', signal),
+    sample: (signal) => stats.collector.sample('everything', signal),
     host: hostSeen({ cri, clock }),
     pods: agent.pods,
     now: () => clock.now(),

@@ -10,6 +10,7 @@ import { type FileSystem, hostFiles } from '../host/files/fileSystem.ts';
 import { isSameToken } from '../host/sameToken.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { messageOf } from '../pod/failure.ts';
+import type { CgroupPlace } from '../pod/resources/cgroup.ts';
 import type { ServedView } from '../pod/show/explainServing.ts';
 import { type Access, createAccess } from '../serving/access/access.ts';
 import type { TokenOwner } from '../serving/access/authentication.ts';
@@ -18,15 +19,15 @@ import { healthRoutes, PING } from '../serving/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../serving/listener/listener.ts';
 import { issuedPair, selfSignedPair, textOf } from '../serving/listener/servingCertificate.ts';
 import { ApiUse } from './apiUse.ts';
-import { collectorOn, type GetCollector } from './collectorOn.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { ServingConfig } from './config/serving.ts';
 import { keptTrying } from './keptTrying.ts';
+import { type NodeStats, nodeStats } from './nodeStats.ts';
 import { servedRoutes } from './servedRoutes.ts';
 
 export interface ServingParts {
   readonly config: NodeConfig;
-  readonly agent: Pick<NodeAgent, 'pods' | 'health'>;
+  readonly agent: Pick<NodeAgent, 'pods' | 'health' | 'subscribe'>;
   readonly cri: Cri;
   /** How the API server is asked who may, and who tells of another certificate; absent: there is none. */
   readonly cluster?: { readonly reviewClient: KubeClient; followServing(listener: () => void): void } | undefined;
@@ -35,6 +36,8 @@ export interface ServingParts {
   readonly files?: FileSystem;
   /** Changes how much is logged, by a kubelet's verbosity; absent: nobody can. */
   readonly setVerbosity?: (verbosity: number) => void;
+  /** Where the cgroups of pods are; absent: they have none. */
+  readonly place?: CgroupPlace | undefined;
 }
 
 export interface NodeServing {
@@ -61,8 +64,8 @@ export async function serveApi(parts: ServingParts): Promise<NodeServing> {
   try {
     const { serving } = config;
     if (serving !== undefined && use !== undefined) {
-      const collector = collectorOn({ ...parts, signal: end.signal });
-      const wanted = { ...parts, serving, use, collector, signal: end.signal };
+      const stats = await nodeStats({ ...parts, signal: end.signal });
+      const wanted = { ...parts, serving, use, stats, signal: end.signal };
       ends.push(await begun(wanted));
       if (serving.readOnlyPort) ends.push(await readOnly(wanted, serving.readOnlyPort));
     }
@@ -76,7 +79,7 @@ export async function serveApi(parts: ServingParts): Promise<NodeServing> {
 interface Wanted extends ServingParts {
   readonly serving: ServingConfig;
   readonly use: ApiUse;
-  readonly collector: GetCollector;
+  readonly stats: NodeStats;
   /** Aborts when it ends. */
   readonly signal: AbortSignal;
 }

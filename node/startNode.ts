@@ -153,7 +153,7 @@ interface Served {
 /** Nothing has begun yet: where the API cannot be served, all of it is given up. */
 async function servedBy(
   { config, logger, endsAll = false }: StartNodeOptions,
-  { agent, cluster, cri, end }: Awaited<ReturnType<typeof nodeOnHost>> & { readonly cri: Cri },
+  { agent, cluster, cri, place, end }: Awaited<ReturnType<typeof nodeOnHost>> & { readonly cri: Cri },
   flight: ReturnType<typeof flightRecorder>,
 ): Promise<NodeServing | undefined> {
   if (config.runOnce || endsAll || (config.serving === undefined && config.healthz === undefined)) return undefined;
@@ -162,7 +162,7 @@ async function servedBy(
     const setVerbosity = (verbosity: number) => {
       logger.level = levelOf(verbosity);
     };
-    return await serveApi({ config, agent, cri, cluster, clock: systemClock, logger, setVerbosity });
+    return await serveApi({ config, agent, cri, cluster, place, clock: systemClock, logger, setVerbosity });
   } catch (error) {
     await endNode({ agent, cri, end }, { flight, leave: () => cluster?.close() });
     throw error;
@@ -213,7 +213,8 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
     ...{ name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock },
     ...{ cloud: config.cluster?.cloud, servedPort: () => served.by?.port() ?? 0 },
   };
-  return { agent, nodeObject: describer(agent, described), cluster, end: () => ending.abort() };
+  const place = simulated ? undefined : { cgroupRoot: host.cgroupRoot, cgroupDriver: host.cgroupDriver };
+  return { agent, nodeObject: describer(agent, described), cluster, place, end: () => ending.abort() };
 }
 
 /** What the log tells beside statuses and failures. */

@@ -131,6 +131,7 @@ const worker = {
   entryPoints: {
     manifestWorker: join(root, 'actors/sources/manifestWorker.ts'),
     volumeChild: join(root, 'volume/volumeChild.ts'),
+    usageChild: join(root, 'stats/usageChild.ts'),
     pastWorker: join(root, 'inspect/pastWorker.ts'),
   },
   banner: withRequire,

@@ -25,8 +25,8 @@ export const sendError = (response: ServerResponse, code: number, text: string):
   sendText(response, { code, text: `${text}\n`, headers: NOSNIFF });
 
 /** Sends what is JSON already. */
-export function sendJson(response: ServerResponse, json: string): void {
-  const body = Buffer.from(json);
+export function sendJson(response: ServerResponse, json: string | Buffer): void {
+  const body = typeof json === 'string' ? Buffer.from(json) : json;
   response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
   response.end(body);
 }

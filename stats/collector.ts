@@ -64,11 +64,6 @@ export class Collector {
     return this.#samples.everything.latest(maxAgeMs) ?? this.#samples[kind].get(maxAgeMs, signal);
   }
 
-  /** Whether the next sample will tell how much of a core is used. */
-  knowsRates(): boolean {
-    return this.#rates.isKnown(this.#parts.clock.monotonic());
-  }
-
   /** The rates of two at a time would be those of neither. */
   #inTurn<T>(act: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(act);
@@ -84,7 +79,7 @@ export class Collector {
     const found = placesOf(findCgroups?.() ?? { shared: [], pods: [] });
     const pods = failure === undefined ? told : stillThere(told, found);
     this.#last = pods;
-    this.#rates.begin(clock.monotonic());
+    const hasRates = this.#rates.begin(clock.monotonic());
     const [allPods, ...tiers] = found.shared.map((path) => this.#cgroup(path, kind));
     const root = this.#cgroup('', kind);
     const read: PodSample[] = [];
@@ -93,7 +88,7 @@ export class Collector {
       read.push(this.#pod(pod, kind, found));
     }
     return {
-      ...{ kind, takenAt, failure, root, allPods },
+      ...{ kind, takenAt, hasRates, failure, root, allPods },
       tiers: tiers.filter((tier) => tier !== undefined),
       network: kind === 'everything' ? this.#network(1) : undefined,
       pods: await this.#withRuntime(read),

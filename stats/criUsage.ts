@@ -26,7 +26,7 @@ export interface RuntimeUsage {
 }
 
 /** What is used of a file system. */
-interface LayerUsage {
+export interface LayerUsage {
   /** Milliseconds since the epoch. */
   readonly readAt: number;
   /** Where the file system is; empty where that is not said. */
@@ -68,7 +68,7 @@ export function podUsage({ linux }: wire.PodSandboxStats, rateOf: RateOf): Runti
   };
 }
 
-const layerOf = ({ timestamp, fsId, usedBytes, inodesUsed }: wire.FilesystemUsage): LayerUsage => ({
+export const layerOf = ({ timestamp, fsId, usedBytes, inodesUsed }: wire.FilesystemUsage): LayerUsage => ({
   readAt: milliseconds(timestamp),
   mountpoint: fsId?.mountpoint ?? '',
   usedBytes: amount(usedBytes),

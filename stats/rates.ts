@@ -19,17 +19,13 @@ export class Rates {
   #now = new Map<string, Counter>();
   #beganAt = Number.NEGATIVE_INFINITY;
 
-  /** A sample begins. */
-  begin(at: number): void {
-    this.#before = this.isKnown(at) ? this.#now : undefined;
+  /** A sample begins; whether there was one lately, so that this one tells rates. */
+  begin(at: number): boolean {
+    this.#before = at - this.#beganAt < LONGEST_MS ? this.#now : undefined;
     this.#beganBefore = this.#beganAt;
     this.#beganAt = at;
     this.#now = new Map();
-  }
-
-  /** Whether there was a sample lately, so that the next one tells rates. */
-  isKnown(at: number): boolean {
-    return at - this.#beganAt < LONGEST_MS;
+    return this.#before !== undefined;
   }
 
   /**

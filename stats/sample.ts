@@ -55,6 +55,8 @@ export interface NodeSample {
   readonly kind: SampleKind;
   /** When it was begun, in milliseconds since the epoch. */
   readonly takenAt: number;
+  /** Whether there was another lately, so that it says how much of a core is used. */
+  readonly hasRates: boolean;
   /** The root of all cgroups. */
   readonly root?: CgroupSample | undefined;
   /** That of all pods, and those of the QoS classes that have one. */

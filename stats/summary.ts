@@ -13,6 +13,50 @@ export interface StatsTime {
 
 export const timeOf = (ms: number): StatsTime => ({ ms, toJSON: () => rfc3339(ms) });
 
+export interface Summary {
+  readonly node: NodeStats;
+  readonly pods: readonly PodStats[];
+}
+
+export interface NodeStats {
+  readonly nodeName: string;
+  readonly systemContainers?: readonly ContainerStats[] | undefined;
+  readonly startTime: StatsTime;
+  readonly cpu?: CpuStats | undefined;
+  readonly memory?: MemoryStats | undefined;
+  readonly io?: IoStats | undefined;
+  readonly network?: NetworkStats | undefined;
+  readonly fs?: FsStats | undefined;
+  readonly runtime?: { readonly imageFs?: FsStats | undefined; readonly containerFs?: FsStats | undefined } | undefined;
+  readonly rlimit?: RlimitStats | undefined;
+  readonly swap?: SwapStats | undefined;
+}
+
+export interface PodStats {
+  readonly podRef: { readonly name: string; readonly namespace: string; readonly uid: string };
+  readonly startTime: StatsTime;
+  readonly containers: readonly ContainerStats[];
+  readonly cpu?: CpuStats | undefined;
+  readonly memory?: MemoryStats | undefined;
+  readonly io?: IoStats | undefined;
+  readonly network?: NetworkStats | undefined;
+  readonly volume?: readonly VolumeStats[] | undefined;
+  readonly 'ephemeral-storage'?: FsStats | undefined;
+  readonly process_stats?: { readonly process_count: number } | undefined;
+  readonly swap?: SwapStats | undefined;
+}
+
+export interface ContainerStats {
+  readonly name: string;
+  readonly startTime: StatsTime;
+  readonly cpu?: CpuStats | undefined;
+  readonly memory?: MemoryStats | undefined;
+  readonly io?: IoStats | undefined;
+  readonly rootfs?: FsStats | undefined;
+  readonly logs?: FsStats | undefined;
+  readonly swap?: SwapStats | undefined;
+}
+
 export interface CpuStats {
   readonly time: StatsTime;
   readonly usageNanoCores?: number | undefined;
@@ -79,4 +123,25 @@ export function networkOf(readAt: number, interfaces: readonly InterfaceStats[])
     ...(found ?? { name: '' }),
     ...(interfaces.length > 0 ? { interfaces } : {}),
   };
+}
+
+export interface FsStats {
+  readonly time: StatsTime;
+  readonly availableBytes?: number | undefined;
+  readonly capacityBytes?: number | undefined;
+  readonly usedBytes?: number | undefined;
+  readonly inodesFree?: number | undefined;
+  readonly inodes?: number | undefined;
+  readonly inodesUsed?: number | undefined;
+}
+
+export interface VolumeStats extends FsStats {
+  readonly name: string;
+  readonly pvcRef?: { readonly name: string; readonly namespace: string } | undefined;
+}
+
+interface RlimitStats {
+  readonly time: StatsTime;
+  readonly maxpid?: number | undefined;
+  readonly curproc?: number | undefined;
 }

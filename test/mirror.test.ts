@@ -237,7 +237,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/apiserver/connect/connect.test.ts': { 'apiserver/serving': 'forwarding nodeClient' },
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },
   // What is used.
-  'test/stats/collector.test.ts': { stats: 'criUsage runtimeLists runtimeStats summary' },
+  'test/stats/collector.test.ts': { stats: 'criUsage runtimeLists runtimeStats' },
+  'test/stats/provider.test.ts': { stats: 'cgroupStats hostFacts podFiles podStats summary' },
+  'test/stats/volumeUsage.test.ts': { stats: 'countTrees' },
   // The host.
   'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'cgroupfs files inTurn podsTree' },
   'test/serving/metrics/cadvisor/cadvisor.test.ts': {
@@ -285,7 +287,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The node's own API.
   'test/serving/listener/listener.test.ts': { 'serving/listener': 'dispatch tlsFiles' },
   'test/serving/listener/servingCertificate.test.ts': { 'serving/listener': 'selfSigned' },
-  'test/node/serving.test.ts': { node: 'apiUse collectorOn healthChecks' },
+  'test/node/serving.test.ts': { node: 'apiUse healthChecks nodeStats' },
   // The logs that the node's server answers with.
   'test/serving/logs/containerLogs.test.ts': {
     serving: 'answers',
@@ -301,6 +303,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'actors/sources/manifestWorker.ts': 'test/actors/sources/manifestReader.test.ts',
   'cli/bin.mjs': 'test/cli/launcher.test.ts',
   'cli/main.ts': 'test/cli/process.test.ts',
+  'stats/usageChild.ts': 'test/stats/volumeUsage.test.ts',
 };
 
 const files = new Set(sources.map(({ file }) => file));

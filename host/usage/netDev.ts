@@ -12,8 +12,11 @@ export interface InterfaceUsage {
   readonly txDropped: number;
 }
 
-/** The prefixes of interfaces that are the other ends of those of pods, or lead nowhere (cAdvisor's `libcontainer/handler.go`). */
-const PASSED_OVER = ['lo', 'veth', 'docker', 'nerdctl'];
+/**
+ * The prefixes of interfaces that are the other ends of those of pods, or lead nowhere (cAdvisor's `libcontainer/handler.go`;
+ * the last are those of a private containerd).
+ */
+const PASSED_OVER = ['lo', 'veth', 'docker', 'nerdctl', 'statelet'];
 /** Bytes, packets, errors, dropped, fifo, frame, compressed, multicast; then the same of what was sent. */
 const COLUMNS = 16;
 const SENT = 8;

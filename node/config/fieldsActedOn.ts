@@ -58,6 +58,7 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['eventRecordQPS', 'how many requests in a second events make to it (50)'],
   ['eventBurst', 'how many of them may come at once (100)'],
   ['runOnce', 'as `--runonce`'],
+  ['volumeStatsAggPeriod', 'how often it is counted at most what a volume takes on disk, for `/stats/summary` (1m)'],
   ['podLogsDir', "the containers' logs; symlinks to them lie in `containers/` beside it (/var/log/pods)"],
   [
     'tlsCertFile',

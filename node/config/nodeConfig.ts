@@ -51,6 +51,8 @@ export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   /** Which pods it takes beside what it has room for. */
   readonly admission: NodeAdmission;
   readonly fileCheckFrequencyMs: number;
+  /** How often it is counted at most what a volume takes, in milliseconds. */
+  readonly volumeStatsMs: number;
   readonly maxPods: number;
   /** How many of them for each core; 0: that is no bound. */
   readonly podsPerCore: number;
@@ -172,6 +174,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     ...runtimeOf(flags, file, defaults),
     resources: nodeResources(file),
     fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
+    volumeStatsMs: file?.volumeStatsAggPeriod || MINUTE_MS,
     lenientManifests: flags['--lenient-manifests'] ?? false,
     runOnce: flags['--runonce'] ?? file?.runOnce ?? false,
     admission: nodeAdmission(flags, file),

@@ -32,7 +32,7 @@ const EXACT: Place = { reach: 'exact' };
 
 const PLACES: ReadonlyMap<string, Place> = new Map<string, Place>([
   ['/pods', { reach: 'tree', names: [0], methods: GET, isJson: true }],
-  ['/stats', { reach: 'directory', methods: EITHER, isJson: true }],
+  ['/stats', { reach: 'directory', names: [1], methods: EITHER, isJson: true }],
   ['/containerLogs', { reach: 'tree', names: [3], methods: GET, ...debugging }],
   ['/run', { reach: 'tree', names: [3, 4], methods: ['POST'], ...debugging }],
   ['/exec', { reach: 'tree', names: [3, 4], methods: EITHER, ...debugging }],

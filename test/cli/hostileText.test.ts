@@ -95,7 +95,8 @@ const WRITERS = [
   'simulation/finds.ts: 5',
   'simulation/soak.ts: 3',
   'simulation/soakFaults.ts: 3',
-  // Its standard output is a pipe to the agent, which reads JSON from it.
+  // Their standard output is a pipe to the agent, which reads JSON from it.
+  'stats/usageChild.ts: 1',
   'volume/volumeChild.ts: 1',
 ];
 

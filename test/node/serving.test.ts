@@ -39,6 +39,11 @@ test('without an API server it is for who has its token, and can be trusted by i
   expect(await asked(served.port(), '/exec/default/web-node-1/main?output=1&command=true', own())).toMatchObject({
     ...{ code: 500, body: expect.stringContaining('pgrade request required') },
   });
+  const summary = JSON.parse((await asked(served.port(), '/stats/summary', own())).body);
+  expect(summary).toMatchObject({ node: { nodeName: 'node-1' }, pods: [{ podRef: { name: 'web-node-1' }, cpu: {} }] });
+  expect((await asked(served.port(), '/metrics/resource', own())).body).toContain(
+    'container_start_time_seconds{container="main",namespace="default",pod="web-node-1"} ',
+  );
   const upgraded = request({
     ...{ host: '127.0.0.1', port: served.port(), method: 'POST', agent: false },
     path: '/exec/default/web-node-1/main?output=1&command=true',

@@ -74,19 +74,17 @@ test('for cpu and memory neither processes nor networks nor devices are read, no
 test('the second sample tells how much of a core is used, also of what has begun since', async () => {
   const { container } = await world.pod('a');
   const collector = world.collector();
-  expect(collector.knowsRates()).toBe(false);
-  await collector.sample('cpuAndMemory', signal);
+  expect((await collector.sample('cpuAndMemory', signal)).hasRates).toBe(false);
   const cpu = (usec: number) => ({ 'cpu.stat': `usage_usec ${usec}\nuser_usec 0\nsystem_usec 0\n` });
   await world.cgroup(`kubepods/burstable/poduid-of-a/${container}`, cpu(1_234_567 + 5_000_000));
   await world.simulation.clock.advance(6_000);
   const later = await world.pod('b', cpu(1_000_000));
   await world.simulation.clock.advance(4_000);
-  expect(collector.knowsRates()).toBe(true);
-  const { pods, root } = await collector.sample('everything', signal, 0);
+  const { pods, root, hasRates } = await collector.sample('everything', signal, 0);
   const rateOf = (id: string) => pods.flatMap(({ containers }) => containers).find((each) => each.id === id)?.cgroup;
   expect(rateOf(container)?.nanoCores).toBe(500_000_000);
   expect(rateOf(later.container)?.nanoCores).toBe(250_000_000);
-  expect(root?.nanoCores).toBe(0);
+  expect([root?.nanoCores, hasRates]).toEqual([0, true]);
 });
 
 test('of pods without cgroups it is what the runtime says', async () => {

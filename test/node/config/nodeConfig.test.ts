@@ -49,6 +49,7 @@ describe('defaults', () => {
       imagePullTimeoutMs: 3_600_000,
       slowImagePullAfterMs: 120_000,
       fileCheckFrequencyMs: 20_000,
+      volumeStatsMs: 60_000,
       runOnce: false,
       logs: { maxBytes: 10 * 2 ** 20, maxFiles: 5, workers: 1, checkMs: 10_000 },
       garbage: { perContainer: 1, total: Infinity },

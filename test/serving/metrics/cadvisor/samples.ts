@@ -66,7 +66,14 @@ export function podSample(name: string, usage: CgroupUsage = USAGE): PodSample {
 }
 
 export const nodeSample = (over: Partial<NodeSample> = {}): NodeSample => ({
-  ...{ kind: 'everything', takenAt: READ_AT, root: cgroup('/'), network: NETWORK, allPods: cgroup('/kubepods') },
+  ...{
+    kind: 'everything',
+    takenAt: READ_AT,
+    hasRates: true,
+    root: cgroup('/'),
+    network: NETWORK,
+    allPods: cgroup('/kubepods'),
+  },
   ...{ tiers: [cgroup('/kubepods/burstable')], pods: [podSample('web')] },
   ...over,
 });

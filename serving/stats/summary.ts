@@ -1,0 +1,31 @@
+/** `/stats/summary`: what the node and its pods use, as JSON (`pkg/kubelet/server/stats/handler.go`). */
+import type { StatsProvider } from '../../stats/provider.ts';
+import type { Summary } from '../../stats/summary.ts';
+import { sendJson, sendText } from '../answers.ts';
+import type { Route } from '../exchange.ts';
+
+interface SummaryParts {
+  readonly stats: Pick<StatsProvider, 'whole' | 'cpuAndMemory'>;
+}
+
+/** With `only_cpu_and_memory=true`, said once, of both alone. All who ask for the same summary are sent the same text. */
+export function summaryRoute({ stats }: SummaryParts): Route {
+  let last: { readonly summary: Summary; readonly text: Buffer } | undefined;
+  const textOf = (summary: Summary): Buffer => {
+    if (last?.summary !== summary) last = { summary, text: Buffer.from(JSON.stringify(summary, undefined, 1)) };
+    return last.text;
+  };
+  return {
+    tree: '/stats',
+    methods: ['GET', 'POST'],
+    answer: async ({ url, response, signal }) => {
+      if (url.pathname.replace(/\/$/, '') !== '/stats/summary') {
+        sendText(response, { code: 404, text: '404: Page Not Found' });
+        return;
+      }
+      const isPart = url.searchParams.getAll('only_cpu_and_memory').join(' ') === 'true';
+      if (isPart) sendJson(response, JSON.stringify((await stats.cpuAndMemory(signal)).summary, undefined, 1));
+      else sendJson(response, textOf(await stats.whole(signal)));
+    },
+  };
+}

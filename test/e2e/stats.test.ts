@@ -1,0 +1,133 @@
+/** What a pod with real containers uses, as the API of its node tells it. */
+import { expect, test } from '@jest/globals';
+import type { PodStats, Summary } from '../../stats/summary.ts';
+import { testCluster } from './support/cluster.ts';
+import { eventually } from './support/eventually.ts';
+import { forAllTests } from './support/forAllTests.ts';
+import { Kubectl } from './support/kubectl.ts';
+
+const cluster = await forAllTests(() => testCluster({ config: ['volumeStatsAggPeriod: 1s'] }));
+const kubectl = new Kubectl('sid', { kubeconfig: cluster.kubeconfig, directory: cluster.node.directory });
+
+const MIB = 2 ** 20;
+const KEPT = 24;
+const WRITTEN = 8;
+
+/** Writes to its volumes and its own layer, says something, keeps memory, and uses a core. */
+const busy = `
+  dd if=/dev/zero of=/data/file bs=1M count=${WRITTEN}
+  mkdir -p /data/deep/er; ln /data/file /data/deep/er/again; ln -s / /data/deep/root
+  dd if=/dev/zero of=/memory/kept bs=1M count=${KEPT}
+  dd if=/dev/zero of=/layer bs=1M count=2
+  echo said
+  while true; do :; done`;
+
+const image = 'statelet.local/busybox:1';
+const pod = {
+  metadata: { name: 'busy' },
+  spec: {
+    ...{ automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
+    volumes: [
+      { name: 'data', emptyDir: {} },
+      { name: 'memory', emptyDir: { medium: 'Memory' } },
+      { name: 'labels', downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
+      { name: 'host', hostPath: { path: '/tmp' } },
+    ],
+    containers: [
+      {
+        ...{
+          name: 'main',
+          image,
+          command: ['sh', '-c', busy],
+          resources: { limits: { memory: '256Mi', cpu: '500m' } },
+        },
+        volumeMounts: [
+          { name: 'data', mountPath: '/data' },
+          { name: 'memory', mountPath: '/memory' },
+        ],
+      },
+      { name: 'idle', image, command: ['sleep', '1000000'] },
+    ],
+  },
+};
+
+const proxied = async (path: string): Promise<string> => {
+  const { out, code, err } = await kubectl.tell('get', '--raw', `/api/v1/nodes/node/proxy/${path}`);
+  if (code !== 0) throw new Error(err);
+  return out;
+};
+
+const podIn = ({ pods }: Summary): PodStats | undefined => pods.find(({ podRef }) => podRef.name === 'busy');
+const named = <T extends { readonly name: string }>(all: readonly T[] | undefined, name: string): T | undefined =>
+  all?.find((each) => each.name === name);
+
+test('processor, memory, volumes, layers, logs and networks of a pod that uses them', async () => {
+  const { server, agent } = cluster;
+  const account = '/api/v1/namespaces/default/serviceaccounts/default';
+  await eventually('the account is there', () => server.ask('GET', account).catch(() => undefined));
+  await server.ask('POST', '/api/v1/namespaces/default/pods', pod);
+  const { summary, stats } = await eventually('it has written all', async () => {
+    agent.mustLive();
+    const text = await proxied('stats/summary').catch(() => '{"pods":[]}');
+    const whole: Summary = JSON.parse(text);
+    const found = podIn(whole);
+    const layer = named(found?.containers, 'main')?.rootfs?.usedBytes ?? 0;
+    const said = named(found?.containers, 'main')?.logs?.usedBytes ?? 0;
+    const used = named(found?.containers, 'main')?.cpu?.usageCoreNanoSeconds ?? 0;
+    return found !== undefined && layer > MIB && said > 0 && used > 1e9 ? { summary: whole, stats: found } : undefined;
+  });
+  const [main, idle] = ['main', 'idle'].map((name) => named(stats.containers, name));
+  expect(main?.cpu?.usageNanoCores).toBeGreaterThan(50_000_000);
+  expect(main?.memory?.workingSetBytes).toBeGreaterThan(KEPT * MIB);
+  expect(main?.memory?.availableBytes).toBeLessThan((256 - KEPT) * MIB);
+  for (const each of [idle?.cpu?.usageCoreNanoSeconds, idle?.memory?.workingSetBytes, stats.cpu?.usageNanoCores])
+    expect(each).toBeGreaterThan(0);
+  expect(idle?.memory).not.toHaveProperty('availableBytes');
+  expect(stats.memory?.workingSetBytes).toBeGreaterThan(KEPT * MIB);
+  expect(stats.process_stats?.process_count).toBe(2);
+  expect(stats.network).toMatchObject({ name: 'eth0', rxBytes: expect.any(Number) });
+  expect(stats.volume?.map(({ name }) => name).toSorted()).toEqual(['data', 'labels', 'memory']);
+  const data = named(stats.volume, 'data');
+  expect(data?.usedBytes).toBeGreaterThanOrEqual(WRITTEN * MIB);
+  expect(data?.usedBytes).toBeLessThan((WRITTEN + 1) * MIB);
+  expect(data?.inodesUsed).toBe(5);
+  expect(named(stats.volume, 'memory')?.usedBytes).toBeGreaterThanOrEqual(KEPT * MIB);
+  const { usedBytes = 0 } = stats['ephemeral-storage'] ?? {};
+  expect(usedBytes).toBeGreaterThan((WRITTEN + 2) * MIB);
+  expect(usedBytes).toBeLessThan((WRITTEN + 2 + 4) * MIB);
+  expect(summary.node).toMatchObject({
+    nodeName: 'node',
+    systemContainers: [{ name: 'pods', cpu: {}, memory: {} }],
+    runtime: { imageFs: { usedBytes: expect.any(Number), capacityBytes: expect.any(Number) } },
+    rlimit: { maxpid: expect.any(Number), curproc: expect.any(Number) },
+  });
+  expect(summary.node.memory?.availableBytes).toBeGreaterThan(0);
+}, 120_000);
+
+test('the metrics of resources have every container, with cpu and memory and when it began', async () => {
+  const text = await proxied('metrics/resource');
+  for (const container of ['main', 'idle']) {
+    const labels = `{container="${container}",namespace="default",pod="busy"}`;
+    const of = (name: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(name + labels))
+          ?.split(' ')[1],
+      );
+    expect(of('container_cpu_usage_seconds_total')).toBeGreaterThan(0);
+    expect(of('container_memory_working_set_bytes')).toBeGreaterThan(0);
+    expect(of('container_start_time_seconds')).toBeGreaterThan(1.7e9);
+  }
+  expect(text).toMatch(/^pod_cpu_usage_seconds_total\{namespace="default",pod="busy"\} [\d.e+]+ \d{13}$/m);
+  expect(text).toMatch(/^resource_scrape_error 0$/m);
+}, 60_000);
+
+test('a volume that is counted does not keep its pod from ending', async () => {
+  await Promise.all([proxied('stats/summary'), kubectl.tell('delete', 'pod', 'busy', '--now')]);
+  const { pods }: Summary = await eventually('it is gone', async () => {
+    const whole: Summary = JSON.parse(await proxied('stats/summary?only_cpu_and_memory=true'));
+    return podIn(whole) === undefined ? whole : undefined;
+  });
+  expect(pods).toEqual([]);
+}, 60_000);

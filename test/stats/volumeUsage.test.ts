@@ -1,0 +1,171 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { createLayout, type Layout } from '../../host/pods/layout.ts';
+import type { Counted } from '../../host/usage/diskUsages.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Volume } from '../../pod/api/schema/volume.ts';
+import { countTrees } from '../../stats/countTrees.ts';
+import { VolumeUsage, type VolumeUsageParts } from '../../stats/volumeUsage.ts';
+import { volumePlugins } from '../../volume/plugins.ts';
+import { podWith } from '../fakes/pods.ts';
+
+let root: string;
+let layout: Layout;
+let end: AbortController;
+const clock = new SimulatedClock();
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'statelet-volumes-'));
+  layout = createLayout({ rootDir: root, podLogsDir: join(root, 'logs') });
+  end = new AbortController();
+});
+
+afterEach(() => {
+  end.abort();
+  rmSync(root, { recursive: true });
+});
+
+const VOLUMES: readonly Volume[] = [
+  { name: 'data', emptyDir: {} },
+  { name: 'memory', emptyDir: { medium: 'Memory' } },
+  { name: 'map', configMap: { name: 'map' } },
+  { name: 'token', projected: { sources: [] } },
+  { name: 'host', hostPath: { path: '/' } },
+];
+const pluginOf = (volume: Volume) => volumePlugins.find(({ supports }) => supports(volume))?.name;
+
+/** A pod whose volumes are there, each with a file of 64 KiB. */
+function podOnDisk(name: string): Pod {
+  const pod = podWith(name, { volumes: [...VOLUMES] });
+  for (const volume of VOLUMES) {
+    const plugin = pluginOf(volume);
+    if (plugin === undefined || volume.hostPath) continue;
+    const directory = layout.volumeDir(pod.metadata.uid, plugin, volume.name);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'file'), Buffer.alloc(65_536, 1));
+  }
+  return pod;
+}
+
+interface Asked {
+  readonly names: readonly string[];
+  readonly signal: AbortSignal;
+  readonly answer: (counted?: Counted) => void;
+}
+
+/** Counts what the test answers. */
+function usage(pods: () => readonly Pod[], more: Partial<VolumeUsageParts> = {}) {
+  const asked: Asked[] = [];
+  const count: VolumeUsageParts['count'] = (paths, signal) =>
+    new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+      const answer = (counted: Counted = { bytes: 100, inodes: 2 }) => resolve(paths.map(() => counted));
+      asked.push({ names: paths.map((path) => path.split('/').at(-1) ?? ''), signal, answer });
+    });
+  const parts = { pods, layout, pluginOf, periodMs: 60_000, count, clock, jitter: () => 0.5, signal: end.signal };
+  const volumes = new VolumeUsage({ ...parts, ...more });
+  const refresh = async (counted?: Counted) => {
+    const before = asked.length;
+    const refreshed = volumes.refresh();
+    if (asked.length > before) asked.at(-1)?.answer(counted);
+    await refreshed;
+  };
+  return { volumes, asked, refresh };
+}
+
+test('a process of its own counts what a pod has in volumes of its own, and each has its file system beside it', async () => {
+  const pod = podOnDisk('a');
+  const volumes = usage(() => [pod], { count: countTrees }).volumes;
+  await volumes.refresh();
+  const { all, local } = volumes.of(pod.metadata.uid);
+  expect(all.map(({ name }) => name)).toEqual(['data', 'memory', 'map', 'token']);
+  // What is in memory, and what is secret, takes nothing of the node's disk.
+  expect(local.map(({ name }) => name)).toEqual(['data', 'map']);
+  expect(Object.keys(JSON.parse(JSON.stringify(all[0])))).toEqual([
+    ...['time', 'availableBytes', 'capacityBytes', 'usedBytes', 'inodesFree', 'inodes', 'inodesUsed', 'name'],
+  ]);
+  expect(all[0]?.inodesUsed).toBe(2);
+  expect(all[0]?.usedBytes).toBeGreaterThanOrEqual(65_536);
+});
+
+test('nothing is counted until somebody asks; then again only what changes, once its time is over', async () => {
+  const pod = podOnDisk('a');
+  const { volumes, asked, refresh } = usage(() => [pod]);
+  expect([volumes.of(pod.metadata.uid).all, asked]).toEqual([[], []]);
+  await refresh();
+  await clock.advance(89_999);
+  await refresh();
+  expect(asked).toHaveLength(1);
+  await clock.advance(1);
+  await refresh({ bytes: 300, inodes: 3 });
+  expect(asked.map(({ names }) => names)).toEqual([
+    ['data', 'memory', 'map', 'token'],
+    ['data', 'memory'],
+  ]);
+  expect(volumes.of(pod.metadata.uid).all.map(({ usedBytes }) => usedBytes)).toEqual([300, 300, 100, 100]);
+});
+
+test('one count is underway at a time, and whoever asks meanwhile waits for it', async () => {
+  const pods = [podOnDisk('a')];
+  const { volumes, asked } = usage(() => pods);
+  const refreshed = [volumes.refresh(), volumes.refresh()];
+  pods.push(podOnDisk('b'));
+  refreshed.push(volumes.refresh());
+  expect(asked).toHaveLength(1);
+  asked[0]?.answer();
+  await Promise.all(refreshed);
+  expect(volumes.of(pods[0]?.metadata.uid ?? '').all).toHaveLength(4);
+  void volumes.refresh();
+  expect(asked[1]?.names).toEqual(['data', 'memory', 'map', 'token']);
+});
+
+test('what could not be counted is absent, and is tried again in its time', async () => {
+  const pod = podOnDisk('a');
+  const { volumes, refresh, asked } = usage(() => [pod]);
+  await refresh({ failure: 'ENOENT' });
+  expect(volumes.of(pod.metadata.uid).all).toEqual([]);
+  await clock.advance(90_000);
+  await refresh();
+  expect(asked[1]?.names).toHaveLength(4);
+});
+
+test('a count that takes long is not waited for', async () => {
+  const pod = podOnDisk('a');
+  const { volumes, asked } = usage(() => [pod]);
+  await volumes.refresh();
+  expect(volumes.of(pod.metadata.uid).all).toEqual([]);
+  asked[0]?.answer();
+}, 10_000);
+
+test('the end of a pod ends the count that is in its volumes, and nothing is kept of it', async () => {
+  const pods = [podOnDisk('a'), podOnDisk('b')];
+  const [a = '', b = ''] = pods.map(({ metadata }) => metadata.uid);
+  const { volumes, asked, refresh } = usage(() => pods);
+  const refreshed = volumes.refresh();
+  volumes.leave('another');
+  expect(asked[0]?.signal.aborted).toBe(false);
+  volumes.leave(a);
+  await refreshed;
+  expect(asked[0]?.signal.aborted).toBe(true);
+  pods.shift();
+  await refresh();
+  expect(volumes.of(b).all).toHaveLength(4);
+  const [gone] = pods.splice(0);
+  await refresh();
+  expect([gone?.metadata.uid, volumes.of(b).all]).toEqual([b, []]);
+});
+
+test('pods that end or have ended are let be, and where the period is negative, all are', async () => {
+  const ends = podOnDisk('a');
+  const ended = podOnDisk('b');
+  ends.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+  ended.status = { phase: 'Succeeded' };
+  const { asked, refresh } = usage(() => [ends, ended]);
+  await refresh();
+  const never = usage(() => [podOnDisk('c')], { periodMs: -1 });
+  await never.refresh();
+  expect([asked, never.asked]).toEqual([[], []]);
+});
