@@ -9,9 +9,10 @@ export { createNode } from './actors/createNode.ts';
 /** What the machines tell, and the core/v1 Events that it becomes. */
 export { createEventRecorder, type EventChange, type EventRecorder } from './actors/events/eventRecorder.ts';
 export type { EventSink } from './actors/events/eventSink.ts';
-export type { Keyframe, NodeAgent, NodeOverview } from './actors/nodeAgent.ts';
+export type { Keyframe, NodeAgent } from './actors/nodeAgent.ts';
 export type { NodeAgentConfig } from './actors/nodeAgentConfig.ts';
 export type { NodeParts } from './actors/nodeParts.ts';
+export type { NodeOverview } from './actors/overview.ts';
 /** A recording, fed to a fresh agent. */
 export { createReplay, type Replay } from './actors/replay.ts';
 /** What probes, hooks and the manifest URL dial. */

@@ -12,6 +12,7 @@ import { type Asked, aboutOf } from './asked.ts';
 import type { Clock } from './clock.ts';
 import { ClockJumps } from './clockJumps.ts';
 import { guarded } from './guarded.ts';
+import type { AnswerListener, PortAnswer } from './portAnswer.ts';
 import { createRedaction, type Redaction } from './redaction.ts';
 
 /** One thing that entered: who it is for, when, and what. */
@@ -66,6 +67,7 @@ export interface BoundaryOptions {
   readonly clock: Clock;
   readonly record?: Recorder | undefined;
   readonly calls?: CallListener | undefined;
+  readonly answers?: AnswerListener | undefined;
   /** Learns of what the feeds bring; absent: one of its own. */
   readonly redaction?: Redaction | undefined;
   /** Told of what a service threw, with its cause, before it becomes a plain failure. */
@@ -82,10 +84,11 @@ const elapsedOf = (input: TimerInput) => ({
  * it takes effect one microtask after it was recorded: so the order of the recording is the order of the effects.
  */
 export function createBoundary({ ports, feeds }: World, options: BoundaryOptions): Boundary {
-  const { clock, record, calls, redaction: { learn, redact } = createRedaction(), onError } = options;
+  const { clock, record, calls, answers, redaction: { learn, redact } = createRedaction(), onError } = options;
   // Whoever writes down must not change what happens.
   const write = record && guarded('recorder', record, onError);
   const tellCall = calls && callTeller(guarded('recorder', calls, onError), clock);
+  const tellAnswer = answers && guarded('metrics', answers, onError);
   let latest = clock.now();
   let underWay = 0;
   const takenEffect = () => {
@@ -107,7 +110,7 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
 
   return {
     ...{ now: () => latest, isSettled: () => underWay === 0, redact },
-    port: (name) => portLogic(name, ports[name], { clock, enter, tellCall, onError }),
+    port: (name) => portLogic(name, ports[name], { clock, enter, tellCall, tellAnswer, onError }),
     feed: (name) => feedLogic(name, feeds[name], { clock, learn, enter, onError }),
     timer: timerLogic(clock, enter),
     tell: (to, fact) => {
@@ -214,23 +217,34 @@ const callTeller =
 interface PortParts extends Pick<BoundaryOptions, 'clock' | 'onError'> {
   readonly enter: Enter;
   readonly tellCall: TellCall | undefined;
+  readonly tellAnswer: ((answer: PortAnswer) => void) | undefined;
 }
 
 function portLogic<K extends PortName>(
   name: K,
   service: Service<K>,
-  { clock, enter, tellCall, onError }: PortParts,
+  { clock, enter, tellCall, tellAnswer, onError }: PortParts,
 ): Port<K> {
   const logic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input']>(async ({ input, self, signal }) => {
     const answered = tellCall?.(name, aboutOf(name, input), { self, signal });
+    const begunAt = tellAnswer && clock.monotonic();
+    const tell = (came: Pick<PortAnswer, 'output' | 'failure'>) => {
+      if (begunAt === undefined) return;
+      // The port, what it was asked and what it answered are of one another.
+      tellAnswer?.({ port: name, input, ms: clock.monotonic() - begunAt, ...came } as PortAnswer);
+    };
     try {
       const output = await service(input, { signal });
-      if (!signal.aborted) enter(self, 'answer', name, output);
+      if (!signal.aborted) {
+        tell({ output });
+        enter(self, 'answer', name, output);
+      }
       return output;
     } catch (error) {
       const failure = toFailure(error, clock.now());
       if (!signal.aborted) {
         onError(name, error);
+        tell({ failure });
         enter(self, 'failure', name, failure);
       }
       throw failure;

@@ -108,7 +108,7 @@ const schema = z.looseObject({
     z.looseObject({ learn: aFunction, learnValues: aFunction, redact: aFunction, texts: aFunction }),
   ),
   ...{ objects: content, tokens: content, trustBundles: content },
-  ...{ events: maybe, record: maybe, calls: maybe, moves: maybe, inspect: maybe },
+  ...{ events: maybe, record: maybe, calls: maybe, answers: maybe, moves: maybe, inspect: maybe, onRelisted: maybe },
   ...{ onError: maybe, onManifestProblem: maybe, onAdopted: maybe, onRuntimeHealth: maybe },
 });
 

@@ -100,12 +100,12 @@ function inCluster({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
 
 /** The node over an open store. */
 function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
-  const { fullConfig: told, store, durable, clock, onError, record, calls, moves, redaction, inspect, events } = ground;
+  const { fullConfig: told, store, durable, clock, onError, moves, inspect, events } = ground;
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
   const kept = createFactWriter({ ...ground, keepEnd: (...end) => reports.keep(...end) });
   const boundary = createBoundary(
     worldOf(ground, kept, reports, { facts: () => agent.facts(), health: () => agent.health() }),
-    { clock, onError, record, calls, redaction },
+    ground,
   );
   const agent: NodeAgent = agentBehind(
     boundary,

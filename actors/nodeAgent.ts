@@ -1,20 +1,18 @@
 /** The actors of a node, with who looks on: the only way in to them while they run. */
 import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
 import { waitOf } from '../machines/admission/context.ts';
-import { type ChangeableFacts, changeableFacts, type NodeContext, type NodeInput } from '../machines/node/context.ts';
-import { foreignPods } from '../machines/node/own.ts';
+import { type ChangeableFacts, changeableFacts, type NodeInput } from '../machines/node/context.ts';
+import { type NodeCounts, nodeCounts } from '../machines/node/counts.ts';
 import { healthOf } from '../machines/node/readiness.ts';
-import { nodeView, runtimeView } from '../machines/node/view.ts';
+import { nodeView } from '../machines/node/view.ts';
 import { isWanted } from '../machines/node/wanted.ts';
-import { actorView } from '../machines/shared/actorTree.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
-import { awaitedPods, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
+import { awaitedPods, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { DueStatus } from '../machines/statusSink/chart.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { ForeignPod } from '../pod/lifecycle/observed.ts';
-import type { ActorNode, ActorView, RuntimeView } from '../pod/show/actorNode.ts';
+import type { ActorNode } from '../pod/show/actorNode.ts';
 import { type Explanation, explainPod } from '../pod/show/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/show/explainNode.ts';
 import { explainPart, type PartExplanation, type PodPart } from '../pod/show/explainPart.ts';
@@ -25,6 +23,7 @@ import type { Clock } from './clock.ts';
 import { drained } from './drained.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
+import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
 import { type RootActor, rootActor } from './rootActor.ts';
 import { createSinceMap, type Move, type SinceMap, type Stay } from './status/since.ts';
 import {
@@ -34,15 +33,6 @@ import {
   type StatusBoard,
   type StatusChange,
 } from './status/statusBoard.ts';
-
-/** How the node stands, for tables and the socket. */
-export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since' | 'waitingFor' | 'until'> {
-  readonly runtime: RuntimeView;
-  readonly foreign: readonly ForeignPod[];
-  readonly problems: NodeContext['problems'][string];
-  readonly warnings: NodeContext['warnings'][string];
-  readonly limiters: { readonly start: ReturnType<typeof limiterView>; readonly pull: ReturnType<typeof limiterView> };
-}
 
 /** A whole node agent at one moment, as plain JSON: with what enters after it all that a replay needs. */
 export interface Keyframe {
@@ -94,6 +84,8 @@ export interface NodeAgent {
   /** Its pods with their trees, as far as they may leave the agent. */
   seenPods(): SeenPod[];
   overview(): NodeOverview;
+  /** How many of what there are: numbers, and the names of states. */
+  counts(): NodeCounts;
   /** The file that a static pod comes from, by the pod's UID; undefined where it comes from elsewhere, or its file is gone. */
   manifestFile(uid: string): string | undefined;
   /** What of the node itself can change while it runs, as it is now. */
@@ -145,6 +137,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     ...podExplanations(actors, clock, boundary),
     explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.of), clock.now())),
     overview: () => boundary.redact(overviewOf(actors)),
+    counts: () => nodeCounts(root),
     // Who reads the files knows: a recording tells nothing of them.
     manifestFile: () => undefined,
     facts: () => changeableFacts(root.getSnapshot().context),
@@ -280,21 +273,4 @@ function healthNow({ root, since }: NodeActors): ReturnType<NodeAgent['health']>
   const snapshot = root.getSnapshot();
   const drains = snapshot.hasTag('draining');
   return { ...healthOf(snapshot.context, drains), since: drains ? since.of(root) : snapshot.context.readiness.since };
-}
-
-function limitersOf(root: RootActor): NodeOverview['limiters'] {
-  const { startLimiter, pullLimiter } = root.getSnapshot().children;
-  return { start: limiterView(startLimiter), pull: limiterView(pullLimiter) };
-}
-
-function overviewOf({ root, since }: NodeActors): NodeOverview {
-  const { context } = root.getSnapshot();
-  return {
-    ...actorView(root, since.of),
-    runtime: runtimeView(context.health),
-    foreign: foreignPods(context),
-    problems: Object.values(context.problems).flat(),
-    warnings: Object.values(context.warnings).flat(),
-    limiters: limitersOf(root),
-  };
 }

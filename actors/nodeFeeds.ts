@@ -16,7 +16,10 @@ type Feeds = World['feeds'];
 
 const TICK_MS = 10_000;
 
-interface FeedParts extends Omit<SourceParts, 'ownNode'>, ClusterCaches, Pick<NodeParts, 'cri' | 'onRuntimeHealth'> {
+interface FeedParts
+  extends Omit<SourceParts, 'ownNode'>,
+    ClusterCaches,
+    Pick<NodeParts, 'cri' | 'onRuntimeHealth' | 'onRelisted'> {
   readonly hostIps: HostAddresses;
   readonly ownership: Pick<Ownership, 'see'>;
 }
@@ -31,7 +34,7 @@ export const nodeFeeds = (parts: FeedParts, doings: Doings): Feeds => ({
 
 /** How the runtime is and what it shows; a broken event stream is a reason to ask for its health at once. */
 function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHealth' | 'pleg'> {
-  const { cri, files, clock, ownership, onError, onRuntimeHealth } = parts;
+  const { cri, files, clock, ownership, onError, onRuntimeHealth, onRelisted } = parts;
   // Rings once the health is watched.
   let askHealth = () => {};
   return {
@@ -48,7 +51,7 @@ function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHea
       const tell = (fact: NodeFact) =>
         send(fact.type === 'runtime.podsObserved' ? { ...fact, pods: ownership.see(fact.pods) } : fact);
       return observeRuntime({
-        ...{ cri, files, clock, signal, onError },
+        ...{ cri, files, clock, signal, onError, onRelisted },
         ...doings,
         send: tell,
         onBreak: () => askHealth(),

@@ -19,7 +19,9 @@ import type { CertificateParts } from './cluster/certificates/certificates.ts';
 import type { PodCache } from './cluster/podCache.ts';
 import type { EventSink } from './events/eventSink.ts';
 import type { ObjectSettings } from './objects/clusterObjects.ts';
+import type { AnswerListener } from './portAnswer.ts';
 import type { Redaction } from './redaction.ts';
+import type { Relist } from './runtime/relist.ts';
 import type { RestartRuntime } from './services/lostTasks.ts';
 import type { Network } from './services/network.ts';
 import type { FindCredentials } from './services/nodeCredentials.ts';
@@ -113,6 +115,8 @@ export interface NodeParts extends ClusterContent {
   readonly record?: Recorder | undefined;
   /** Told of every call that goes out through a port. */
   readonly calls?: CallListener | undefined;
+  /** Told how each such call went; what it is told may hold secrets. */
+  readonly answers?: AnswerListener | undefined;
   /** Told of each state that an actor comes into. */
   readonly moves?: ((move: Move) => void) | undefined;
   /** Sees every inspection event of xstate; attach it only while someone looks. */
@@ -123,6 +127,8 @@ export interface NodeParts extends ClusterContent {
   readonly onManifestProblem?: OnManifestProblem;
   /** Told when the directory of a pod is adopted that this agent did not make, and why it was not its own. */
   readonly onAdopted?: (pod: PodIdentity, why: string) => void;
+  /** Told of each list of what the runtime has. */
+  readonly onRelisted?: ((relist: Relist) => void) | undefined;
   /** Told when the runtime's health changes. */
   readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
 }

@@ -4,7 +4,7 @@ import type { Audience } from '../inspect/audience.ts';
 import type { FlightRecorder } from '../recording/flightRecorder.ts';
 
 /** What of the parts only tells what happens. */
-type Onlookers = Partial<Pick<NodeParts, 'record' | 'calls' | 'moves' | 'inspect' | 'events'>>;
+type Onlookers = Partial<Pick<NodeParts, 'record' | 'calls' | 'answers' | 'moves' | 'inspect' | 'events'>>;
 
 /** Tells each of them, in their order; what nobody wants to know is told to nobody, and costs nothing. */
 export const onlookersOf = (all: readonly Onlookers[]): Onlookers => ({
@@ -15,6 +15,10 @@ export const onlookersOf = (all: readonly Onlookers[]): Onlookers => ({
   ...told(
     'calls',
     all.flatMap(({ calls }) => calls ?? []),
+  ),
+  ...told(
+    'answers',
+    all.flatMap(({ answers }) => answers ?? []),
   ),
   ...told(
     'moves',

@@ -30,11 +30,24 @@ export interface FlightRecorderOptions extends RingOptions {
 /** What it writes about. */
 type RecordedAgent = Pick<NodeAgent, 'input' | 'keyframe' | 'now' | 'subscribe' | 'untold'>;
 
+/** How it gets on. */
+interface RecorderProgress {
+  /** How many lines it was given since it began, and how many bytes it has written, compressed. */
+  readonly lines: number;
+  readonly bytes: number;
+  /** How many characters wait to be written, and how many lines were given up since something could last be written. */
+  readonly pending: number;
+  readonly missed: number;
+  /** Whether nothing can be written at present. */
+  readonly isFailing: boolean;
+}
+
 export interface FlightRecorder {
   /** What is told of a node to it. */
   readonly onlookers: {
     readonly [K in 'record' | 'calls' | 'moves' | 'events']-?: NonNullable<NodeParts[K]>;
   };
+  progress(): RecorderProgress;
   /** To be called before the agent starts. */
   begin(agent: RecordedAgent): void;
   /** Writes what has not been written yet; resolves when that is done, or has failed. */
@@ -80,6 +93,7 @@ class Recorder implements FlightRecorder {
   #missed = 0;
   /** How many members have been written. */
   #written = 0;
+  #total = { lines: 0, bytes: 0 };
   /** Whether what is written now could not be read without another beginning. */
   #isCut = false;
   #isBroken = false;
@@ -105,6 +119,11 @@ class Recorder implements FlightRecorder {
     moves: (move) => this.#add({ kind: 'state', ...move }),
     events: ({ type: _, ...event }) => this.#add({ kind: 'event', ...this.#options.redact(event) }),
   };
+
+  progress = (): RecorderProgress => ({
+    ...this.#total,
+    ...{ pending: this.#pending.length, missed: this.#missed, isFailing: this.#isBroken },
+  });
 
   begin(agent: RecordedAgent): void {
     this.#agent = agent;
@@ -170,6 +189,7 @@ class Recorder implements FlightRecorder {
   #add(line: Line): void {
     if (this.#pending.lengthOfRest > MOST_LENGTH) this.#cut();
     this.#lengths.since += this.#pending.add(line);
+    this.#total.lines += 1;
     this.#schedule();
   }
 
@@ -236,6 +256,7 @@ class Recorder implements FlightRecorder {
     const member = await memberOf(text, this.#options.deflate);
     await this.#ring.append(member, { inNew: inNew && text.begins !== 'no' });
     this.#written += 1;
+    this.#total.bytes += member.length;
   }
 
   /** What is to be written now, and after it another beginning, `inNew` or where the last one was long ago. */

@@ -67,7 +67,10 @@ const OPEN: Redaction = {
 };
 
 /** The parts that look on. */
-type Onlooker = Extract<keyof NodeParts, `on${string}` | 'events' | 'record' | 'calls' | 'moves' | 'inspect'>;
+type Onlooker = Extract<
+  keyof NodeParts,
+  `on${string}` | 'events' | 'record' | 'calls' | 'answers' | 'moves' | 'inspect'
+>;
 /** What is made of other parts. */
 type Made = 'openStore' | 'ports' | 'feeds';
 /** Each part through which a node reaches the outside: one that is new does not compile without its simulated side. */

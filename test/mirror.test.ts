@@ -7,7 +7,7 @@ import { productFiles, type Source, sources } from './support/tree.ts';
 const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // A whole node.
   'test/actors/podLife.test.ts': {
-    actors: 'createNode drained nodeAgent nodeAgentConfig nodeFeeds nodeServices',
+    actors: 'createNode drained nodeAgent nodeAgentConfig nodeFeeds nodeServices overview',
     pod: 'nextTurn',
     'actors/services': 'containerStatus containers mounts resizing sandboxes',
     'actors/status': 'actorsOfPods podTrees since toldPod',
@@ -74,6 +74,12 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'serving/access': 'accessReview authentication reviews tokenReview',
   },
   'test/serving/access/everyPath.test.ts': { 'serving/access': 'subresources' },
+  // What a node counts.
+  'test/serving/metrics/families.test.ts': { 'serving/metrics': 'agentGauges buckets podFamilies processMetrics' },
+  'test/serving/metrics/nodeMetrics.test.ts': { 'serving/metrics': 'nodeGauges probeMetrics runtimeMetrics' },
+  'test/serving/metrics/podMetrics.test.ts': { 'serving/metrics': 'followedPods podStarts statusChanges' },
+  'test/serving/metrics/callMetrics.test.ts': { 'serving/metrics': 'renewalErrors volumeMetrics' },
+  'test/serving/metrics/routes.test.ts': { 'serving/metrics': 'healthMetrics' },
   // A whole node in simulation.
   'test/simulation/simulateNode.test.ts': {
     simulation:

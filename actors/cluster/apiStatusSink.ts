@@ -30,8 +30,11 @@ interface Patching extends CallOptions {
   readonly ifVersion?: string | undefined;
 }
 
+/** By this name statuses are put at the API server. */
+export const API_SINK = 'api';
+
 export class ApiStatusSink implements StatusSink {
-  readonly name = 'api';
+  readonly name = API_SINK;
   readonly mustAcknowledge = true;
   /** As often as a kubelet looks what its containers do. */
   readonly patienceMs = 1_000;

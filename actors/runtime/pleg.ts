@@ -12,8 +12,10 @@ import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
 import { type Clock, steadyClock } from '../clock.ts';
+import { done } from '../guarded.ts';
 import { readContainer } from '../services/containerStatus.ts';
 import type { FoundOfPod } from '../services/touchedPods.ts';
+import type { Relist } from './relist.ts';
 
 /** How often the runtime is listed: rarely while its event stream is healthy. */
 const RELIST_MS = 1_000;
@@ -33,6 +35,8 @@ export interface PlegOptions {
   readonly signal: AbortSignal;
   readonly send: (fact: NodeFact) => void;
   readonly onError: (source: string, error: unknown) => void;
+  /** Told of each list. */
+  readonly onRelisted?: ((relist: Relist) => void) | undefined;
   /** Called when the event stream breaks: the first sign that the runtime is away. */
   readonly onBreak: () => void;
   /**
@@ -85,8 +89,9 @@ class Pleg {
         continue;
       }
       this.#listAt = Number.POSITIVE_INFINITY;
+      const before = this.#listedAt;
       this.#listedAt = this.#steady.now();
-      await this.#relist();
+      await this.#toldRelist(before);
       const period = this.#state.stream === 'open' ? RELIST_WITH_STREAM_MS : RELIST_MS;
       this.#listAt = Math.min(this.#listAt, this.#steady.now() + period);
     }
@@ -138,7 +143,18 @@ class Pleg {
     this.#alarm.ring();
   }
 
-  async #relist(): Promise<void> {
+  async #toldRelist(before: number): Promise<void> {
+    const { clock, signal, onError, onRelisted } = this.#options;
+    const [at, begunAt] = [clock.now(), this.#listedAt];
+    const isAnswered = await this.#relist();
+    if (onRelisted === undefined || signal.aborted) return;
+    const sinceLast = Number.isFinite(before) ? { sinceLastMs: begunAt - before } : {};
+    const relist = { at, ms: this.#steady.now() - begunAt, ...sinceLast, isAnswered };
+    done('metrics', () => onRelisted(relist), onError);
+  }
+
+  /** Whether the runtime has answered. */
+  async #relist(): Promise<boolean> {
     const { cri, clock, signal, send, takeTouched, takeFound } = this.#options;
     const unshown = takeFound().filter((found) => !this.#hasShown(found));
     for (const pod of [...takeTouched(), ...unshown.map(({ pod }) => pod)]) this.#touched.set(pod.uid, pod);
@@ -152,7 +168,7 @@ class Pleg {
       this.#answeredAt = begunAt;
       const shown = observedPods(sandboxes.items, containers.containers);
       const { changed, unread } = await this.#changes(shown);
-      if (signal.aborted) return;
+      if (signal.aborted) return true;
       if (changed.length > 0 || this.#known === undefined) {
         send({ type: 'runtime.podsObserved', pods: changed, at: clock.now() });
       }
@@ -162,8 +178,10 @@ class Pleg {
       for (const { pod } of unread) this.#touched.set(pod.uid, pod);
       const told = new Map(changed.map((pod) => [pod.uid, pod]));
       this.#known = new Map([...shown].map(([uid, pod]) => [uid, told.get(uid) ?? pod]));
+      return true;
     } catch (error) {
       this.#listed([error], this.#answeredAt);
+      return false;
     }
   }
 

@@ -13,9 +13,12 @@ export interface Check {
 /** As long as anything is answered, this is. */
 export const PING: Check = { name: 'ping', check: () => {} };
 
+/** Told how each check comes out that is made together with the others. */
+export type CheckListener = (name: string, isGood: boolean) => void;
+
 /** One for all checks, and one for each. */
-export const healthRoutes = (checks: readonly Check[]): readonly Route[] => [
-  { tree: '/healthz', answer: async ({ url, response }) => answerAll(checks, url.searchParams, response) },
+export const healthRoutes = (checks: readonly Check[], onChecked: CheckListener = () => {}): readonly Route[] => [
+  { tree: '/healthz', answer: async ({ url, response }) => answerAll(checks, url.searchParams, response, onChecked) },
   ...checks.map(
     (check): Route => ({
       tree: `/healthz/${check.name}`,
@@ -24,13 +27,19 @@ export const healthRoutes = (checks: readonly Check[]): readonly Route[] => [
   ),
 ];
 
-function answerAll(checks: readonly Check[], query: URLSearchParams, response: ServerResponse): void {
+function answerAll(
+  checks: readonly Check[],
+  query: URLSearchParams,
+  response: ServerResponse,
+  onChecked: CheckListener,
+): void {
   const excluded = new Set(query.getAll('exclude'));
   const lines = checks.map((each) => {
     if (excluded.has(each.name)) return { text: `[+]${each.name} excluded: ok\n`, isGood: true };
     const why = failureOf(each);
     // Not everybody who may see that it fails may see why.
     const isGood = why === undefined;
+    onChecked(each.name, isGood);
     return { text: isGood ? `[+]${each.name} ok\n` : `[-]${each.name} failed: reason withheld\n`, isGood };
   });
   const unknown = [...excluded].filter((name) => checks.every((each) => each.name !== name)).toSorted();

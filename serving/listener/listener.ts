@@ -10,7 +10,7 @@ import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Access } from '../access/access.ts';
 import type { Route } from '../exchange.ts';
 import { Paths, type Switches } from './paths.ts';
-import { type Bound, serve } from './server.ts';
+import { type Bound, type RequestListener, serve } from './server.ts';
 import type { CertificatePair } from './servingCertificate.ts';
 import { type Material, TlsFiles } from './tlsFiles.ts';
 import { type TlsSettings, tlsNames } from './tlsNames.ts';
@@ -27,6 +27,8 @@ interface Common {
   readonly clock: Clock;
   /** Told of answers that have failed. */
   readonly onError: (error: unknown) => void;
+  /** Told of each request. */
+  readonly onRequest?: RequestListener | undefined;
 }
 
 /** One that looks at certificates is told of each connection before its first request. */
@@ -53,7 +55,7 @@ export interface Listener extends Pick<Bound, 'port' | 'close'> {
 
 /** Listens at an address; rejects with a `NodeFailure` that says why not. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const { address, routes, switches, access, clock, onError, clientCaFile } = options;
+  const { address, routes, switches, access, clock, onError, onRequest, clientCaFile } = options;
   const files = new TlsFiles(options);
   const names = tlsNames(options.tls);
   const clients = clientCaFile === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
@@ -62,7 +64,14 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   });
   const tls: ServerOptions = { ...names, ...clients, ...trusted(material) };
   const admits = access(clientCaFile === undefined ? undefined : () => files.authorities);
-  const bound = await bind(address, { paths: new Paths(routes, switches), access: admits, onError, clock, tls });
+  const bound = await bind(address, {
+    paths: new Paths(routes, switches),
+    access: admits,
+    onError,
+    onRequest,
+    clock,
+    tls,
+  });
   const { server } = bound;
   server.on('secureConnection', (socket: TLSSocket) => admits.greet?.(socket));
   files.follow((changed, isOfClients) => {
@@ -81,9 +90,15 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 const trusted = (material: Material) => ({ ca: [], ...material });
 
 /** What a server without TLS shows everybody who reaches it: that alone of the routes that may be shown so. */
-export async function listenPlain({ address, routes, clock, onError }: Common): Promise<Pick<Bound, 'port' | 'close'>> {
+export async function listenPlain({
+  address,
+  routes,
+  clock,
+  onError,
+  onRequest,
+}: Common): Promise<Pick<Bound, 'port' | 'close'>> {
   const switches = { debugging: false, systemLogs: true, profiling: true, debugFlags: true };
-  return bind(address, { paths: new Paths(routes, switches), onError, clock });
+  return bind(address, { paths: new Paths(routes, switches), onError, onRequest, clock });
 }
 
 async function bind(address: Address, options: Parameters<typeof serve>[1]): Promise<Bound> {

@@ -10,8 +10,12 @@ import { startLimit } from '../../host/limit.ts';
 import type { Upgrade } from '../exchange.ts';
 import { type Dispatched, dispatch } from './dispatch.ts';
 
+/** Told of a request as it comes; the function that it gives is called once that is done with, after so many milliseconds. */
+export type RequestListener = (request: { readonly method: string; readonly target: string }) => (ms: number) => void;
+
 interface Options extends Dispatched {
   readonly clock: Clock;
+  readonly onRequest?: RequestListener | undefined;
   /** Absent: without TLS. */
   readonly tls?: ServerOptions;
   readonly patience?: Patience;
@@ -150,6 +154,13 @@ class Served {
     this.#take(request, response, { socket, head });
   }
 
+  #told({ method = '', url = '' }: IncomingMessage): (() => void) | undefined {
+    const { clock, onRequest } = this.#options;
+    const done = onRequest?.({ method, target: url });
+    const begunAt = clock.monotonic();
+    return done && (() => done(clock.monotonic() - begunAt));
+  }
+
   #take(request: IncomingMessage, response: ServerResponse, upgrade: Upgrade | undefined): void {
     const connection = this.#connections.get(request.socket);
     if (
@@ -165,6 +176,7 @@ class Served {
     const end = new AbortController();
     this.#ends.add(end);
     const { clock } = this.#options;
+    const told = this.#told(request);
     // A kubelet's time to write is over then; what was upgraded has its own.
     const timer = upgrade ? undefined : clock.setTimeout(() => response.destroy(), LONGEST_MS);
     const closed = () => {
@@ -173,6 +185,7 @@ class Served {
       if (connection.isOutdated && connection.open === 0) request.socket.destroySoon();
       this.#ends.delete(end);
       end.abort();
+      told?.();
     };
     (upgrade?.socket ?? response).once('close', closed);
     if (upgrade === undefined) response.once('finish', () => leaveUnread(request));

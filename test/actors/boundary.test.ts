@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createActor, fromCallback } from 'xstate';
 import { createBoundary, type Entry, type World } from '../../actors/boundary.ts';
 import type { EventSink } from '../../actors/events/eventSink.ts';
+import type { PortAnswer } from '../../actors/portAnswer.ts';
 import { createReplay } from '../../actors/replay.ts';
 import type { TimerInput } from '../../machines/shared/timerInput.ts';
 import { nextTask, Schedule } from '../../simulation/schedule.ts';
@@ -176,4 +177,30 @@ describe('the recording boundary', () => {
     expect(agent.overview().state).toBe('stopped');
     expect(agent.trees().size).toBe(0);
   });
+});
+
+test('who counts is told how each call went, with what it was about and how long it took; what it throws is its own', async () => {
+  const told: PortAnswer[] = [];
+  const answers = (answer: PortAnswer) => {
+    told.push(answer);
+    throw new Error('miscounted');
+  };
+  const node = await simulatedNode({ pods: [podWith('web')], parts: { answers } });
+  node.runtime.faults.add({ call: 'createContainer', times: 1, error: { message: 'no space left' } });
+  await node.advance('20s');
+  const of = (port: PortAnswer['port']) => told.filter((answer) => answer.port === port);
+  expect(of('runSandbox')).toMatchObject([
+    { input: { attempt: 0 }, output: { state: 'ready' }, ms: expect.any(Number) },
+  ]);
+  expect(Number(of('runSandbox')[0]?.ms)).toBeGreaterThan(0);
+  const [refused, ...others] = of('createContainer');
+  expect(refused).toMatchObject({
+    input: { container: 'main' },
+    failure: { message: expect.stringContaining('space') },
+  });
+  expect(refused).not.toHaveProperty('output');
+  expect(others).toMatchObject([{ output: { id: node.containerId('web') } }]);
+  expect(new Set(node.errors.filter((each) => each.startsWith('metrics')))).toEqual(
+    new Set(['metrics: Error: miscounted']),
+  );
 });

@@ -58,6 +58,7 @@ function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(val
     flush: () => recorder.flush(),
     written: () => recorder.written(),
     end: () => recorder.end(),
+    progress: () => recorder.progress(),
     begin: ({ keyframe, subscribe, ...agent }) =>
       recorder.begin({
         ...{ ...agent, input: agent.input, keyframe: timed(keyframe) },

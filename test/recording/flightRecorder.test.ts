@@ -225,3 +225,19 @@ test('no value of an environment variable is in any line', async () => {
   expect(texts.some((text) => text.includes('PASSWORD'))).toBe(true);
   expect(texts.filter((text) => text.includes(secret))).toEqual([]);
 });
+
+test('how it gets on: what it was given and has written, what waits, and what it had to give up', async () => {
+  const { node, directory, live, recorder } = await recordedNode({ pods: [podWith('web')] });
+  await live(10);
+  await recorder.flush();
+  const { lines, bytes, ...rest } = recorder.progress();
+  expect(rest).toEqual({ pending: 0, missed: 0, isFailing: false });
+  expect(lines).toBeGreaterThan(50);
+  expect(bytes).toBe((await sizesIn(directory)).reduce((sum, size) => sum + size, 0));
+  await rm(directory, { recursive: true });
+  await writeFile(directory, '');
+  node.apply(podWith('other'));
+  await live(5);
+  expect(recorder.progress()).toMatchObject({ isFailing: true, bytes });
+  expect(recorder.progress().missed).toBeGreaterThan(0);
+});

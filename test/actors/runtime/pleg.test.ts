@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { observeRuntime } from '../../../actors/runtime/pleg.ts';
+import type { Relist } from '../../../actors/runtime/relist.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { ContainerEventType, PodSandboxState, PodSandboxStatusResponse } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
@@ -267,4 +268,18 @@ test('nothing is left of a wait for a runtime that is away, or that does not sho
   ending.abort();
   await clock.advance(0);
   await observing;
+});
+
+test('each list is told: when, how long it took, how long after the one before it, and whether there was an answer', async () => {
+  const told: Relist[] = [];
+  const node = await simulatedNode({ pods: [podWith('web')], parts: { onRelisted: (relist) => told.push(relist) } });
+  await node.advance('25s');
+  const [first, ...later] = told;
+  expect(first).toEqual({ at: expect.any(Number), ms: expect.any(Number), isAnswered: true });
+  expect(later.map(({ sinceLastMs }) => sinceLastMs).at(-1)).toBeGreaterThan(9_000);
+  expect(Math.max(...told.map(({ ms }) => ms))).toBeGreaterThan(0);
+  expect(told.at(-1)?.at).toBeGreaterThan(node.clock.now() - 11_000);
+  node.runtime.down();
+  await node.advance('3s');
+  expect(told.at(-1)).toMatchObject({ isAnswered: false });
 });

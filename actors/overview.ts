@@ -1,0 +1,38 @@
+/** How a node stands, as its actors show it. */
+import type { NodeContext } from '../machines/node/context.ts';
+import { foreignPods } from '../machines/node/own.ts';
+import { runtimeView } from '../machines/node/view.ts';
+import { actorView } from '../machines/shared/actorTree.ts';
+import { limiterView } from '../machines/shared/views.ts';
+import type { ForeignPod } from '../pod/lifecycle/observed.ts';
+import type { ActorView, RuntimeView } from '../pod/show/actorNode.ts';
+import type { RootActor } from './rootActor.ts';
+import type { SinceMap } from './status/since.ts';
+
+/** How the node stands, for tables and the socket. */
+export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since' | 'waitingFor' | 'until'> {
+  readonly runtime: RuntimeView;
+  readonly foreign: readonly ForeignPod[];
+  readonly problems: NodeContext['problems'][string];
+  readonly warnings: NodeContext['warnings'][string];
+  readonly limiters: { readonly start: ReturnType<typeof limiterView>; readonly pull: ReturnType<typeof limiterView> };
+}
+
+/** The node's own, as they are now. */
+export function limitersOf(root: RootActor): NodeOverview['limiters'] {
+  const { startLimiter, pullLimiter } = root.getSnapshot().children;
+  return { start: limiterView(startLimiter), pull: limiterView(pullLimiter) };
+}
+
+/** It at this moment. */
+export function overviewOf({ root, since }: { readonly root: RootActor; readonly since: SinceMap }): NodeOverview {
+  const { context } = root.getSnapshot();
+  return {
+    ...actorView(root, since.of),
+    runtime: runtimeView(context.health),
+    foreign: foreignPods(context),
+    problems: Object.values(context.problems).flat(),
+    warnings: Object.values(context.warnings).flat(),
+    limiters: limitersOf(root),
+  };
+}
