@@ -5,6 +5,7 @@ import type { ClusterParts } from '../actors/nodeParts.ts';
 import { KubeClient } from '../kube/client.ts';
 import type { KubeEndpoint } from '../kube/endpoint.ts';
 import { Http2Transport } from '../kube/http2/http2Transport.ts';
+import { type TimedRequest, timedTransport } from '../kube/timedTransport.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import { clusterAccess } from './clusterAccess.ts';
 import type { ClusterConfig } from './config/cluster.ts';
@@ -30,7 +31,9 @@ export interface JoinedCluster extends ClusterParts {
 /** Of requests for certificates, as a kubelet makes them. */
 const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 
-interface JoinOptions {
+export interface JoinOptions {
+  /** Told of each request. */
+  readonly onRequest?: ((request: TimedRequest) => void) | undefined;
   readonly onProblem?: (problem: string) => void;
   /** Where the objects of pods outlive the agent; absent: nowhere. */
   readonly keptDirectory?: string;
@@ -43,11 +46,11 @@ interface JoinOptions {
 export async function joinCluster(
   config: ClusterConfig,
   host: HostIdentity,
-  { onProblem = () => {}, keptDirectory }: JoinOptions = {},
+  { onProblem = () => {}, keptDirectory, onRequest }: JoinOptions = {},
 ): Promise<JoinedCluster> {
   const { rate, eventRate } = config;
   const serving = servingNews();
-  const { over, onRenewed, end } = connections();
+  const { over, onRenewed, end } = connections(onRequest);
   const access = await accessOf(config, { clock: systemClock, onProblem, onRenewed, signal: end.signal });
   const { kubeconfig, endpoint, certificates, beginning } = access;
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
@@ -76,14 +79,14 @@ export async function joinCluster(
 }
 
 /** What requests go over, until the end of all. */
-function connections() {
+function connections(onRequest: JoinOptions['onRequest']) {
   const transports: Http2Transport[] = [];
   const end = new AbortController();
   const over = (to: KubeEndpoint) => {
     const made = new Http2Transport(to, systemClock);
     transports.push(made);
     end.signal.addEventListener('abort', () => made.close(), { once: true });
-    return made;
+    return onRequest ? timedTransport(made, { ...to, clock: systemClock, tell: onRequest }) : made;
   };
   return { over, onRenewed: () => void transports.map((each) => each.renew()), end };
 }

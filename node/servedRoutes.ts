@@ -15,7 +15,9 @@ import { podsRoute, runningPodsRoute } from '../serving/listener/pods.ts';
 import { containerLogsRoute } from '../serving/logs/containerLogs.ts';
 import { systemLogsRoute } from '../serving/logs/systemLogs.ts';
 import { cadvisorRoute } from '../serving/metrics/cadvisor/cadvisor.ts';
+import type { NodeMetrics } from '../serving/metrics/nodeMetrics.ts';
 import { resourceMetricsRoute } from '../serving/metrics/resource.ts';
+import { metricsRoutes } from '../serving/metrics/routes.ts';
 import type { StreamSessions } from '../serving/sessions.ts';
 import { summaryRoute } from '../serving/stats/summary.ts';
 import { streamingRoutes } from '../serving/streaming/routes.ts';
@@ -38,17 +40,20 @@ interface RouteParts {
   /** Changes how much is logged, by a kubelet's verbosity; absent: nobody can. */
   readonly setVerbosity?: ((verbosity: number) => void) | undefined;
   readonly files?: FileSystem;
+  /** What is counted of the node; absent: nothing. */
+  readonly metrics?: NodeMetrics | undefined;
 }
 
 /** `trees` are all that there are, for those who ask which. */
 export async function servedRoutes(parts: RouteParts, trees: () => readonly string[]): Promise<readonly Route[]> {
-  const { config, agent, cri, clock, sessions } = parts;
+  const { config, agent, cri, clock, sessions, metrics } = parts;
   const { gitVersion: version, kubeletVersion: emulationVersion = '', nodeVersion: runtimeVersion } = ownVersion();
   const status = { startedAt: clock.now(), now: () => clock.now(), version, emulationVersion, runtimeVersion };
   const podCalled = (namespace: string, name: string) =>
     agent.pods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return [
-    ...healthRoutes(healthChecks(parts)),
+    ...healthRoutes(healthChecks(parts), metrics?.check),
+    ...(metrics ? metricsRoutes(metrics.paths) : []),
     podsRoute({ pods: agent.pods }),
     runningPodsRoute({ cri, limitMs: config.runtimeRequestTimeoutMs }),
     configzRoute(() => kubeletConfigurationOf(config)),

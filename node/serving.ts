@@ -18,6 +18,7 @@ import type { Caller, Route } from '../serving/exchange.ts';
 import { healthRoutes, PING } from '../serving/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../serving/listener/listener.ts';
 import { issuedPair, selfSignedPair, textOf } from '../serving/listener/servingCertificate.ts';
+import type { NodeMetrics } from '../serving/metrics/nodeMetrics.ts';
 import { ApiUse } from './apiUse.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { ServingConfig } from './config/serving.ts';
@@ -38,6 +39,8 @@ export interface ServingParts {
   readonly setVerbosity?: (verbosity: number) => void;
   /** Where the cgroups of pods are; absent: they have none. */
   readonly place?: CgroupPlace | undefined;
+  /** What is counted of the node; absent: nothing. */
+  readonly metrics?: NodeMetrics | undefined;
 }
 
 export interface NodeServing {
@@ -109,10 +112,10 @@ const failing =
 
 /** That it answers at all is what is asked there (`cmd/kubelet/app/server.go`). */
 function alive(parts: ServingParts): { close(): Promise<void> } | undefined {
-  const { config, clock, logger } = parts;
+  const { config, clock, logger, metrics } = parts;
   const { healthz: address } = config;
   if (address === undefined) return undefined;
-  const routes = healthRoutes([PING]);
+  const routes = healthRoutes([PING], metrics?.check);
   return keptTrying({
     make: () => listenPlain({ address, routes, clock, onError: failing(parts) }),
     ...{ clock, onMade: () => {} },
@@ -122,8 +125,10 @@ function alive(parts: ServingParts): { close(): Promise<void> } | undefined {
 
 async function readOnly(wanted: Wanted, port: number) {
   const routes = await watchedRoutes(wanted, () => []);
-  const { clock, serving } = wanted;
-  return listenPlain({ address: { host: serving.host, port }, routes, clock, onError: failing(wanted) });
+  const { clock, serving, metrics } = wanted;
+  const address = { host: serving.host, port };
+  const onRequest = metrics?.servedRequest('readonly');
+  return listenPlain({ address, routes, clock, onError: failing(wanted), onRequest });
 }
 
 async function watchedRoutes({ use, ...parts }: Wanted, trees: () => readonly string[]): Promise<readonly Route[]> {
@@ -146,6 +151,7 @@ async function serveNodeApi(parts: Wanted): Promise<Listener> {
     ...{ address: { host, port }, routes, pair, isAwaited: isIssued, files, clock, access },
     ...{ switches: serving.switches, tls: serving.tls, ...(clientCaFile === undefined ? {} : { clientCaFile }) },
     onError: failing(parts),
+    onRequest: parts.metrics?.servedRequest('readwrite'),
     onProblem: (why) => logger.warn(`the certificate of the node's API: ${why}; the one before stays in use`),
   });
   cluster?.followServing(() => void listener.look());

@@ -21,12 +21,13 @@ import type { Check } from '../serving/listener/health.ts';
 import { agentPort } from './agentPort.ts';
 import { ownCgroups, processRoom } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import type { CountedNode } from './countedNode.ts';
 import { credentialsOn } from './credentialsOn.ts';
 import { type ErrorLog, logErrors } from './errorLog.ts';
 import { flightRecorder, recordingOf } from './flightRecorder.ts';
 import { hostConfig } from './hostConfig.ts';
 import { hostIdentity } from './hostIdentity.ts';
-import type { JoinedCluster } from './joinCluster.ts';
+import type { JoinedCluster, JoinOptions } from './joinCluster.ts';
 import { type AgentLog, levelOf } from './logger.ts';
 import { onlookersOf, watchersOf } from './onlookers.ts';
 import { objectsDirectory } from './places.ts';
@@ -69,17 +70,17 @@ export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;
 export const startNode: StartNode = async (options) => {
   const { config, logger, simulated, redaction } = options;
   await expectPlaces(config);
-  const [cri, errors] = [simulated ? await simulatedCri() : connect(config), logErrors(logger)];
+  const { errors, counted, cri } = await watchedRuntime(options);
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const flight = flightRecorder(config, options);
   const audience = createAudience(redaction.redact);
-  const onlookers = onlookersOf([{ events: recorder.record }, ...watchersOf(flight, audience)]);
+  const onlookers = onlookersOf([{ events: recorder.record, ...counted?.onlookers }, ...watchersOf(flight, audience)]);
   const tell = (message: EventMessage) =>
     onlookers.events?.({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
   const early = keptUntilBegun(tell);
   const served: Served = {};
-  const node = await nodeOnHost(options, { cri, errors, onlookers, tell: early.tell, served });
-  served.by = await servedBy(options, { ...node, cri }, flight);
+  const node = await nodeOnHost(options, { cri, errors, onlookers, tell: early.tell, served, counted });
+  served.by = await servedBy(options, { ...node, cri, counted }, flight);
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const leave = tellCluster(node, { recorder, errors });
   const more = { recording: () => recordingOf(flight, config), served: () => served.by?.view() };
@@ -106,6 +107,15 @@ const checksOf =
   async () =>
     (await import('./healthChecks.ts')).healthChecks({ agent, config, clock: systemClock });
 
+/** The runtime, whose calls are counted by whoever counts what the node does. */
+async function watchedRuntime(options: StartNodeOptions): Promise<Pick<Reports, 'errors' | 'counted' | 'cri'>> {
+  const { config, logger, simulated } = options;
+  const errors = logErrors(logger);
+  const counted = await countedOn(options, errors);
+  const runtime = simulated ? await simulatedCri() : connect(config);
+  return { errors, counted, cri: counted?.timed(runtime) ?? runtime };
+}
+
 /** What is told before the node has begun is told then: until then nobody listens. */
 function keptUntilBegun(tell: (message: EventMessage) => void) {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -116,11 +126,11 @@ function keptUntilBegun(tell: (message: EventMessage) => void) {
 async function clusterOn(
   { cluster, rootDirectory }: NodeConfig,
   identity: HostIdentity,
-  onProblem: (problem: string) => void,
+  parts: { readonly onProblem: (problem: string) => void; readonly onRequest: JoinOptions['onRequest'] },
 ): Promise<JoinedCluster | undefined> {
   if (cluster === undefined) return undefined;
   const { joinCluster } = await import('./joinCluster.ts');
-  return joinCluster(cluster, identity, { onProblem, keptDirectory: objectsDirectory(rootDirectory) });
+  return joinCluster(cluster, identity, { ...parts, keptDirectory: objectsDirectory(rootDirectory) });
 }
 
 /** The cluster hears what happens on the node; gives what ends that. */
@@ -145,15 +155,26 @@ function tellCluster(
   };
 }
 
+/** Who counts what it does, where its API is served. */
+async function countedOn(
+  { config, endsAll }: StartNodeOptions,
+  { onError }: ErrorLog,
+): Promise<CountedNode | undefined> {
+  if (config.runOnce || endsAll || config.serving === undefined) return undefined;
+  return (await import('./countedNode.ts')).countedNode(config, onError);
+}
+
 /** Who serves the node's API, once that is so. */
 interface Served {
   by?: NodeServing | undefined;
 }
 
+type OnHost = Awaited<ReturnType<typeof nodeOnHost>>;
+
 /** Nothing has begun yet: where the API cannot be served, all of it is given up. */
 async function servedBy(
   { config, logger, endsAll = false }: StartNodeOptions,
-  { agent, cluster, cri, place, end }: Awaited<ReturnType<typeof nodeOnHost>> & { readonly cri: Cri },
+  { agent, cluster, cri, place, end, counted }: OnHost & Pick<Reports, 'cri' | 'counted'>,
   flight: ReturnType<typeof flightRecorder>,
 ): Promise<NodeServing | undefined> {
   if (config.runOnce || endsAll || (config.serving === undefined && config.healthz === undefined)) return undefined;
@@ -162,7 +183,11 @@ async function servedBy(
     const setVerbosity = (verbosity: number) => {
       logger.level = levelOf(verbosity);
     };
-    return await serveApi({ config, agent, cri, cluster, place, clock: systemClock, logger, setVerbosity });
+    const metrics = counted?.metrics;
+    let by: NodeServing | undefined;
+    counted?.begin(agent, { flight, served: () => by });
+    by = await serveApi({ config, agent, cri, cluster, place, clock: systemClock, logger, setVerbosity, metrics });
+    return by;
   } catch (error) {
     await endNode({ agent, cri, end }, { flight, leave: () => cluster?.close() });
     throw error;
@@ -180,6 +205,7 @@ async function endNode(
 
 interface Reports {
   readonly served: Served;
+  readonly counted: CountedNode | undefined;
   readonly cri: Cri;
   readonly errors: ErrorLog;
   readonly onlookers: Partial<NodeParts>;
@@ -188,7 +214,7 @@ interface Reports {
 }
 
 /** The node over this host's runtime, cgroups and files. */
-async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, tell, served }: Reports) {
+async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, tell, served, counted }: Reports) {
   const { config, logger, redaction, simulated, restartRuntime, takesOver = false, endsAll = false } = options;
   const hierarchies = await readHierarchies();
   const [host, pids, identity] = await Promise.all([
@@ -196,7 +222,8 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
     processRoom(),
     hostIdentity(),
   ]);
-  const cluster = await clusterOn(config, identity, (problem) => tell(warning('CredentialsUnusable', problem)));
+  const onProblem = (problem: string) => tell(warning('CredentialsUnusable', problem));
+  const cluster = await clusterOn(config, identity, { onProblem, onRequest: counted?.metrics.kubeRequest });
   const ending = new AbortController();
   const warn = (message: string, about: object) => logger.warn(about, message);
   const parts: NodeParts = {
@@ -206,7 +233,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
     ...(simulated ? {} : { findCredentials: await credentialsOn(config, { warn, signal: ending.signal }) }),
     ...(config.runtimeClassPath ? { readClasses: classesIn(config.runtimeClassPath, logger) } : {}),
-    ...logged(logger, errors),
+    ...{ ...logged(logger, errors), onRelisted: counted?.metrics.onlookers.onRelisted },
   };
   const agent = await createNode({ ...host, takesOver, endsAll }, parts);
   const described = {

@@ -1,0 +1,53 @@
+/** Counts what a node does, where somebody can ask for that: loaded for those that serve their API. */
+import { systemClock } from '../actors/clock.ts';
+import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { NodeParts } from '../actors/nodeParts.ts';
+import type { Cri } from '../cri/calls.ts';
+import { timedCri } from '../cri/timedCri.ts';
+import { type Hierarchy, readHierarchies } from '../host/cgroup/hierarchies.ts';
+import type { FlightRecorder } from '../recording/flightRecorder.ts';
+import { type NodeMetrics, nodeMetrics } from '../serving/metrics/nodeMetrics.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import type { NodeServing } from './serving.ts';
+import { ownVersion } from './version.ts';
+
+/** Who counts. */
+export interface CountedNode {
+  readonly metrics: NodeMetrics;
+  /** What is told of the node to it. */
+  readonly onlookers: Pick<NodeParts, 'answers' | 'moves'>;
+  /** The runtime, with its calls counted. */
+  timed(cri: Cri): Cri;
+  /** To be called before the node starts. */
+  begin(agent: NodeAgent, others: { readonly flight: Flight; readonly served: () => NodeServing | undefined }): void;
+}
+
+type Flight = Pick<FlightRecorder, 'progress'> | undefined;
+
+export async function countedNode(
+  config: NodeConfig,
+  onError: NonNullable<NodeParts['onError']>,
+): Promise<CountedNode> {
+  const metrics = nodeMetrics({
+    ...{ clock: systemClock, isInCluster: config.cluster !== undefined },
+    onError: (error) => onError('metrics', error),
+  });
+  const cgroupVersion = versionOf(await readHierarchies());
+  const { answers, moves } = metrics.onlookers;
+  return {
+    ...{ metrics, onlookers: { answers, moves } },
+    timed: (cri) => timedCri(cri, () => systemClock.monotonic(), metrics.runtimeCall),
+    begin: (agent, { flight, served }) => {
+      const { kubeletVersion: kubelet = '', platform } = ownVersion();
+      metrics.begin(agent, {
+        ...{ nodeName: config.nodeName, cgroupVersion, version: { kubelet, platform } },
+        recorder: flight?.progress,
+        sessions: () => served()?.view()?.sessions ?? [],
+      });
+    },
+  };
+}
+
+/** A host that still has controllers on v1 is one of v1 to a kubelet (`IsCgroup2UnifiedMode`). */
+const versionOf = (hierarchies: readonly Hierarchy[]): 1 | 2 =>
+  hierarchies.some(({ version, controllers }) => version === 'v1' && controllers.length > 0) ? 1 : 2;

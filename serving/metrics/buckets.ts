@@ -1,0 +1,24 @@
+/** The upper bounds of the kubelet's histograms, in seconds (`pkg/kubelet/metrics/metrics.go`, `component-base/metrics/buckets.go`). */
+
+export const USUAL = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** So many, each so much greater than the one before it: multiplied one by one, as Go does it, for a power rounds otherwise. */
+function exponential(first: number, factor: number, count: number): readonly number[] {
+  const bounds = [first];
+  while (bounds.length < count) bounds.push(Number(bounds.at(-1)) * factor);
+  return bounds;
+}
+
+export const OF_RUNTIME = exponential(0.005, 2.5, 14);
+
+export const OF_POD_STARTS = [
+  ...[0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600],
+];
+
+export const OF_PULLS = [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
+
+export const OF_STATUSES = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60];
+
+export const OF_STORAGE = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
+
+export const OF_REQUESTS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];

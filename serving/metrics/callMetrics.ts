@@ -1,0 +1,124 @@
+/** What is done for pods and containers, from what the ports answer: how often, how long it takes, and what fails. */
+
+import { API_SINK } from '../../actors/cluster/apiStatusSink.ts';
+import type { PortAnswer } from '../../actors/portAnswer.ts';
+import { containerNamed, containersOf } from '../../pod/api/containers.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { FollowedPods } from './followedPods.ts';
+import { callFamilies } from './podFamilies.ts';
+import type { PodMetrics } from './podMetrics.ts';
+import type { ProbeMetrics } from './probeMetrics.ts';
+import type { Registry } from './registry.ts';
+import type { ContainerType } from './statusChanges.ts';
+import type { VolumeMetrics } from './volumeMetrics.ts';
+
+export interface CallMetricsParts {
+  readonly registry: Registry;
+  readonly pods: FollowedPods;
+  readonly podMetrics: Pick<PodMetrics, 'statusPut' | 'resized'>;
+  readonly probes: Pick<ProbeMetrics, 'tried'>;
+  readonly volumes: Pick<VolumeMetrics, 'mounted' | 'unmounted'>;
+}
+
+type Of<K extends PortAnswer['port']> = Extract<PortAnswer, { readonly port: K }>;
+
+export class CallMetrics {
+  readonly #parts: CallMetricsParts;
+  readonly #families: ReturnType<typeof callFamilies>;
+
+  constructor(parts: CallMetricsParts) {
+    this.#parts = parts;
+    this.#families = callFamilies(parts.registry);
+  }
+
+  /** A port has answered. */
+  answered(answer: PortAnswer): void {
+    const { podMetrics, probes, volumes } = this.#parts;
+    const { port, failure } = answer;
+    if (port === 'runProbe') probes.tried(answer);
+    else if (port === 'putStatus') {
+      if (answer.input.sink === API_SINK && !failure) podMetrics.statusPut(answer.input.uid);
+    } else if (port === 'mountVolume') volumes.mounted(answer);
+    else if (port === 'unmountVolume') volumes.unmounted(answer);
+    else if (port === 'createContainer') this.#created(answer);
+    else if (port === 'startContainer') this.#failed(answer.input.pod, answer.input.container, failure?.reason);
+    else if (port === 'runHook') this.#hookRun(answer);
+    else if (port === 'pullImage') this.#pulled(answer);
+    else if (port === 'runSandbox') {
+      this.#families.startedPods.add([]);
+      if (failure) this.#families.startedPodsErrors.add([]);
+    } else this.#cgroupsDone(answer);
+  }
+
+  #cgroupsDone({ port, ms, failure }: PortAnswer): void {
+    const operation = CGROUP_OPERATIONS.get(port);
+    if (operation !== undefined) this.#families.cgroups.observe([operation], ms / 1_000);
+    if (port === 'resizeContainer' && !failure) this.#parts.podMetrics.resized(ms);
+  }
+
+  #created({ input: { pod, container }, failure }: Of<'createContainer'>): void {
+    const type = typeOf(pod, container);
+    this.#families.startedContainers.add([type]);
+    if (failure) this.#families.startedContainersErrors.add([type, failure.reason]);
+    const volumes = imageVolumesOf(pod, container);
+    if (volumes === 0) return;
+    this.#families.imageVolumes.add([], volumes);
+    const isUnmounted = failure?.message.includes('ImageVolumeMountFailed') ?? false;
+    (isUnmounted ? this.#families.imageVolumesFailed : this.#families.imageVolumesMounted).add([], volumes);
+  }
+
+  #failed(pod: Pod, container: string, reason: string | undefined): void {
+    if (reason !== undefined) this.#families.startedContainersErrors.add([typeOf(pod, container), reason]);
+  }
+
+  #hookRun({ input: { pod, container, hook }, output, failure }: Of<'runHook'>): void {
+    const reason = (failure ?? output?.failure)?.reason;
+    if (hook === 'postStart') this.#failed(pod, container, reason);
+  }
+
+  /** A kubelet pulls as part of a start: one that fails for that is a start that failed. */
+  #pulled({ input: { pod, image }, output, failure }: Of<'pullImage'>): void {
+    if (output) {
+      const { sizeBytes, startedAt, finishedAt } = output;
+      this.#families.pull.observe([sizeLabel(sizeBytes)], Math.max(0, finishedAt - startedAt) / 1_000);
+      const followed = this.#parts.pods.of(pod.metadata.uid);
+      if (followed && followed.start !== 'told') followed.pulls.push([startedAt, finishedAt]);
+    }
+    const wanting = containersOf(pod.spec).find(({ container }) => container.image === image);
+    if (!failure || wanting === undefined) return;
+    this.#families.startedContainers.add([typeOf(pod, wanting.container.name)]);
+    this.#failed(pod, wanting.container.name, failure.reason);
+  }
+}
+
+/** As the kubelet's `pkg/kubelet/cm/cgroup_manager_linux.go` calls what it does. */
+const CGROUP_OPERATIONS: ReadonlyMap<PortAnswer['port'], string> = new Map([
+  ['prepareCgroup', 'create'],
+  ['fitPod', 'update'],
+  ['removeCgroup', 'destroy'],
+]);
+
+function typeOf(pod: Pod, name: string): ContainerType {
+  const role = containerNamed(pod.spec, name)?.role;
+  if (role === 'ephemeral') return 'ephemeral_container';
+  return role === 'init' || role === 'sidecar' ? 'init_container' : 'container';
+}
+
+/** How many image volumes of its pod a container mounts. */
+function imageVolumesOf({ spec }: Pod, name: string): number {
+  const ofImages = (spec.volumes ?? []).filter((volume) => volume.image !== undefined);
+  if (ofImages.length === 0) return 0;
+  const mounts = containerNamed(spec, name)?.container.volumeMounts ?? [];
+  return ofImages.filter((volume) => mounts.some((mount) => mount.name === volume.name)).length;
+}
+
+const MIB = 2 ** 20;
+const SIZES: readonly (readonly [above: number, label: string])[] = [
+  ...[[100 * 1024, 'GT100GB'] as const, [60 * 1024, '60GB-100GB'] as const, [40 * 1024, '40GB-60GB'] as const],
+  ...[[30 * 1024, '30GB-40GB'] as const, [20 * 1024, '20GB-30GB'] as const, [10 * 1024, '10GB-20GB'] as const],
+  ...[[5 * 1024, '5GB-10GB'] as const, [1024, '1GB-5GB'] as const, [500, '500MB-1GB'] as const],
+  ...[[100, '100MB-500MB'] as const, [10, '10MB-100MB'] as const, [0, '0-10MB'] as const],
+];
+
+/** In which of the kubelet's classes an image is (`GetImageSizeBucket`). */
+export const sizeLabel = (bytes: number): string => SIZES.find(([above]) => bytes > above * MIB)?.[1] ?? 'N/A';

@@ -1,0 +1,113 @@
+/**
+ * The metrics of a node. It looks on from the node's beginning and keeps a few numbers for each series; what only has to be
+ * counted is counted when somebody scrapes.
+ */
+import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { NodeParts } from '../../actors/nodeParts.ts';
+import type { TimedCall } from '../../cri/timedCri.ts';
+import type { TimedRequest } from '../../kube/timedTransport.ts';
+import type { CheckListener } from '../listener/health.ts';
+import type { RequestListener } from '../listener/server.ts';
+import { type AgentGaugesParts, agentGauges } from './agentGauges.ts';
+import { CallMetrics } from './callMetrics.ts';
+import { FollowedPods } from './followedPods.ts';
+import { healthMetrics } from './healthMetrics.ts';
+import { type NodeGaugesParts, nodeGauges } from './nodeGauges.ts';
+import { PodMetrics } from './podMetrics.ts';
+import { ProbeMetrics } from './probeMetrics.ts';
+import { processMetrics, startGauge } from './processMetrics.ts';
+import { Registry } from './registry.ts';
+import { renewalErrors } from './renewalErrors.ts';
+import { kubeRequests, servedRequests } from './requestMetrics.ts';
+import { relists, runtimeCalls } from './runtimeMetrics.ts';
+import { VolumeMetrics } from './volumeMetrics.ts';
+
+export interface NodeMetrics {
+  /** What is told of the node to it. */
+  readonly onlookers: { readonly [K in 'answers' | 'moves' | 'onRelisted']-?: NonNullable<NodeParts[K]> };
+  /** Told of each call of the runtime, and of each request to the API server. */
+  readonly runtimeCall: (call: TimedCall) => void;
+  readonly kubeRequest: (request: TimedRequest) => void;
+  /** Told of each request to a server of the node. */
+  readonly servedRequest: (server: 'readonly' | 'readwrite') => RequestListener;
+  readonly check: CheckListener;
+  /** To be called once the node is there, before it starts. */
+  begin(agent: NodeAgent, about: AboutNode): void;
+  /** What the paths show: `/metrics`, `/metrics/probes`, `/metrics/slis`. */
+  readonly paths: { readonly [K in 'all' | 'probes' | 'slis']: Registry };
+}
+
+/** What there is to say of it beside its actors. */
+type AboutNode = Omit<NodeGaugesParts, 'agent' | 'now'> & Omit<AgentGaugesParts, 'agent' | 'monotonic'>;
+
+export interface NodeMetricsParts {
+  readonly clock: { now(): number; monotonic(): number };
+  /** Whether there is an API server that statuses are told. */
+  readonly isInCluster: boolean;
+  /** Told of what could not be looked up for a scrape. */
+  readonly onError: (error: unknown) => void;
+}
+
+export function nodeMetrics({ clock, isInCluster, onError }: NodeMetricsParts): NodeMetrics {
+  const [all, probes, slis] = [new Registry(onError), new Registry(onError), new Registry(onError)];
+  const pods = new FollowedPods();
+  const followed = podObservers({ registry: all, probeRegistry: probes, pods }, { clock, isInCluster });
+  for (const registry of [probes, slis]) startGauge(registry);
+  processMetrics(all);
+  const now = () => clock.now();
+  return {
+    onlookers: { ...followed.onlookers, onRelisted: relists(all) },
+    runtimeCall: runtimeCalls(all),
+    kubeRequest: kubeRequests(all),
+    servedRequest: servedRequests(all),
+    check: healthMetrics(slis),
+    begin: (agent, about) => {
+      agent.subscribe(followed.changed);
+      const gauges = [
+        nodeGauges(all, { ...about, agent, now }),
+        agentGauges(all, { ...about, agent, monotonic: () => clock.monotonic() }),
+      ];
+      all.collect(() => {
+        const counts = agent.counts();
+        for (const set of gauges) set(counts);
+        followed.sweep(clock.now());
+      });
+    },
+    paths: { all, probes, slis },
+  };
+}
+
+interface PodRegistries {
+  readonly registry: Registry;
+  readonly probeRegistry: Registry;
+  readonly pods: FollowedPods;
+}
+
+function podObservers(
+  { registry, probeRegistry, pods }: PodRegistries,
+  { clock, isInCluster }: Pick<NodeMetricsParts, 'clock' | 'isInCluster'>,
+) {
+  const podMetrics = new PodMetrics({ registry, pods, now: () => clock.now(), isInCluster });
+  const probes = new ProbeMetrics(probeRegistry, pods);
+  const calls = new CallMetrics({ registry, pods, podMetrics, probes, volumes: new VolumeMetrics(registry) });
+  const renewals = renewalErrors(registry);
+  const onlookers: Pick<NodeMetrics['onlookers'], 'answers' | 'moves'> = {
+    answers: (answer) => {
+      calls.answered(answer);
+      renewals(answer);
+    },
+    moves: (move) => podMetrics.moved(move),
+  };
+  return {
+    onlookers,
+    changed: (change: Parameters<PodMetrics['changed']>[0]) => {
+      podMetrics.changed(change);
+      if (change.removed) probes.forget(change.uid);
+    },
+    /** Whatever is left of pods that are gone. */
+    sweep: (now: number) => {
+      pods.sweep(now);
+      probes.sweep();
+    },
+  };
+}

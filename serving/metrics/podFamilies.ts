@@ -1,0 +1,79 @@
+/** The families about pods and their containers (`pkg/kubelet/metrics/metrics.go`). */
+import { OF_POD_STARTS, OF_PULLS, OF_STATUSES, USUAL } from './buckets.ts';
+import { alpha, beta, type Registry } from './registry.ts';
+
+const PODS = {
+  worker: alpha('kubelet_pod_worker_duration_seconds', 'How long the work for a pod takes, by its kind.', [
+    'operation_type',
+  ]),
+  workerStart: alpha(
+    'kubelet_pod_worker_start_duration_seconds',
+    'The time from when a pod is first seen until the work for it begins.',
+  ),
+  start: alpha('kubelet_pod_start_duration_seconds', 'The time from when a pod is first seen until it runs.'),
+  startTotal: alpha(
+    'kubelet_pod_start_total_duration_seconds',
+    'The time from the creation of a pod until the API server knows that its containers run.',
+    [],
+  ),
+  startSli: alpha(
+    'kubelet_pod_start_sli_duration_seconds',
+    'The same without pulls and init containers, of pods whose volumes all end with them.',
+    [],
+  ),
+  statusSync: alpha(
+    'kubelet_pod_status_sync_duration_seconds',
+    "The time from a change of a pod's status until the API server has it.",
+  ),
+  containersPerPod: alpha('kubelet_containers_per_pod_count', 'How many containers pods have.'),
+  terminated: alpha('kubelet_terminated_containers_total', 'Runs of containers that have ended.', [
+    ...['container_type', 'exit_code', 'reason'],
+  ]),
+  rejections: alpha('kubelet_admission_rejections_total', 'Pods that the node has not taken, by reason.', ['reason']),
+};
+
+/** Of their starts, work and ends. */
+export const podFamilies = ({ histogram, counter }: Registry) => ({
+  worker: histogram(PODS.worker, USUAL),
+  workerStart: histogram(PODS.workerStart, USUAL),
+  start: histogram(PODS.start, OF_POD_STARTS),
+  startTotal: histogram(PODS.startTotal, OF_POD_STARTS),
+  startSli: histogram(PODS.startSli, OF_POD_STARTS),
+  statusSync: histogram(PODS.statusSync, OF_STATUSES),
+  containersPerPod: histogram(PODS.containersPerPod, [1, 2, 4, 8, 16]),
+  terminated: counter(PODS.terminated),
+  rejections: counter(PODS.rejections),
+});
+
+const CALLS = {
+  startedPods: alpha('kubelet_started_pods_total', 'Sandboxes that were asked for.'),
+  startedPodsErrors: alpha('kubelet_started_pods_errors_total', 'Sandboxes that could not be had.'),
+  startedContainers: alpha('kubelet_started_containers_total', 'Attempts to start a container.', ['container_type']),
+  startedContainersErrors: alpha(
+    'kubelet_started_containers_errors_total',
+    'Attempts to start a container that failed, by reason.',
+    ['container_type', 'code'],
+  ),
+  pull: alpha('kubelet_image_pull_duration_seconds', 'How long images take to be pulled, by their size.', [
+    'image_size_in_bytes',
+  ]),
+  cgroups: alpha('kubelet_cgroup_manager_duration_seconds', 'How long the work on cgroups of pods takes.', [
+    'operation_type',
+  ]),
+  imageVolumes: beta('kubelet_image_volume_requested_total', 'Image volumes that containers asked for.'),
+  imageVolumesMounted: beta('kubelet_image_volume_mounted_succeed_total', 'Image volumes that were mounted.'),
+  imageVolumesFailed: beta('kubelet_image_volume_mounted_errors_total', 'Image volumes that could not be mounted.'),
+};
+
+/** Of what is done for them. */
+export const callFamilies = ({ histogram, counter }: Registry) => ({
+  startedPods: counter(CALLS.startedPods),
+  startedPodsErrors: counter(CALLS.startedPodsErrors),
+  startedContainers: counter(CALLS.startedContainers),
+  startedContainersErrors: counter(CALLS.startedContainersErrors),
+  pull: histogram(CALLS.pull, OF_PULLS),
+  cgroups: histogram(CALLS.cgroups, USUAL),
+  imageVolumes: counter(CALLS.imageVolumes),
+  imageVolumesMounted: counter(CALLS.imageVolumesMounted),
+  imageVolumesFailed: counter(CALLS.imageVolumesFailed),
+});
