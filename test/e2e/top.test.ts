@@ -1,0 +1,113 @@
+/** `kubectl top`, with both kubectls of Debian, of a node that only tells what is used there. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { systemClock } from '../../actors/clock.ts';
+import { ApiServer } from '../../apiserver/apiServer.ts';
+import { Authority } from '../../apiserver/serving/authority.ts';
+import { servedRoutes } from '../fakes/serving/relay/served.ts';
+import { eventually } from './support/eventually.ts';
+import { forAllTests } from './support/forAllTests.ts';
+import { Kubectl, type Release } from './support/kubectl.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const MIB = 2 ** 20;
+
+/** What uses so many cores since the epoch, and so much memory. */
+function samples(of: string, labels: string, cores: number, mib: number): string {
+  const at = Date.now();
+  return `${of}_cpu_usage_seconds_total${labels} ${(at / 1_000) * cores} ${at}
+${of}_memory_working_set_bytes${labels} ${mib * MIB} ${at}
+`;
+}
+
+const container = (pod: string, name: string, cores: number, mib: number) =>
+  samples('container', `{container="${name}",namespace="default",pod="${pod}"}`, cores, mib);
+
+/** Two pods on a node of four cores, and one that tells nothing. */
+const told = () =>
+  samples('node', '', 1, 1_024) +
+  container('web', 'main', 0.25, 64) +
+  container('web', 'side', 0.002, 8) +
+  container('shop', 'main', 0.1, 100);
+
+async function topped() {
+  const directory = await mkdtemp(join(tmpdir(), 'top-'));
+  const server = await ApiServer.start(systemClock);
+  const served = await server.serve({ scrapeEveryMs: 200 });
+  const [{ cluster }] = JSON.parse(served.kubeconfig()).clusters;
+  const ca = Buffer.from(cluster['certificate-authority-data'], 'base64').toString();
+  const tls = { ...new Authority().issue({ name: 'node', groups: [] }), ca };
+  let isTold = false;
+  const answer = {
+    tree: '/metrics',
+    answer: async ({ response }: { response: { end(text: string): unknown } }) =>
+      void response.end(isTold ? told() : ''),
+  };
+  const node = await servedRoutes([answer], tls);
+  await server.ask('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
+  const status = {
+    addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+    daemonEndpoints: { kubeletEndpoint: { Port: node.port } },
+    ...{ capacity: { cpu: '4', memory: '4Gi' }, allocatable: { cpu: '4', memory: '4Gi' } },
+  };
+  await server.ask('PATCH', '/api/v1/nodes/n1/status', { status }, 'application/merge-patch+json');
+  for (const name of ['web', 'shop', 'new']) {
+    const spec = { nodeName: 'n1', containers: [{ name: 'main', image: 'x' }], automountServiceAccountToken: false };
+    await server.ask('POST', PODS, { metadata: { name, labels: { app: name } }, spec });
+  }
+  const kubeconfig = join(directory, 'admin.kubeconfig');
+  await writeFile(kubeconfig, served.kubeconfig());
+  const end = async () => {
+    server.close();
+    await served.close();
+    await node.close();
+    await rm(directory, { recursive: true });
+  };
+  const tell = () => {
+    isTold = true;
+  };
+  return { server, kubeconfig, directory, tell, end };
+}
+
+const it = await forAllTests(topped);
+
+const kubectlOf = (release: Release) => new Kubectl(release, { kubeconfig: it.kubeconfig, directory: it.directory });
+const RELEASES: readonly Release[] = ['bookworm', 'sid'];
+
+/** The rows of a table without its head, each with a blank between its cells. */
+const rowsOf = (table: string): string[] =>
+  table
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim().replaceAll(/ +/g, ' '));
+
+test.each(RELEASES)('before it has told anything there is nothing to show: kubectl of %s', async (release) => {
+  const { code, err } = await kubectlOf(release).tell('top', 'node');
+  expect([code, err]).toEqual([1, 'error: metrics not available yet\n']);
+});
+
+test.each(RELEASES)('nodes, pods and containers are shown with what they use: kubectl of %s', async (release) => {
+  const kubectl = kubectlOf(release);
+  it.tell();
+  await eventually('it is scraped', async () => (await kubectl.tell('top', 'node')).code === 0);
+  // The time of a scrape is not quite that of its samples.
+  expect(rowsOf(await kubectl.run('top', 'node'))).toEqual([
+    expect.stringMatching(/^n1 (999|1000|1001)m (24|25)% 1024Mi 25%$/),
+  ]);
+  const pods = [expect.stringMatching(/^shop (99|100|101)m 100Mi$/), expect.stringMatching(/^web 25[123]m 72Mi$/)];
+  expect(rowsOf(await kubectl.run('top', 'pod')).toSorted()).toEqual(pods);
+  const containers = rowsOf(await kubectl.run('top', 'pod', '--containers', '-l', 'app=web')).toSorted();
+  expect(containers).toEqual([
+    expect.stringMatching(/^web main (249|250|251)m 64Mi$/),
+    expect.stringMatching(/^web side [23]m 8Mi$/),
+  ]);
+  expect(rowsOf(await kubectl.run('top', 'pod', '--sort-by=memory'))[0]).toMatch(/^shop /);
+  const { code, err } = await kubectl.tell('top', 'pod', 'new');
+  expect([code, err]).toEqual([1, expect.stringContaining('"default/new" not found')]);
+  expect(rowsOf(await kubectl.run('get', 'nodes.metrics.k8s.io'))).toEqual([
+    expect.stringMatching(/^n1 \S+ 1Gi \S+s$/),
+  ]);
+});
