@@ -41,7 +41,7 @@ async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise
   const { request, response, signal } = arrived;
   const { url: target = '/', method = 'GET', headers } = request;
   const url = urlOf(target);
-  if (url === null) {
+  if (url === null || isDoubtful(request)) {
     sendText(response, { code: 400, text: '400 Bad Request', headers: { connection: 'close' } });
     return;
   }
@@ -58,6 +58,10 @@ async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise
     else await answer(found, arrived, { url, caller: admission.caller });
   }
 }
+
+/** Of two hosts nobody knows which is meant; what has no headers is of before HTTP/1.0. Go reads neither. */
+const isDoubtful = ({ httpVersionMajor, headersDistinct }: IncomingMessage): boolean =>
+  httpVersionMajor < 1 || (headersDistinct.host?.length ?? 0) > 1;
 
 async function answer(
   found: Extract<Found, { readonly kind: 'fixed' | 'route' }>,

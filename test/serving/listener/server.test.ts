@@ -1,10 +1,11 @@
 /** What a client that is slow, or means harm, gets of a node's server. */
 import { once } from 'node:events';
-import { connect as connectPlain } from 'node:net';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { Readable, type Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { connect as tlsConnect } from 'node:tls';
 import { describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
@@ -32,6 +33,28 @@ describe('a request that two might read differently is refused', () => {
     ['a folded header', `GET /pods HTTP/1.1\r\nHost: n\r\nX: a\r\n b\r\n\r\n`],
     ['a bare line feed', `GET /pods HTTP/1.1\nHost: n\n\n`],
     ['a blank before a colon', `GET /pods HTTP/1.1\r\nHost: n\r\nContent-Length : 5\r\n\r\n${smuggled}`],
+    ['a length that is signed', `POST /pods HTTP/1.1\r\nHost: n\r\nContent-Length: +5\r\n\r\n${smuggled}`],
+    ['a length below zero', `POST /pods HTTP/1.1\r\nHost: n\r\nContent-Length: -1\r\n\r\n${smuggled}`],
+    [
+      'chunks twice',
+      `POST /pods HTTP/1.1\r\nHost: n\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+    ],
+    [
+      'chunks, and then not',
+      `POST /pods HTTP/1.1\r\nHost: n\r\nTransfer-Encoding: chunked, identity\r\n\r\n${smuggled}`,
+    ],
+    ['chunks by a bare line feed', `POST /pods HTTP/1.1\r\nHost: n\r\nTransfer-Encoding:\n chunked\r\n\r\n${smuggled}`],
+    [
+      'a size of a chunk that is none',
+      `POST /pods HTTP/1.1\r\nHost: n\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\n${smuggled}`,
+    ],
+    ['a NUL in a header', `GET /pods HTTP/1.1\r\nHost: n\r\nX: a\0b\r\n\r\n`],
+    [
+      'a bare carriage return in a header',
+      `GET /pods HTTP/1.1\r\nHost: n\r\nX: a\rContent-Length: 5\r\n\r\n${smuggled}`,
+    ],
+    ['two hosts', 'GET /pods HTTP/1.1\r\nHost: n\r\nHost: m\r\n\r\n'],
+    ['the version before headers', 'GET /pods\r\n\r\n'],
     ['no host', 'GET /pods HTTP/1.1\r\n\r\n'],
     ['no path', 'GET pods HTTP/1.1\r\nHost: n\r\n\r\n'],
   ])('%s', async (_, text) => {
@@ -95,6 +118,9 @@ describe('limits', () => {
 
 describe('a client that takes its time', () => {
   const patience = { headersMs: 200, handshakeMs: 200 };
+  // However it is cut.
+  const gone = (socket: Socket) =>
+    new Promise<void>((done) => void socket.on('error', () => {}).once('close', () => done()));
   const slowly = async (socket: Writable, text: string) => {
     for (const each of text) {
       if (socket.destroyed) return;
@@ -110,14 +136,7 @@ describe('a client that takes its time', () => {
     atEnd(() => Promise.all([plain.close(), secure.close()]));
     const [trickling, silent] = [plain, secure].map(({ port }) => connectPlain(port, '127.0.0.1'));
     if (trickling === undefined || silent === undefined) throw new Error('there are two');
-    const cut = Promise.all([
-      once(trickling, 'close'),
-      once(
-        silent.resume().on('error', () => {}),
-        'close',
-      ),
-    ]);
-    trickling.on('error', () => {});
+    const cut = Promise.all([gone(trickling), gone(silent.resume())]);
     const said = text(trickling).catch(() => '');
     await slowly(trickling, `GET /pods HTTP/1.1\r\nHost: n\r\nX: ${'a'.repeat(1_000)}`);
     await cut;
@@ -225,6 +244,29 @@ describe('an upgrade', () => {
     expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\nearly$/);
     socket.write('late');
     expect(String(await once(socket, 'data'))).toBe('LATE');
+  });
+
+  test('stays open however long nothing is said', async () => {
+    const taken = route('/pods', async ({ upgrade, signal }) => {
+      upgrade?.socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+      upgrade?.socket.pipe(upgrade.socket);
+      await once(signal, 'abort');
+    });
+    const waits: number[] = [];
+    const setTimeout = (_: () => void, ms: number) => void waits.push(ms);
+    const clock = { ...systemClock, setTimeout, clearTimeout: () => {} };
+    const patience = { headersMs: 100, handshakeMs: 100 };
+    const parts = { paths: new Paths([taken], ALL_ON), onError: () => {}, clock, patience, tls: server };
+    const { port, close } = await serve({ host: '127.0.0.1', port: 0 }, parts);
+    atEnd(close);
+    const socket = tlsConnect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+    socket.write(UPGRADE);
+    await once(socket, 'data');
+    await pause(500);
+    socket.write('still here');
+    expect(String(await once(socket, 'data'))).toBe('still here');
+    expect(waits).toEqual([]);
+    socket.destroy();
   });
 
   test('that nobody takes, as a client of HTTP/2 offers it, is an answer however long', async () => {
