@@ -164,3 +164,33 @@ test('each right lets in to what it is for, by its verb, and no other right or v
     expect([path, method, await ask(path, method, somebody())]).toMatchObject([path, method, { code: 403 }]);
   }
 }, 120_000);
+
+const ODD: readonly (readonly [path: string, code: number])[] = [
+  ['/containerLogs/default/web-node-1/..%2f..%2fmain', 404],
+  ['/containerLogs/default/..%2f..%2fetc/passwd', 404],
+  ['/containerLogs/..%2f..%2f..%2fetc/web-node-1/main', 404],
+  ['/containerLogs/default/web-node-1/main%00', 404],
+  ['/containerLogs/default/web-node-1/%0d%0aX-Own:%20yes', 404],
+  ['/containerLogs/default/web-node-1/constructor', 404],
+  ['/containerLogs/default/__proto__/main', 404],
+  ['/containerLogs/default/web-node-1/%ff', 404],
+  [`/containerLogs/default/web-node-1/${'a'.repeat(100_000)}`, 404],
+  ['/exec/default/web-node-1/..%2fmain?output=1&command=true', 500],
+  ['/exec/default/web-node-1/__proto__?output=1&command=true', 500],
+  ['/attach/default/web-node-1/%0d%0aX-Own:%20yes?output=1', 500],
+  ['/portForward/default/%0d%0aX-Own:%20yes', 404],
+  ['/run/default/web-node-1/..%2fmain?cmd=true', 405],
+  ['/logs/..%2f..%2fetc%2fpasswd', 404],
+  ['/logs/%2fetc%2fpasswd', 404],
+];
+
+test('an odd name is of nothing, whatever a file system or a header would make of it', async () => {
+  const { ask } = await whole();
+  for (const [path, code] of ODD) {
+    const answer = await ask(path, 'GET', operator);
+    expect([path, answer.code]).toEqual([path, code]);
+    expect(answer.headers['x-own']).toBeUndefined();
+    expect(answer.body).not.toContain('root:');
+  }
+  expect((await ask('/healthz', 'GET', operator)).body).toBe('ok');
+});

@@ -167,6 +167,20 @@ describe('refused in this order, by these words', () => {
     expect(told).toMatchObject({ code: 429, said: 'rpc error: code = ResourceExhausted desc = too many' });
   });
 
+  test.each([
+    ['exec', '/exec/shop/web/main?output=1&command=true'],
+    ['attach', '/attach/shop/web/main?output=1'],
+    ['portForward', '/portForward/shop/web'],
+    ['listPodSandbox', '/portForward/shop/web'],
+    ['execSync', '/run/shop/web/main?cmd=true'],
+  ] as const)('that the runtime is away, for %s', async (call, path) => {
+    const { url, runtime } = await node();
+    const message = 'connect ENOENT /run/containerd.sock';
+    runtime.faults.add({ call, error: { code: 'UNAVAILABLE', message } });
+    const told = await refusal(url + path);
+    expect(told).toMatchObject({ code: 500, said: `rpc error: code = Unavailable desc = ${message}` });
+  });
+
   test('a refusal of the streaming server as it is', async () => {
     const { url } = await node();
     const headers = { ...UPGRADE, 'X-Stream-Protocol-Version': 'v9.channel.k8s.io' };
