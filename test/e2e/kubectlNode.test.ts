@@ -21,7 +21,7 @@ import { freePort } from './support/freePort.ts';
 import { Kubectl, type Release } from './support/kubectl.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 
-const cluster = await forAllTests(testCluster);
+const cluster = await forAllTests(() => testCluster({ serve: { scrapeEveryMs: 2_000 } }));
 const { node, kubeconfig, server } = cluster;
 
 const SPEC: Partial<PodSpec> = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
@@ -261,9 +261,21 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
     expect(await proxied('healthz?verbose')).toContain('[+]syncloop ok');
     expect(JSON.parse(await proxied('pods')).kind).toBe('PodList');
     expect(JSON.parse(await proxied('configz')).kubeletconfig.kind).toBe('KubeletConfiguration');
+    expect(JSON.parse(await proxied('stats/summary')).node.nodeName).toBe('node');
+    expect(await proxied('metrics/resource')).toContain('\nresource_scrape_error 0\n');
     expect(await proxied(`containerLogs/${release}/twin/main`)).toBe('twin\n');
     const { code, err } = await tell('get', '--raw', '/api/v1/nodes/node/proxy/nothing');
     expect([code, err]).toEqual([1, expect.stringContaining('NotFound')]);
+  });
+
+  test('top shows what the node and its pods use', async () => {
+    await eventually('the pod has been measured twice', async () => (await tell('top', 'pod', 'web')).code === 0);
+    expect(await run('top', 'node')).toMatch(/\nnode +[1-9]\d*m +\d+% +[1-9]\d*Mi +\d+%\s*\n$/);
+    const containers = (await run('top', 'pod', 'web', '--containers')).trimEnd().split('\n').slice(1);
+    expect(containers.toSorted()).toEqual([
+      expect.stringMatching(/^web +main +\d+m +\d+Mi/),
+      expect.stringMatching(/^web +side +\d+m +\d+Mi/),
+    ]);
   });
 });
 
