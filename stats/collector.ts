@@ -32,8 +32,8 @@ export interface CollectorParts {
 const SAMPLE_MS = 10_000;
 /** A runtime that does not answer within it is taken for away, in milliseconds. */
 const CALL_MS = 5_000;
-/** So many pods are read in a turn of the event loop: some 5 ms. */
-const PODS_A_TURN = 8;
+/** So many pods are read in a turn of the event loop: some 5 ms, as each takes more than a millisecond. */
+const PODS_A_TURN = 4;
 
 const PARTS: Readonly<Record<SampleKind, readonly UsagePart[] | undefined>> = {
   everything: undefined,

@@ -205,3 +205,12 @@ test('pods of others, whose names lead nowhere here, are told without what they 
   expect(pods[0]).toMatchObject({ podRef: { name: '..' }, containers: [{ name: 'main' }] });
   expect(pods[0]).not.toHaveProperty('ephemeral-storage');
 });
+
+test('a pod of which no container runs is not told', async () => {
+  const { provider } = await given();
+  const { container } = await world.pod('a');
+  await world.pod('b');
+  world.simulation.runtime.exitContainer(container, 0);
+  const { pods } = read(await provider.whole(signal));
+  expect(pods.map(({ podRef }: { podRef: { name: string } }) => podRef.name)).toEqual(['b']);
+});

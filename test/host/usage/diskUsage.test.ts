@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { link, lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, link, lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -55,4 +55,17 @@ test('directories in directories take no end of handles', async () => {
 
 test('what is not there fails', async () => {
   await expect(diskUsageOf(join(folder, 'none'), signal)).rejects.toThrow('ENOENT');
+});
+
+test('what is in a directory that is closed to this process is not counted, all else is', async () => {
+  await chmod(folder, 0o755);
+  await mkdir(join(folder, 'closed/inner'), { recursive: true });
+  await chmod(join(folder, 'closed'), 0);
+  await writeFile(join(folder, 'open'), 'text');
+  process.seteuid?.(65_534);
+  try {
+    expect((await diskUsageOf(folder, signal)).inodes).toBe(3);
+  } finally {
+    process.seteuid?.(0);
+  }
 });
