@@ -5,16 +5,20 @@ import { lacksFiles, otherwise } from '../host/files/fileErrors.ts';
 import { isSamePath } from '../host/files/withoutLinks.ts';
 import { commandLine, lookAtProcesses } from '../host/runningProcess.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
-import { isAnswering } from '../server/socketPath.ts';
+import { isAnswering, socketPath } from '../server/socketPath.ts';
+import { runningAgent } from './lock.ts';
 import { kubeletDirectory } from './places.ts';
 
 /** Sockets that a kubelet serves below its root directory for as long as it runs, also one within another program. */
-const SOCKETS = ['pod-resources/kubelet.sock', 'device-plugins/kubelet.sock'];
+const PLUGINS_SOCKET = 'device-plugins/kubelet.sock';
+/** The same, but an agent of this kind serves it, too. */
+const RESOURCES_SOCKET = 'pod-resources/kubelet.sock';
 
 /** What says that a kubelet runs over a root directory, a sentence each; none when nothing does. */
 export async function kubeletsOver(rootDirectory: string, proc = '/proc'): Promise<string[]> {
+  const names = [...((await hasOtherAgent(rootDirectory)) ? [] : [RESOURCES_SOCKET]), PLUGINS_SOCKET];
   const [sockets, processes] = await Promise.all([
-    Promise.all(SOCKETS.map((name) => listener(join(rootDirectory, name)))),
+    Promise.all(names.map((name) => listener(join(rootDirectory, name)))),
     kubeletProcesses(rootDirectory, proc),
   ]);
   return [...processes, ...sockets.flat()];
@@ -25,6 +29,13 @@ export async function refuseKubeletsRoot(rootDirectory: string): Promise<void> {
   const [why] = await kubeletsOver(rootDirectory);
   if (why === undefined) return;
   throw new NodeFailure('RootInUse', `${why}: stop the kubelet first, or use another root directory`);
+}
+
+/** Whether another agent of this kind runs over it: that is for the lock of the directory to refuse. */
+async function hasOtherAgent(rootDirectory: string): Promise<boolean> {
+  const pid = await runningAgent(rootDirectory);
+  if (pid !== undefined && pid !== process.pid) return true;
+  return isAnswering(socketPath(rootDirectory)).catch(() => false);
 }
 
 async function listener(path: string): Promise<string[]> {

@@ -24,6 +24,7 @@ import type { NodeConfig } from './config/nodeConfig.ts';
 import type { ServingConfig } from './config/serving.ts';
 import { keptTrying } from './keptTrying.ts';
 import { type NodeStats, nodeStats } from './nodeStats.ts';
+import { servePodResources } from './podResources.ts';
 import { servedRoutes } from './servedRoutes.ts';
 
 export interface ServingParts {
@@ -58,7 +59,7 @@ export interface NodeServing {
 export async function serveApi(parts: ServingParts): Promise<NodeServing> {
   const { config, clock } = parts;
   const end = new AbortController();
-  const ends = [alive(parts)];
+  const ends = [alive(parts), servePodResources({ ...parts, pods: parts.agent.pods })];
   const use = config.serving && new ApiUse(clock, config.serving);
   const close = async () => {
     end.abort();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { kubeletsOver, refuseKubeletsRoot } from '../../node/kubelets.ts';
+import { lockRootDirectory } from '../../node/lock.ts';
 
 let folder: string;
 let root: string;
@@ -38,6 +39,24 @@ test.each(['pod-resources', 'device-plugins'])('a root on which something listen
   await new Promise((resolve) => server.close(resolve));
   await writeFile(path, '');
   await expect(refuseKubeletsRoot(root)).resolves.toBeUndefined();
+});
+
+test('who listens in pod-resources beside an agent is that agent, but not in device-plugins', async () => {
+  const listen = async (path: string) => {
+    const server = createServer().listen(path);
+    await new Promise((resolve) => server.once('listening', resolve));
+    return () => new Promise((resolve) => server.close(resolve));
+  };
+  const closes = [await listen(join(root, 'pod-resources', 'kubelet.sock'))];
+  // Its own lock, as of the agent that looks before it takes over, says nothing of another.
+  const release = await lockRootDirectory(root);
+  expect(await kubeletsOver(root)).toHaveLength(1);
+  await release();
+  closes.push(await listen(join(root, 'statelet.sock')));
+  expect(await kubeletsOver(root)).toEqual([]);
+  closes.push(await listen(join(root, 'device-plugins', 'kubelet.sock')));
+  expect(await kubeletsOver(root)).toHaveLength(1);
+  for (const close of closes) await close();
 });
 
 test('so is a root that the command line of a running kubelet names, however it does', async () => {

@@ -1,0 +1,90 @@
+/**
+ * The pod-resources API: which devices, CPUs and memory the containers of the node have to themselves, for monitors of such
+ * (`pkg/kubelet/apis/podresources`). Loaded late: gRPC has its server apart.
+ */
+import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
+import type { Clock } from '../../actors/clock.ts';
+import { isSidecar } from '../../pod/api/containers.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { nonTerminated } from '../../pod/node/nodeUse.ts';
+import { Bucket } from './bucket.ts';
+import { decodePodAsked, encodeNothing, encodePods, type PodAsked, type PodResources } from './messages.ts';
+
+export interface PodResourcesParts {
+  readonly pods: () => readonly Pod[];
+  readonly clock: Clock;
+}
+
+/** No request is longer than two names. */
+const LONGEST_REQUEST = 4_096;
+/** Those of a kubelet (`constants.go` there). */
+const [QPS, BURST] = [100, 10];
+
+/** Listens at the path, where nothing may lie; rejects where it cannot. */
+export async function listenPodResources(path: string, parts: PodResourcesParts): Promise<{ close(): Promise<void> }> {
+  const server = new Server({ 'grpc.max_receive_message_length': LONGEST_REQUEST });
+  const bucket = new Bucket({ clock: parts.clock, perSecond: QPS, burst: BURST });
+  const unary = <Request>(answer: (request: Request) => Buffer): handleUnaryCall<Request, Buffer> => {
+    return ({ request }, done) => {
+      if (!bucket.take()) done({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
+      else answered(() => answer(request), done);
+    };
+  };
+  server.addService(V1, {
+    list: unary(() => encodePods(nonTerminated(parts.pods()).map(withSidecars))),
+    get: unary((asked: PodAsked) => encodePods([withSidecars(podAsked(parts.pods(), asked))])),
+    getAllocatableResources: unary(encodeNothing),
+  });
+  server.addService(V1_ALPHA1, { list: unary(() => encodePods(parts.pods().map(withoutSidecars))) });
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error, port) =>
+    error ? reject(error) : resolve(port),
+  );
+  await promise;
+  return { close: async () => server.forceShutdown() };
+}
+
+function answered(answer: () => Buffer, done: Parameters<handleUnaryCall<unknown, Buffer>>[1]): void {
+  try {
+    done(null, answer());
+  } catch (error) {
+    done({ code: status.UNKNOWN, details: error instanceof NotFound ? error.message : 'the answer has failed' });
+  }
+}
+
+class NotFound extends Error {}
+
+function podAsked(pods: readonly Pod[], { name, namespace }: PodAsked): Pod {
+  const found = pods.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
+  if (found === undefined) throw new NotFound(`pod ${name} in namespace ${namespace} not found`);
+  return found;
+}
+
+/** Init containers that go on beside the others, first. */
+function withSidecars(pod: Pod): PodResources {
+  const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
+  return { ...withoutSidecars(pod), containers: [...sidecars, ...pod.spec.containers].map(({ name }) => name) };
+}
+
+const withoutSidecars = ({ metadata: { name, namespace }, spec }: Pod): PodResources => ({
+  ...{ name, namespace, containers: spec.containers.map((container) => container.name) },
+});
+
+const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Request) => ({
+  ...{ path, requestStream: false, responseStream: false, requestDeserialize },
+  responseSerialize: (bytes: Buffer) => bytes,
+  // A client's, of which there is none here.
+  requestSerialize: () => Buffer.alloc(0),
+  responseDeserialize: (bytes: Buffer) => bytes,
+});
+
+/** Requests in which nothing stands. */
+const nothing = () => ({});
+
+const V1 = {
+  list: method('/v1.PodResourcesLister/List', nothing),
+  get: method('/v1.PodResourcesLister/Get', decodePodAsked),
+  getAllocatableResources: method('/v1.PodResourcesLister/GetAllocatableResources', nothing),
+} satisfies ServiceDefinition;
+
+const V1_ALPHA1 = { list: method('/v1alpha1.PodResourcesLister/List', nothing) } satisfies ServiceDefinition;
