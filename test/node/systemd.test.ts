@@ -89,6 +89,7 @@ test('each half of its time the watchdog is fed, unless the agent is not well, a
   // One of the two times.
   await fed(3);
   await systemd.stopping();
+  expect(clock.pending).toBe(0);
   await clock.advance(60_000);
   expect(words().slice(-2)).toEqual(['WATCHDOG=1', 'STOPPING=1']);
 });
