@@ -27,7 +27,10 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 }
 const { installDebianPackages } = await import('./setup/debianPackages.mjs');
 await installDebianPackages({ forTests: command === 'test' });
-if (command === 'test') await (await import('./setup/kubectls.mjs')).fetchKubectls();
+if (command === 'test') {
+  await (await import('./setup/kubectls.mjs')).fetchKubectls();
+  await (await import('./setup/prometheus.mjs')).fetchPrometheus();
+}
 const { bundle } = await import('./setup/bundle.mjs');
 await bundle();
 process.exit(await commands[command]());

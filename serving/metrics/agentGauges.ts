@@ -81,9 +81,11 @@ const NANO = 1e-9;
 /** How late what is due comes, since about the last scrape: measured from the first one on. */
 function loopMetrics(registry: Registry, { monotonic }: AgentGaugesParts): () => void {
   const delay = registry.gauge(
-    plain('statelet_event_loop_delay_seconds', 'How late the event loop is, since about the last scrape.', [
-      'quantile',
-    ]),
+    plain(
+      'statelet_event_loop_delay_seconds',
+      'So late the event loop is for this share of the time, or less, since about the last scrape.',
+      ['share'],
+    ),
   );
   const busy = registry.counter(plain('statelet_event_loop_busy_seconds_total', 'How long the event loop has worked.'));
   let delays: ReturnType<typeof monitorEventLoopDelay> | undefined;

@@ -178,7 +178,7 @@ describe('npm test', () => {
     expect((await finished(setup('test', '-t', 'one'))).out).toBe('6 passed, 1 failed\n');
   });
 
-  describe('fetches the kubectls that tests use', () => {
+  describe('fetches the kubectls that tests use, and Prometheus', () => {
     const apt = (more = '') =>
       program(
         'bin/apt-get',
@@ -196,7 +196,7 @@ describe('npm test', () => {
       await jest({});
       const kubectl = `#!/bin/sh\\necho Client Version: v1.99.0\\n`;
       const unpacked = 'unpacked/usr/bin';
-      const make = `printf '${kubectl}' > ${unpacked}/kubectl && chmod +x ${unpacked}/kubectl`;
+      const make = `printf '${kubectl}' > ${unpacked}/kubectl && chmod +x ${unpacked}/kubectl && touch ${unpacked}/prometheus ${unpacked}/promtool`;
       await program('bin/dpkg', `mkdir -p ${unpacked} && ${make}`);
     });
 
@@ -204,7 +204,10 @@ describe('npm test', () => {
       await apt();
       const { err } = await finished(setup('test'));
       expect(err).toContain('statelet: kubectl v1.99.0 (bookworm), v1.99.0 (sid)\n');
-      const fetched = [source('bookworm'), source('sid'), 'download kubectl', 'download kubernetes-client'];
+      const fetched = [
+        ...[source('bookworm'), source('bookworm'), source('sid')],
+        ...['download kubectl', 'download kubernetes-client', 'download prometheus'],
+      ];
       expect(await packages()).toEqual(fetched);
       expect((await finished(setup('test'))).err).toContain('statelet: kubectl v1.99.0 (bookworm), v1.99.0 (sid)\n');
       expect(await packages()).toEqual(fetched);
@@ -219,6 +222,14 @@ describe('npm test', () => {
       expect(err).toContain('statelet: kubectl is missing (bookworm), v1.99.0 (sid)\n');
       expect(out).toBe('6 passed, 1 failed\n');
       expect(await readdir(join(directory, '.cache/kubectl'))).toEqual(['sid']);
+    });
+
+    test('and that Prometheus could not be fetched', async () => {
+      await apt('case "$*" in *prometheus) exit 100 ;; esac;');
+      const { err, out } = await finished(setup('test'));
+      expect(err).toMatch(/statelet: prometheus could not be fetched: .*apt-get prometheus ended with 100\n/);
+      expect(out).toBe('6 passed, 1 failed\n');
+      expect(await readdir(join(directory, '.cache'))).toEqual(['kubectl']);
     });
   });
 });

@@ -108,7 +108,7 @@ export const OWN: Readonly<Record<string, Listed>> = {
   statelet_limiter_slots_held: ['gauge', '', 'limiter'],
   statelet_limiter_queue: ['gauge', '', 'limiter'],
   statelet_stream_sessions: ['gauge', '', 'kind'],
-  statelet_event_loop_delay_seconds: ['gauge', '', 'quantile'],
+  statelet_event_loop_delay_seconds: ['gauge', '', 'share'],
   statelet_event_loop_busy_seconds_total: ['counter', ''],
   statelet_recorder_lines_total: ['counter', ''],
   statelet_recorder_written_bytes_total: ['counter', ''],
