@@ -102,6 +102,9 @@ test('thousands of pods that come and go leave nothing, be their end told or not
   };
   for (let each = 0; each < 3_000; each += 1) live(`pod-${each}`, each % 2 === 0);
   expect(pods.size).toBe(1_500);
+  // Also what comes late has nothing stay of a pod whose end was told.
+  const tries = [...(await samplesOf(probeRegistry)).keys()].filter((each) => each.startsWith('prober_probe_total'));
+  expect(tries).toHaveLength(1_500);
   now += 61_000;
   pods.sweep(now);
   probes.sweep();
