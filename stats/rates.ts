@@ -9,6 +9,10 @@ interface Counter {
 
 /** A rate over more than this says nothing of now. */
 const LONGEST_MS = 120_000;
+/** A rate over less than this is a matter of chance. */
+const SHORTEST_MS = 400;
+/** What was made longer than this before a sample in which it was not has been passed over there. */
+const LONGEST_START_MS = 10_000;
 const NS_IN_MS = 1_000_000;
 const NS = 1_000_000_000;
 
@@ -19,11 +23,14 @@ export class Rates {
   #now = new Map<string, Counter>();
   #beganAt = Number.NEGATIVE_INFINITY;
 
-  /** A sample begins; whether there was one lately, so that this one tells rates. */
+  /** A sample begins; whether there was one to compare it with, so that this one tells rates. */
   begin(at: number): boolean {
-    this.#before = at - this.#beganAt < LONGEST_MS ? this.#now : undefined;
-    this.#beganBefore = this.#beganAt;
-    this.#beganAt = at;
+    // What is throttled does nothing for a while: one that follows closely is compared with the same as the last.
+    if (at - this.#beganAt >= SHORTEST_MS) {
+      this.#before = at - this.#beganAt < LONGEST_MS ? this.#now : undefined;
+      this.#beganBefore = this.#beganAt;
+      this.#beganAt = at;
+    }
     this.#now = new Map();
     return this.#before !== undefined;
   }
@@ -41,7 +48,9 @@ export class Rates {
     return Math.trunc(((usedNs - before.usedNs) / (elapsedMs * NS_IN_MS)) * NS);
   }
 
+  /** It may have been made shortly before that sample, and started after it. */
   #made(at: number, agoMs: number | undefined): Counter | undefined {
-    return agoMs !== undefined && at - agoMs >= this.#beganBefore ? { usedNs: 0, at: at - agoMs } : undefined;
+    if (agoMs === undefined || at - agoMs < this.#beganBefore - LONGEST_START_MS) return undefined;
+    return { usedNs: 0, at: Math.max(at - agoMs, this.#beganBefore) };
   }
 }

@@ -19,7 +19,8 @@ test('what was made since the sample before began with nothing', () => {
   expect(rates.of('a', used(5, 0), 10)).toBeUndefined();
   rates.begin(10_000);
   expect(rates.of('b', used(2_000_000_000, 10_000), 4_000)).toBe(500_000_000);
-  expect(rates.of('older', used(2_000_000_000, 10_000), 11_000)).toBeUndefined();
+  expect(rates.of('made before, started after', used(2_000_000_000, 10_000), 11_000)).toBe(200_000_000);
+  expect(rates.of('older', used(2_000_000_000, 10_000), 21_000)).toBeUndefined();
   expect(rates.of('unknown', used(2_000_000_000, 10_000))).toBeUndefined();
 });
 
@@ -42,4 +43,18 @@ test('after two minutes without a sample nothing is known of now', () => {
   rates.of('a', used(0, 119_999));
   expect(rates.begin(239_999)).toBe(false);
   expect(rates.of('a', used(1_000, 239_999))).toBeUndefined();
+});
+
+test('a sample that follows closely is compared with the same as the one before it', () => {
+  const rates = new Rates();
+  rates.begin(0);
+  rates.of('a', used(0, 0));
+  expect(rates.begin(399)).toBe(false);
+  expect(rates.of('a', used(0, 399))).toBeUndefined();
+  rates.begin(10_000);
+  expect(rates.of('a', used(5_000_000_000, 9_999))).toBe(520_833_333);
+  expect(rates.begin(10_020)).toBe(true);
+  expect(rates.of('a', used(5_000_000_000, 10_019))).toBe(519_750_519);
+  rates.begin(10_400);
+  expect(rates.of('a', used(5_000_000_000, 10_400))).toBe(0);
 });
