@@ -4,7 +4,7 @@ import { type Clock, systemJitter } from '../actors/clock.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { Cri } from '../cri/calls.ts';
 import { hostCgroupfs } from '../host/cgroup/cgroupfs.ts';
-import { type Hierarchy, readHierarchies } from '../host/cgroup/hierarchies.ts';
+import { readHierarchies } from '../host/cgroup/hierarchies.ts';
 import { findPodCgroups } from '../host/cgroup/usage/podCgroupsFound.ts';
 import { usageReader } from '../host/cgroup/usage/readUsage.ts';
 import { createLayout } from '../host/pods/layout.ts';
@@ -12,6 +12,7 @@ import type { CgroupPlace } from '../pod/resources/cgroup.ts';
 import { Collector } from '../stats/collector.ts';
 import { countTrees } from '../stats/countTrees.ts';
 import { hostFacts } from '../stats/hostFacts.ts';
+import { LogUsages } from '../stats/logUsages.ts';
 import { StatsProvider } from '../stats/provider.ts';
 import { VolumeUsage } from '../stats/volumeUsage.ts';
 import { volumePlugins } from '../volume/plugins.ts';
@@ -31,7 +32,7 @@ export interface NodeStatsParts {
 export interface NodeStats {
   readonly collector: Collector;
   readonly provider: StatsProvider;
-  readonly hierarchies: readonly Hierarchy[];
+  readonly logs: LogUsages;
 }
 
 /** Nothing is collected until somebody asks. */
@@ -60,5 +61,5 @@ export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
     ...{ facts: hostFacts(hierarchies), rootDirectory: config.rootDirectory },
     pause: (ms, until) => waitOnce(clock.now() + ms, clock, until),
   });
-  return { collector, provider, hierarchies };
+  return { collector, provider, logs: new LogUsages({ ...common, layout }) };
 }

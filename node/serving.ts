@@ -69,6 +69,7 @@ export async function serveApi(parts: ServingParts): Promise<NodeServing> {
     const { serving } = config;
     if (serving !== undefined && use !== undefined) {
       const stats = await nodeStats({ ...parts, signal: end.signal });
+      parts.metrics?.showLogs(() => stats.logs.latest());
       const wanted = { ...parts, serving, use, stats, signal: end.signal };
       ends.push(await begun(wanted));
       if (serving.readOnlyPort) ends.push(await readOnly(wanted, serving.readOnlyPort));

@@ -97,8 +97,8 @@ function sumOn(start: FsStats, parts: readonly (FsStats | undefined)[]): FsStats
   };
 }
 
-/** The files right in a directory, not what is in those below it. */
-async function filesIn(directory: string): Promise<Taken | undefined> {
+/** The files right in a directory, not what is in those below it; undefined where there is none. */
+export async function filesIn(directory: string): Promise<Taken | undefined> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
   const files = entries.filter((entry) => !entry.isDirectory());

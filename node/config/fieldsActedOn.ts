@@ -17,7 +17,7 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['enableServer', 'whether the node serves its API (true)'],
   ['address', 'where: an IP address (0.0.0.0; of a node without a cluster 127.0.0.1, and on loopback only)'],
   ['port', 'at which port (10250); `--port 0` means any that is free'],
-  ['readOnlyPort', 'a port without TLS where everybody may read pods and health (0: none)'],
+  ['readOnlyPort', 'a port without TLS where everybody may read pods, metrics, stats and health (0: none)'],
   ['healthzPort', 'a port that tells that the agent lives (10248; 0: none)'],
   ['healthzBindAddress', 'its address (127.0.0.1)'],
   ['tlsCipherSuites', 'the suites of TLS 1.2 (those with forward secrecy)'],
@@ -33,7 +33,7 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ],
   [
     'enableDebuggingHandlers',
-    'whether there are logs, exec, attach, port-forward and more beside pods and health (true)',
+    'whether there are logs, exec, attach, port-forward and more beside pods, metrics, stats and health (true)',
   ],
   ['enableSystemLogHandler', 'whether `/logs` is served (true)'],
   ['enableSystemLogQuery', "whether the logs of the host's services may be asked for there (false)"],

@@ -15,10 +15,10 @@ interface Status {
 }
 
 const NOTE =
-  '\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n\n';
+  '\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n';
 const JSON_TYPE = (kind: string) => `application/json;v=v1beta1;g=config.k8s.io;as=${kind}`;
 
-/** As `zpages/statusz` of component-base lays it out. */
+/** As `pkg/server/statusz` of apiserver lays it out. */
 export const statuszRoute = (status: Status): Route => ({
   tree: '/statusz',
   answer: async ({ request, response }) => {
@@ -30,14 +30,14 @@ export const statuszRoute = (status: Status): Route => ({
       paths: status.paths(),
     };
     const lines = [
-      `Started: ${new Date(status.startedAt).toUTCString()}`,
+      `Started: ${unixDate(status.startedAt)}`,
       `Up: ${upFor(seconds)}`,
       `Go version: ${fields.goVersion}`,
       `Binary version: ${fields.binaryVersion}`,
       `Emulation version: ${fields.emulationVersion}`,
       `Paths: ${fields.paths.join(' ')}`,
     ];
-    tell(response, request.headers.accept, { kind: 'Statusz', text: lines.join('\n'), fields });
+    tell(response, request.headers.accept, { kind: 'Statusz', text: `\n${lines.join('\n')}`, fields });
   },
 });
 
@@ -81,4 +81,10 @@ function tell(response: ServerResponse, accept: string | undefined, { kind, text
 function upFor(seconds: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
   return `${hours} hr ${String(minutes).padStart(2, '0')} min ${String(seconds % 60).padStart(2, '0')} sec`;
+}
+
+/** `Fri Jan  2 03:04:05 UTC 2026`: Go's `time.UnixDate`. */
+function unixDate(ms: number): string {
+  const [weekday = '', day = '', month = '', year = '', time = ''] = new Date(ms).toUTCString().split(/,? /);
+  return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;
 }

@@ -6,12 +6,14 @@ import type { NodeAgent } from '../../actors/nodeAgent.ts';
 import type { NodeParts } from '../../actors/nodeParts.ts';
 import type { TimedCall } from '../../cri/timedCri.ts';
 import type { TimedRequest } from '../../kube/timedTransport.ts';
+import type { LogUsage } from '../../stats/logUsages.ts';
 import type { CheckListener } from '../listener/health.ts';
 import type { RequestListener } from '../listener/server.ts';
 import { type AgentGaugesParts, agentGauges } from './agentGauges.ts';
 import { CallMetrics } from './callMetrics.ts';
 import { FollowedPods } from './followedPods.ts';
 import { healthMetrics } from './healthMetrics.ts';
+import { logGauge } from './logGauge.ts';
 import { type NodeGaugesParts, nodeGauges } from './nodeGauges.ts';
 import { PodMetrics } from './podMetrics.ts';
 import { ProbeMetrics } from './probeMetrics.ts';
@@ -33,6 +35,8 @@ export interface NodeMetrics {
   readonly check: CheckListener;
   /** To be called once the node is there, before it starts. */
   begin(agent: NodeAgent, about: AboutNode): void;
+  /** To be called once, where it is known what logs take. */
+  showLogs(usages: () => Promise<readonly LogUsage[]>): void;
   /** What the paths show: `/metrics`, `/metrics/probes`, `/metrics/slis`. */
   readonly paths: { readonly [K in 'all' | 'probes' | 'slis']: Registry };
 }
@@ -70,9 +74,11 @@ export function nodeMetrics({ clock, isInCluster, onError }: NodeMetricsParts): 
       all.collect(() => {
         const counts = agent.counts();
         for (const set of gauges) set(counts);
-        followed.sweep(clock.now());
+        followed.sweep();
       });
+      probes.collect(followed.sweep);
     },
+    showLogs: (usages) => logGauge(all, usages),
     paths: { all, probes, slis },
   };
 }
@@ -98,16 +104,20 @@ function podObservers(
     },
     moves: (move) => podMetrics.moved(move),
   };
+  /** Forgets whatever is left of pods that are gone. */
+  const sweep = () => {
+    pods.sweep(clock.now());
+    probes.sweep();
+  };
   return {
     onlookers,
     changed: (change: Parameters<PodMetrics['changed']>[0]) => {
       podMetrics.changed(change);
-      if (change.removed) probes.forget(change.uid);
+      if (!change.removed) return;
+      probes.forget(change.uid);
+      // Nobody may ever scrape.
+      sweep();
     },
-    /** Whatever is left of pods that are gone. */
-    sweep: (now: number) => {
-      pods.sweep(now);
-      probes.sweep();
-    },
+    sweep,
   };
 }

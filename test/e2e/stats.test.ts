@@ -121,6 +121,9 @@ test('the metrics of resources have every container, with cpu and memory and whe
   }
   expect(text).toMatch(/^pod_cpu_usage_seconds_total\{namespace="default",pod="busy"\} [\d.e+]+ \d{13}$/m);
   expect(text).toMatch(/^resource_scrape_error 0$/m);
+  const log =
+    /^kubelet_container_log_filesystem_used_bytes\{uid="[^"]+",namespace="default",pod="busy",container="main"\} (\S+)$/m;
+  expect(Number(log.exec(await proxied('metrics'))?.[1])).toBeGreaterThan(0);
 }, 60_000);
 
 test('a volume that is counted does not keep its pod from ending', async () => {

@@ -23,9 +23,9 @@ test('as text, not to be parsed', async () => {
   const { body, headers } = await ask('/statusz');
   expect(headers['content-type']).toBe('text/plain; charset=utf-8');
   expect(body).toContain('not meant to be machine parseable');
-  expect(body).toContain('Started: Fri, 02 Jan 2026 03:04:05 GMT\nUp: 1 hr 02 min 03 sec\n');
+  expect(body).toContain('only.\n\nStarted: Fri Jan  2 03:04:05 UTC 2026\nUp: 1 hr 02 min 03 sec\n');
   expect(body).toContain('\nPaths: /configz /healthz\n');
-  expect((await ask('/flagz')).body).toMatch(/\naddress: ::1\nv: 2\n$/);
+  expect((await ask('/flagz')).body).toMatch(/only\.\naddress: ::1\nv: 2\n$/);
 });
 
 test('as JSON only by its whole name', async () => {

@@ -42,6 +42,7 @@ async function busyNode() {
   metrics.kubeRequest({ method: 'GET', host: 'api:6443', code: 200, ms: 3 });
   metrics.servedRequest('readwrite')({ method: 'GET', target: '/metrics' })(3);
   metrics.check('ping', true);
+  metrics.showLogs(async () => [{ uid: 'u1', namespace: 'default', pod: 'web', container: 'main', bytes: 8_192 }]);
   // The delay of the event loop is known from the second scrape on.
   await scraped(metrics.paths.all);
   await node.advance('20s');

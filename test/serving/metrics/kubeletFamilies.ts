@@ -2,7 +2,7 @@
  * The families of a kubelet that a node has: type, stability, labels, and the upper bounds of histograms. From
  * `pkg/kubelet/metrics/metrics.go`, `pkg/kubelet/server/metrics/metrics.go`, `pkg/kubelet/prober/prober_manager.go`,
  * `pkg/kubelet/certificate/kubelet.go`, `cmd/kubelet/app/server.go`, `pkg/volume/util/metrics.go`,
- * `pkg/kubelet/volumemanager/metrics/metrics.go` of a kubelet 1.36, and `metrics` of component-base.
+ * `pkg/kubelet/volumemanager/metrics/metrics.go`, `pkg/kubelet/metrics/collectors/log_metrics.go` of a kubelet 1.36, and `metrics` of component-base.
  */
 
 type Listed = readonly [type: string, stability: string, labels?: string, bounds?: readonly number[]];
@@ -64,6 +64,7 @@ export const METRICS: Readonly<Record<string, Listed>> = {
   kubelet_cgroup_manager_duration_seconds: ['histogram', 'ALPHA', 'operation_type', USUAL],
   kubelet_cgroup_version: ['gauge', 'ALPHA'],
   kubelet_admission_rejections_total: ['counter', 'ALPHA', 'reason'],
+  kubelet_container_log_filesystem_used_bytes: ['gauge', 'ALPHA', 'container namespace pod uid'],
   kubelet_http_requests_total: ['counter', 'ALPHA', OF_SERVER],
   kubelet_http_requests_duration_seconds: ['histogram', 'ALPHA', OF_SERVER, USUAL],
   kubelet_http_inflight_requests: ['gauge', 'ALPHA', OF_SERVER],

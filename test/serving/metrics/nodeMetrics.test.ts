@@ -1,5 +1,6 @@
 /** What a node counts while pods start, restart, fail and go, on the simulated runtime. */
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
+import { FollowedPods } from '../../../serving/metrics/followedPods.ts';
 import { nodeMetrics } from '../../../serving/metrics/nodeMetrics.ts';
 import { boundPod, PODS } from '../../fakes/joinedNode.ts';
 import { containerWith, podRunning, podWith } from '../../fakes/pods.ts';
@@ -134,3 +135,18 @@ test('pods that come and go leave no series behind', async () => {
   for (let round = 1; round < 4; round += 1) later.push(await generation(round));
   expect(later).toEqual([first, first, first]);
 }, 60_000);
+
+test('what is told of a pod after its end is forgotten with the next pod that goes, also where nobody scrapes', async () => {
+  const begun = jest.spyOn(FollowedPods.prototype, 'begin');
+  const { node, metrics } = await countedNode();
+  node.apply(podRunning('web', 'sleep 1000'));
+  await node.advance('5s');
+  const [followed] = begun.mock.contexts.filter((each) => each instanceof FollowedPods);
+  metrics.onlookers.moves({ actor: 'pod/late', state: 'terminated', at: node.clock.now() });
+  expect(followed?.size).toBe(2);
+  await node.advance('70s');
+  node.remove('web');
+  await node.advance('40s');
+  expect(followed?.size).toBe(0);
+  begun.mockRestore();
+});
