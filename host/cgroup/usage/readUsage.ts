@@ -4,6 +4,7 @@ import { type Cgroupfs, hostCgroupfs } from '../cgroupfs.ts';
 import { type Hierarchy, hierarchyOf } from '../hierarchies.ts';
 import type { CgroupPressure, CgroupUsage, CpuUsage, DeviceUsage, MemoryUsage, UsagePart } from './cgroupUsage.ts';
 import { parseIoStat } from './devices.ts';
+import { Seldom } from './seldom.ts';
 import { accountedV1, type CgroupDirectory, ioV1, memoryV1, pids, scheduledV1 } from './usageV1.ts';
 import { cpuV2, memoryV2, pressureV2 } from './usageV2.ts';
 
@@ -24,9 +25,13 @@ export type ReadUsage = (path: string, parts?: readonly UsagePart[]) => CgroupUs
 const ALL: readonly UsagePart[] = ['cpu', 'memory', 'pids', 'io', 'pressure'];
 
 export function usageReader({ hierarchies, cgroupfs = hostCgroupfs, now }: UsageParts): ReadUsage {
-  const find = finder(hierarchies, cgroupfs);
+  const seldom = new Seldom(now);
+  const find = finder(hierarchies, cgroupfs, seldom);
+  const { root } = hierarchyOf(hierarchies, 'memory') ?? hierarchies[0] ?? {};
   return (path, parts = ALL) => {
     const readAt = now();
+    // Whether it is there at all is looked at in one hierarchy.
+    if (root !== undefined && !cgroupfs.exists(join(root, path))) seldom.forget(path);
     const of = (controller: string) => find(controller, path);
     const wants = (part: UsagePart) => parts.includes(part);
     const usage = {
@@ -50,14 +55,21 @@ interface Found {
 type Find = (controller: string) => Found;
 
 /** A controller that no hierarchy of v1 has is in that of v2, even if the kernel does not let it limit anything there. */
-function finder(hierarchies: readonly Hierarchy[], cgroupfs: Pick<Cgroupfs, 'read' | 'exists'>) {
+function finder(hierarchies: readonly Hierarchy[], cgroupfs: Pick<Cgroupfs, 'read' | 'exists'>, seldom: Seldom) {
   const unified = hierarchies.find(({ version }) => version === 'v2');
   return (controller: string, path: string): Found => {
     const { root, version } = hierarchyOf(hierarchies, controller) ?? unified ?? {};
-    const place = root === undefined ? undefined : join(root, path);
-    if (place === undefined || !cgroupfs.exists(place)) return { version };
+    if (root === undefined) return { version };
+    const place = join(root, path);
+    const look = seldom.of(path);
+    if (!look(place, () => cgroupfs.exists(place))) {
+      // It may be about to be made.
+      seldom.forget(path);
+      return { version };
+    }
     const read = (file: string) => cgroupfs.read(`${place}/${file}`);
-    return { version, directory: { read, has: (file) => cgroupfs.exists(`${place}/${file}`) } };
+    const has = (file: string) => look(`has ${file}`, () => cgroupfs.exists(`${place}/${file}`));
+    return { version, directory: { read, has, setting: (file) => look(file, () => read(file)) } };
   };
 }
 

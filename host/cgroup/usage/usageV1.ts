@@ -9,6 +9,8 @@ export interface CgroupDirectory {
   read(file: string): string | undefined;
   /** Whether it has such a file: sooner known than that it cannot be read. */
   has(file: string): boolean;
+  /** What a file has that changes only when somebody writes to it; it may be a minute old. */
+  setting(file: string): string | undefined;
 }
 
 /** Nanoseconds of a tick, on whatever machine. */
@@ -24,14 +26,16 @@ export const accountedV1 = (cpuacct: CgroupDirectory): Pick<CpuUsage, 'usageNs' 
 };
 
 export function scheduledV1(cpu: CgroupDirectory): CpuUsage {
-  const stat = cpu.read('cpu.stat');
+  const quotaUs = numberIn(cpu.setting('cpu.cfs_quota_us'));
+  // Without a quota nothing is counted.
+  const stat = quotaUs === undefined ? undefined : cpu.read('cpu.stat');
   return {
+    quotaUs,
     periods: fieldIn(stat, 'nr_periods'),
     throttledPeriods: fieldIn(stat, 'nr_throttled'),
     throttledNs: fieldIn(stat, 'throttled_time'),
-    quotaUs: numberIn(cpu.read('cpu.cfs_quota_us')),
-    periodUs: numberIn(cpu.read('cpu.cfs_period_us')),
-    shares: numberIn(cpu.read('cpu.shares')),
+    periodUs: numberIn(cpu.setting('cpu.cfs_period_us')),
+    shares: numberIn(cpu.setting('cpu.shares')),
   };
 }
 
@@ -56,9 +60,9 @@ export function memoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
     majorPageFaults: fieldIn(stat, 'pgmajfault'),
     oomEvents: fieldIn(memory.read('memory.oom_control'), 'oom_kill'),
     limits: {
-      limit: limitIn(memory.read('memory.limit_in_bytes')),
-      swap: memory.has(SWAP_LIMIT) ? limitIn(memory.read(SWAP_LIMIT)) : undefined,
-      reservation: limitIn(memory.read('memory.soft_limit_in_bytes')),
+      limit: limitIn(memory.setting('memory.limit_in_bytes')),
+      swap: memory.has(SWAP_LIMIT) ? limitIn(memory.setting(SWAP_LIMIT)) : undefined,
+      reservation: limitIn(memory.setting('memory.soft_limit_in_bytes')),
     },
   };
 }
@@ -72,7 +76,7 @@ export const pids = (directory: CgroupDirectory): PidsUsage => {
   const isCounted = directory.has('pids.current');
   return {
     threads: isCounted ? numberIn(directory.read('pids.current')) : undefined,
-    threadsLimit: isCounted ? limitIn(directory.read('pids.max')) : undefined,
+    threadsLimit: isCounted ? limitIn(directory.setting('pids.max')) : undefined,
     processes: directory.read('cgroup.procs')?.split('\n').filter(Boolean).map(Number),
   };
 };

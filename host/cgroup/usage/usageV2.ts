@@ -12,7 +12,7 @@ export function cpuV2(directory: CgroupDirectory): CpuUsage | undefined {
   if (stat === undefined) return undefined;
   // A cgroup to which its controller is not passed on has none of these, nor has the root.
   const isLimited = directory.has('cpu.max');
-  const [quota, period] = isLimited ? (directory.read('cpu.max')?.split(' ') ?? []) : [];
+  const [quota, period] = isLimited ? (directory.setting('cpu.max')?.split(' ') ?? []) : [];
   return {
     usageNs: times(fieldIn(stat, 'usage_usec'), US_NS),
     userNs: times(fieldIn(stat, 'user_usec'), US_NS),
@@ -24,7 +24,7 @@ export function cpuV2(directory: CgroupDirectory): CpuUsage | undefined {
     burstNs: times(fieldIn(stat, 'burst_usec'), US_NS),
     quotaUs: numberIn(quota),
     periodUs: numberIn(period),
-    shares: isLimited ? sharesOf(numberIn(directory.read('cpu.weight'))) : undefined,
+    shares: isLimited ? sharesOf(numberIn(directory.setting('cpu.weight'))) : undefined,
   };
 }
 
@@ -62,9 +62,9 @@ function ownMemory(directory: CgroupDirectory): MemoryUsage {
     swap: hasSwap ? numberIn(directory.read('memory.swap.current')) : undefined,
     oomEvents: fieldIn(directory.read('memory.events.local'), 'oom'),
     limits: {
-      limit: limitIn(directory.read('memory.max')),
-      swap: hasSwap ? limitIn(directory.read('memory.swap.max')) : undefined,
-      reservation: limitIn(directory.read('memory.min')),
+      limit: limitIn(directory.setting('memory.max')),
+      swap: hasSwap ? limitIn(directory.setting('memory.swap.max')) : undefined,
+      reservation: limitIn(directory.setting('memory.min')),
     },
   };
 }

@@ -188,3 +188,34 @@ test('on this host the root uses processor and memory', async () => {
   expect(usage?.memory?.workingSet).toBeLessThanOrEqual(usage?.memory?.usage ?? 0);
   expect(usage?.pids?.processes?.length).toBeGreaterThan(0);
 });
+
+test('limits are read once a minute, use each time', async () => {
+  await writeCgroup(root, POD, V1_CONTAINER, 'v1');
+  let [time, read] = [1_000, [] as string[]];
+  const cgroupfs = {
+    ...hostCgroupfs,
+    read: (file: string) => {
+      read.push(file);
+      return hostCgroupfs.read(file);
+    },
+  };
+  const reader = usageReader({ hierarchies: v1Hierarchies(root), cgroupfs, now: () => time });
+  const first = reader(POD);
+  const limits = read.filter((file) => /shares|cfs|limit/.test(file)).length;
+  expect(limits).toBeGreaterThan(4);
+  read = [];
+  expect(reader(POD)).toEqual(first);
+  expect(read.filter((file) => /shares|cfs|limit/.test(file))).toEqual([]);
+  expect(read.length).toBeGreaterThan(8);
+  await writeCgroup(root, POD, { ...V1_CONTAINER, 'cpu/cpu.shares': '4' }, 'v1');
+  time += 60_000;
+  expect(reader(POD)).toMatchObject({ cpu: { shares: 4 } });
+});
+
+test('one that is gone is not told from what was known of it', async () => {
+  await writeCgroup(root, POD, V1_CONTAINER, 'v1');
+  const reader = usageReader({ hierarchies: v1Hierarchies(root), now });
+  expect(reader(POD)).toBeDefined();
+  await rm(root, { recursive: true });
+  expect(reader(POD)).toBeUndefined();
+});
