@@ -183,7 +183,7 @@ test('a WebSocket of v4 is passed on as it is', async () => {
   expect(JSON.parse(channels.get(3) ?? '')).toEqual({ metadata: {}, status: 'Success' });
 });
 
-test('one of v5 gets the refusal of the runtime', async () => {
+test('C41: one of v5 gets the refusal of the runtime', async () => {
   const socket = webSocket('v5.channel.k8s.io', 'output=1&command=true');
   const [error] = await once(socket, 'error');
   expect(String(error)).toContain('403');

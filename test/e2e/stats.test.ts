@@ -61,7 +61,7 @@ const podIn = ({ pods }: Summary): PodStats | undefined => pods.find(({ podRef }
 const named = <T extends { readonly name: string }>(all: readonly T[] | undefined, name: string): T | undefined =>
   all?.find((each) => each.name === name);
 
-test('processor, memory, volumes, layers, logs and networks of a pod that uses them', async () => {
+test('C43: processor, memory, volumes, layers, logs and networks of a pod that uses them', async () => {
   const { server, agent } = cluster;
   const account = '/api/v1/namespaces/default/serviceaccounts/default';
   await eventually('the account is there', () => server.ask('GET', account).catch(() => undefined));

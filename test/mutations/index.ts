@@ -7,10 +7,12 @@ import { containerMutations } from './container.ts';
 import type { Mutation } from './mutation.ts';
 import { nodeMutations } from './node.ts';
 import { podLifeMutations } from './podLife.ts';
+import { servedMutations } from './served.ts';
 
 export const mutations: readonly Mutation[] = [
   ...podLifeMutations,
   ...containerMutations,
   ...nodeMutations,
   ...clusterMutations,
+  ...servedMutations,
 ];

@@ -115,7 +115,7 @@ async function whole() {
   return { rows: rows.flat(), trees, reviewer, ask };
 }
 
-test('nobody gets anywhere with nothing, or with what nobody vouches for', async () => {
+test('C38: nobody gets anywhere with nothing, or with what nobody vouches for', async () => {
   const { rows, trees, reviewer, ask } = await whole();
   // Those of today, so that none is lost; each that is new is in the rows by itself.
   for (const tree of ['/pods', '/logs', '/containerLogs', '/exec', '/attach', '/portForward', '/run', '/configz'])
@@ -133,7 +133,7 @@ test('nobody gets anywhere with nothing, or with what nobody vouches for', async
   expect(reviewer.count('SubjectAccessReview')).toBe(before);
 }, 120_000);
 
-test('whoever may nothing is told what it takes', async () => {
+test('C38: whoever may nothing is told what it takes', async () => {
   const { rows, reviewer, ask } = await whole();
   reviewer.allowed = ({ groups }) => groups.includes('operators');
   for (const { tree, path, method, verb } of rows) {
@@ -143,7 +143,7 @@ test('whoever may nothing is told what it takes', async () => {
   }
 }, 120_000);
 
-test('each right lets in to what it is for, by its verb, and no other right or verb does', async () => {
+test('C38: each right lets in to what it is for, by its verb, and no other right or verb does', async () => {
   const { rows, reviewer, ask } = await whole();
   let users = 0;
   /** Somebody of whom nothing is known yet. */

@@ -7,7 +7,7 @@ import { systemdWants, tellSystemd } from '../../node/systemd.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { notifySocket } from '../support/notifySocket.ts';
 
-describe('what systemd wants', () => {
+describe('C45: what systemd wants', () => {
   test.each<[Record<string, string>, ReturnType<typeof systemdWants>]>([
     [{}, undefined],
     [{ NOTIFY_SOCKET: '/run/n' }, { socket: '/run/n' }],
@@ -67,7 +67,7 @@ test.each(['path', 'abstract'] as const)('a real datagram socket hears of its st
   expect(said).toEqual([]);
 });
 
-test('each half of its time the watchdog is fed, unless the agent is not well, and no more once it ends', async () => {
+test('C45: each half of its time the watchdog is fed, unless the agent is not well, and no more once it ends', async () => {
   const { name, words } = await listener('path');
   let trouble: string | undefined;
   const check = () => {

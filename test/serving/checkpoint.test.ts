@@ -52,7 +52,7 @@ async function post(path: string, checkpointContainer?: Cri['checkpointContainer
   return promise;
 }
 
-test('the runtime is given a file of its own, in a directory that nobody else reads', async () => {
+test('C39: the runtime is given a file of its own, in a directory that nobody else reads', async () => {
   const file = join(root, 'checkpoints', 'checkpoint-web_shop-main-2026-05-04T12:00:00Z.tar');
   expect(await post('shop/web/main')).toBe(`200 {"items":["${file}"]}`);
   expect(asked[0]?.[0]).toEqual({ containerId: 'c0ffee', location: file, timeout: 120n });
@@ -84,7 +84,7 @@ test.each([
   expect(asked).toEqual([]);
 });
 
-test('what the runtime says is passed on', async () => {
+test('C39: what the runtime says is passed on', async () => {
   const details = 'unknown method CheckpointContainer for service runtime.v1.RuntimeService';
   const error = Object.assign(new Error(details), { code: status.UNIMPLEMENTED, details, metadata: Object(null) });
   const answer = await post('shop/web/main', async () => {

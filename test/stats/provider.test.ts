@@ -43,7 +43,7 @@ const read = (summary: Summary) => JSON.parse(JSON.stringify(summary));
 const keysOf = (value: object) => Object.keys(value).join(' ');
 const ZEROS = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
 
-test('a summary has the fields of a kubelet, in their order', async () => {
+test('C43: a summary has the fields of a kubelet, in their order', async () => {
   const { provider, layout } = await given();
   const { container } = await world.pod('a');
   world.procfs.set('/proc/77/net/dev', 'eth0: 1 1 2 0 0 0 0 0 3 1 4 0 0 0 0 0\n');
@@ -101,7 +101,7 @@ test.each(['v1', 'v2'] as const)('what cgroups say of cpu and memory, on %s', as
   expect(node.swap.swapAvailableBytes).toBe(0);
 });
 
-test('a limit that there is not leaves out what is available of it', async () => {
+test('C43: a limit that there is not leaves out what is available of it', async () => {
   const { provider } = await given();
   await world.pod('a', { 'memory.max': 'max\n' });
   const { pods } = read(await provider.whole(signal));
@@ -109,7 +109,7 @@ test('a limit that there is not leaves out what is available of it', async () =>
   expect(pods[0].swap).not.toHaveProperty('swapAvailableBytes');
 });
 
-test('what a pod takes on disk: layers, logs, its hosts file, and those of its volumes that are on the disk', async () => {
+test('C43: what a pod takes on disk: layers, logs, its hosts file, and those of its volumes that are on the disk', async () => {
   const local = { name: 'data', time: timeOf(0), usedBytes: 1_000_000, inodesUsed: 10 };
   const volumes = { all: [local, { ...local, name: 'memory' }], local: [local] };
   const { provider, layout } = await given('v2', { volumes: { of: () => volumes, refresh: async () => {} } });
@@ -139,7 +139,7 @@ test('what a pod takes on disk: layers, logs, its hosts file, and those of its v
   expect(node.runtime.containerFs).toEqual(node.runtime.imageFs);
 });
 
-test('of cpu and memory alone nothing else is told, and neither disk nor runtime are asked for more', async () => {
+test('C43: of cpu and memory alone nothing else is told, and neither disk nor runtime are asked for more', async () => {
   const { provider } = await given();
   await world.pod('a');
   const { summary, failure } = await provider.cpuAndMemory(signal);
@@ -155,7 +155,7 @@ test('of cpu and memory alone nothing else is told, and neither disk nor runtime
   expect([calls.has('listContainerStats'), calls.has('imageFsInfo')]).toEqual([false, false]);
 });
 
-test('without cgroups a pod is what the runtime says, or the sum of its containers', async () => {
+test('C43: without cgroups a pod is what the runtime says, or the sum of its containers', async () => {
   const { provider } = await given('v2', {}, { findCgroups: undefined });
   const { container } = await world.pod('a');
   await world.simulation.clock.advance(10_000);

@@ -3,7 +3,7 @@ import { Rates } from '../../stats/rates.ts';
 
 const used = (usedNs: number, at: number) => ({ usedNs, at });
 
-test('a rate is what a counter gained since the sample before', () => {
+test('C43: a rate is what a counter gained since the sample before', () => {
   const rates = new Rates();
   rates.begin(0);
   expect(rates.of('a', used(1_000_000_000, 0))).toBeUndefined();

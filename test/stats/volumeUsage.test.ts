@@ -76,7 +76,7 @@ function usage(pods: () => readonly Pod[], more: Partial<VolumeUsageParts> = {})
   return { volumes, asked, refresh };
 }
 
-test('a process of its own counts what a pod has in volumes of its own, and each has its file system beside it', async () => {
+test('C43: a process of its own counts what a pod has in volumes of its own, and each has its file system beside it', async () => {
   const pod = podOnDisk('a');
   const volumes = usage(() => [pod], { count: countTrees }).volumes;
   await volumes.refresh();
@@ -91,7 +91,7 @@ test('a process of its own counts what a pod has in volumes of its own, and each
   expect(all[0]?.usedBytes).toBeGreaterThanOrEqual(65_536);
 });
 
-test('nothing is counted until somebody asks; then again only what changes, once its time is over', async () => {
+test('C43: nothing is counted until somebody asks; then again only what changes, once its time is over', async () => {
   const pod = podOnDisk('a');
   const { volumes, asked, refresh } = usage(() => [pod]);
   expect([volumes.of(pod.metadata.uid).all, asked]).toEqual([[], []]);

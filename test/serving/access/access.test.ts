@@ -44,7 +44,7 @@ const forbidden = (user: string, verb: string, subresources: string) => ({
   text: `Forbidden (user=${user}, verb=${verb}, resource=nodes, subresource(s)=[${subresources}])\n`,
 });
 
-test('a token that the API server knows is let in to what its owner may do, and taken out of the request', async () => {
+test('C38: a token that the API server knows is let in to what its owner may do, and taken out of the request', async () => {
   const { admit } = access();
   const asked = asking('/metrics/cadvisor', { host: 'node', ...bearing('good-token') });
   const groups = ['monitoring', 'system:authenticated'];
@@ -64,7 +64,7 @@ test('a token that the API server knows is let in to what its owner may do, and 
   ]);
 });
 
-test('the subresources are asked for in order, until one is allowed', async () => {
+test('C38: the subresources are asked for in order, until one is allowed', async () => {
   const { admit } = access();
   expect(await admit(asking('/pods', bearing('good-token')))).toMatchObject({ isAdmitted: true });
   const subresources = reviewer.asked.slice(1).map(({ spec }) => spec.resourceAttributes.subresource);
@@ -77,7 +77,7 @@ test('the subresources are asked for in order, until one is allowed', async () =
   );
 });
 
-test('nobody is let in who offers nothing, or what nobody knows', async () => {
+test('C38: nobody is let in who offers nothing, or what nobody knows', async () => {
   const { admit, counts } = access();
   for (const headers of [{}, bearing('unknown'), { authorization: 'Basic YTpi' }, bearing('x'.repeat(40_000))])
     expect(await admit(asking('/healthz', headers))).toEqual(UNAUTHORIZED);
@@ -85,7 +85,7 @@ test('nobody is let in who offers nothing, or what nobody knows', async () => {
   expect(told).toEqual([]);
 });
 
-test('whoever offers nothing is nobody, where that is configured: whoever offers what is wrong is not', async () => {
+test('C38: whoever offers nothing is nobody, where that is configured: whoever offers what is wrong is not', async () => {
   reviewer.allowed = ({ user }) => user === 'system:anonymous';
   const { admit } = access({ authentication: { isAnonymousAllowed: true, webhook: { cacheMs: 1000 } } });
   expect(await admit(asking('/healthz'))).toEqual({
@@ -97,7 +97,7 @@ test('whoever offers nothing is nobody, where that is configured: whoever offers
   expect(await admit(asking('/healthz', bearing('other')))).toEqual(UNAUTHORIZED);
 });
 
-test('what the API server says of tokens holds for 2 minutes, good or bad', async () => {
+test('C38: what the API server says of tokens holds for 2 minutes, good or bad', async () => {
   const { admit, counts } = access({ authorization: { mode: 'AlwaysAllow' } });
   const ask = async (token: string) => (await admit(asking('/pods', bearing(token)))).isAdmitted;
   expect([await ask('good-token'), await ask('unknown')]).toEqual([true, false]);
@@ -110,7 +110,7 @@ test('what the API server says of tokens holds for 2 minutes, good or bad', asyn
   expect(counts().tokens).toEqual({ made: 4, cached: 2, shared: 0, failed: 0, underWay: 0, held: 2 });
 });
 
-test('what it says of access holds for 5 minutes where it allows, for 30 seconds where it denies', async () => {
+test('C38: what it says of access holds for 5 minutes where it allows, for 30 seconds where it denies', async () => {
   const { admit, counts } = access();
   const ask = async (method: string) => (await admit(asking('/metrics', bearing('good-token'), method))).isAdmitted;
   expect([await ask('GET'), await ask('POST')]).toEqual([true, false]);
@@ -124,7 +124,7 @@ test('what it says of access holds for 5 minutes where it allows, for 30 seconds
   expect(counts().access).toMatchObject({ made: 4, failed: 0 });
 });
 
-test('while the API server is away, what it has said goes on to hold; of all else nobody knows', async () => {
+test('C38: while the API server is away, what it has said goes on to hold; of all else nobody knows', async () => {
   const { admit, counts } = access();
   expect(await admit(asking('/metrics', bearing('good-token')))).toMatchObject({ isAdmitted: true });
   reviewer.isAway = true;

@@ -33,7 +33,7 @@ function certificateOf(subject: string): Buffer {
   return new X509Certificate(readFileSync(join(folder, 'crt'))).raw;
 }
 
-test('its common name is the user, its organizations are the groups, its digest tells it apart', () => {
+test('C38: its common name is the user, its organizations are the groups, its digest tells it apart', () => {
   const der = certificateOf('/O=system:nodes/O=two words/CN=system:node:node-1');
   expect(userOfCertificate(der)).toEqual({
     ...{ name: 'system:node:node-1', groups: ['system:nodes', 'two words'] },

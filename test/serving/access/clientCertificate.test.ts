@@ -77,7 +77,7 @@ const checking = (
   clock = new SettableClock(Date.now()),
 ) => new ClientCertificates(clock, authorities);
 
-test('whoever shows a good certificate is whom it names, whoever shows none is nobody', async () => {
+test('C38: whoever shows a good certificate is whom it names, whoever shows none is nobody', async () => {
   const certificates = checking();
   expect(certificates.userOf((await shown(['direct'])).own)).toMatchObject({ name: 'direct' });
   const { own } = await shown(['below', 'between']);
@@ -97,7 +97,7 @@ test.each([
   expect(() => certificates.userOf(own)).toThrow('its certificate was refused');
 });
 
-test('one that expires while its connection goes on is refused from then on', async () => {
+test('C38: one that expires while its connection goes on is refused from then on', async () => {
   const clock = new SettableClock(Date.now());
   const certificates = checking(() => byRoot, clock);
   const { own } = await shown(['direct']);

@@ -24,7 +24,7 @@ const offering = (token: string | Buffer) =>
   `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`;
 const asking = (protocols: string) => protocolToken({ ...WEBSOCKET, 'sec-websocket-protocol': protocols });
 
-test('a subprotocol of WebSocket bears a token, where another one stands beside it', () => {
+test('C38: a subprotocol of WebSocket bears a token, where another one stands beside it', () => {
   expect(asking(`v4.channel.k8s.io, ${offering('sesam öffne')}`)).toBe('sesam öffne');
   expect(asking('v4.channel.k8s.io')).toBeUndefined();
   expect(asking(`v4.channel.k8s.io,${offering('')}`)).toBeUndefined();

@@ -11,7 +11,7 @@ const bad: Check = {
 };
 const good: Check = { name: 'log', check: () => {} };
 
-test('all is well, with every check where that is asked for', async () => {
+test('C39: all is well, with every check where that is asked for', async () => {
   const { ask } = await listening({ routes: healthRoutes([PING, good]) });
   const text = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
   expect(await ask('/healthz')).toMatchObject({ code: 200, body: 'ok', headers: text });
@@ -21,7 +21,7 @@ test('all is well, with every check where that is asked for', async () => {
   expect(await ask('/healthz/none')).toMatchObject({ code: 404 });
 });
 
-test('what fails is told, but not why; that is for who asks for it alone', async () => {
+test('C39: what fails is told, but not why; that is for who asks for it alone', async () => {
   const { ask } = await listening({ routes: healthRoutes([PING, bad]) });
   expect(await ask('/healthz')).toMatchObject({
     ...{ code: 500, body: '[+]ping ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n' },

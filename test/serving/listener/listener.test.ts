@@ -8,7 +8,7 @@ import { byCertificate, client, echo, listening, other, server, stranger, TLS } 
 
 const checked = { access: () => ({ admit: byCertificate }) };
 
-test('who is admitted is answered; what is not routed is nobody’s secret', async () => {
+test('C39: who is admitted is answered; what is not routed is nobody’s secret', async () => {
   const { ask } = await listening(checked);
   expect(await ask('/pods?a=b', client)).toMatchObject({ code: 200, body: 'kubectl /pods?a=b' });
   const unauthorized = { code: 401, body: 'Unauthorized', headers: { 'content-type': 'text/plain; charset=utf-8' } };
@@ -36,7 +36,7 @@ test('who admits is told of each connection before its first request', async () 
   expect([greeted.size, errors]).toEqual([2, []]);
 });
 
-test('a path that leads elsewhere is answered by where, before anybody is asked who they are', async () => {
+test('C39: a path that leads elsewhere is answered by where, before anybody is asked who they are', async () => {
   const { ask } = await listening({ ...checked, routes: [echo('/logs'), echo('/pods')] });
   const at = async (path: string) => {
     const { code, headers } = await ask(path);
@@ -66,7 +66,7 @@ test('a route that fails is a 500, or a connection that is cut', async () => {
 });
 
 describe('TLS', () => {
-  test('is 1.2 or later, without ALPN, and asks for a certificate', async () => {
+  test('C38: is 1.2 or later, without ALPN, and asks for a certificate', async () => {
     const { connect } = await listening();
     expect((await connect()).getProtocol()).toBe('TLSv1.3');
     const older = await connect({ maxVersion: 'TLSv1.2', ALPNProtocols: ['h2', 'http/1.1'] });
@@ -105,7 +105,7 @@ describe('TLS', () => {
     expect(String(await once(held, 'data'))).toContain('200 OK');
   });
 
-  test('goes by other authorities of clients once they lie there, and cuts who is connected', async () => {
+  test('C38: goes by other authorities of clients once they lie there, and cuts who is connected', async () => {
     const { ask, connect, layAuthority, look } = await listening(checked);
     const held = await connect(client);
     const gone = once(held, 'close');
@@ -116,7 +116,7 @@ describe('TLS', () => {
     expect((await ask('/pods', stranger)).code).toBe(200);
   });
 
-  test('shakes no hands until a certificate that is awaited is there', async () => {
+  test('C38: shakes no hands until a certificate that is awaited is there', async () => {
     const { ask, lay, look } = await listening({ isAwaited: true, isCertificateThere: false });
     await expect(ask('/pods')).rejects.toThrow();
     lay(server);

@@ -18,7 +18,7 @@ const routes = [
   configzRoute(() => ({ kind: 'KubeletConfiguration' })),
 ];
 
-test('as text, not to be parsed', async () => {
+test('C39: as text, not to be parsed', async () => {
   const { ask } = await listening({ routes });
   const { body, headers } = await ask('/statusz');
   expect(headers['content-type']).toBe('text/plain; charset=utf-8');
@@ -28,7 +28,7 @@ test('as text, not to be parsed', async () => {
   expect((await ask('/flagz')).body).toMatch(/only\.\naddress: ::1\nv: 2\n$/);
 });
 
-test('as JSON only by its whole name', async () => {
+test('C39: as JSON only by its whole name', async () => {
   const { ask } = await listening({ routes });
   const accept = (text: string) => ({ headers: { accept: text } });
   const statusz = await ask('/statusz', accept('application/json;v=v1beta1;g=config.k8s.io;as=Statusz'));
@@ -41,7 +41,7 @@ test('as JSON only by its whole name', async () => {
   expect((await ask('/flagz', accept('application/json;v=v1beta1;g=config.k8s.io;as=Statusz'))).code).toBe(406);
 });
 
-test('the configuration, in its own field', async () => {
+test('C39: the configuration, in its own field', async () => {
   const { ask } = await listening({ routes });
   expect(await ask('/configz', { method: 'PUT' })).toMatchObject({
     ...{ code: 200, body: '{"kubeletconfig":{"kind":"KubeletConfiguration"}}' },

@@ -16,7 +16,7 @@ const told = (path: string, method = 'GET', accept?: string, among = paths): str
   return found.kind === 'fixed' ? `${found.answer.code} ${found.answer.headers?.allow ?? ''}`.trim() : 'nothing';
 };
 
-describe('a path', () => {
+describe('C39: a path', () => {
   test.each([
     ['/pods', '/pods'],
     ['/pods/', '/pods'],
@@ -80,7 +80,7 @@ describe('a path', () => {
   });
 });
 
-describe('a switch that is off', () => {
+describe('C39: a switch that is off', () => {
   const without = (off: object) => new Paths(routes, { ...ALL_ON, ...off });
 
   test.each([
@@ -95,14 +95,23 @@ describe('a switch that is off', () => {
 
   test('without debugging there are the others of a read-only port alone', () => {
     const plain = without({ debugging: false });
-    const open = ['/exec', '/pods', '/stats/', '/metrics', '/healthz', '/configz', '/checkpoint/a/b/c', '/statusz'];
+    const open = [
+      '/exec',
+      '/pods',
+      '/stats/summary',
+      '/metrics',
+      '/healthz',
+      '/configz',
+      '/checkpoint/a/b/c',
+      '/statusz',
+    ];
     expect(open.map((path) => told(path, 'GET', undefined, plain))).toEqual([
       ...['> /exec/', '/pods', '/stats', '/metrics', '/healthz', 'nothing', 'nothing', 'nothing'],
     ]);
   });
 });
 
-test('a path is cleaned as by Go', () => {
+test('C39: a path is cleaned as by Go', () => {
   const cleaned = ['//pods', '/a/../pods', '/./pods/', '/..', '/', '/a//b/', '/a/..//'].map(cleanPath);
   expect(cleaned).toEqual(['/pods', '/pods', '/pods/', '/', '/', '/a/b/', '/']);
 });

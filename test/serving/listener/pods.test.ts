@@ -11,7 +11,7 @@ const web = {
   spec: { containers: [{ name: 'main', image: 'example.com/web:1' }] },
 };
 
-test('none are null; those that run are there by what the node knows, and by what the runtime says', async () => {
+test('C39: none are null; those that run are there by what the node knows, and by what the runtime says', async () => {
   const node = await startSimulatedNode();
   atEnd(() => node.stop());
   const cri = inProcessCri(node.runtime);

@@ -16,7 +16,7 @@ const parts = (place: string) => ({
   now,
 });
 
-test('as a kubelet: with its authority in one file, for a year, and made once', async () => {
+test('C38: as a kubelet: with its authority in one file, for a year, and made once', async () => {
   const place = directory();
   const pair = await selfSignedPair(parts(place));
   const text = readFileSync(pair.certFile, 'utf8');

@@ -38,7 +38,7 @@ test.each([
   ['?limitBytes=4', 'one\n'],
   [`?limitBytes=32&timestamps=1`, `${stamp(0)} o`],
   ['?stream=All', 'one\nerr\npartof three\nfour\n'],
-])('the log with %s', async (query, text) => {
+])('C40: the log with %s', async (query, text) => {
   const served = await servedLogs();
   await served.write(LOG);
   const answer = await served.get(query);
@@ -70,7 +70,7 @@ test.each([
     400,
     'unable to return the given log stream: "Stdout". Please enable PodLogsQuerySplitStreams feature gate in kubelet',
   ],
-])('what cannot be asked: %s', async (query, status, text) => {
+])('C40: what cannot be asked: %s', async (query, status, text) => {
   const answer = await (await servedLogs()).get(query);
   expect(answer).toMatchObject({ status, text });
   expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
@@ -83,7 +83,7 @@ test.each([
   ['/containerLogs/default/web', '404: Page Not Found'],
   ['/containerLogs/default/web/main/more', '404: Page Not Found'],
   ['/containerLogs/default/web%zz/main', '404: Page Not Found'],
-])('what is not there: %s', async (path, text) => {
+])('C40: what is not there: %s', async (path, text) => {
   const { port } = await servedLogs();
   expect(await ask(port, path)).toMatchObject({ status: 404, text });
 });
@@ -96,7 +96,7 @@ test.each([
   [{ waiting: { reason: 'ContainerCreating' } }, '', `${named} is waiting to start: ContainerCreating`],
   [{ terminated: { exitCode: 1 } }, '', `${named} is terminated`],
   [{ running: {} }, '?previous=true', `previous terminated ${named} not found`],
-])('a container that is %j has no log%s', async (state, query, text) => {
+])('C40: a container that is %j has no log%s', async (state, query, text) => {
   const served = await servedLogs();
   served.told.state = state;
   const answer = await served.get(query);
@@ -104,14 +104,14 @@ test.each([
   expect(answer.headers).not.toHaveProperty('content-type');
 });
 
-test('a container that nothing is told of yet has no log', async () => {
+test('C40: a container that nothing is told of yet has no log', async () => {
   const { port, told } = await servedLogs();
   told.hasStatus = false;
   const text = 'container "first" in pod "web" is not available';
   expect(await ask(port, '/containerLogs/default/web/first')).toMatchObject({ status: 400, text });
 });
 
-test('one that waits to run again has the log of its last run', async () => {
+test('C40: one that waits to run again has the log of its last run', async () => {
   const served = await servedLogs();
   await served.write(LOG);
   served.told.state = { waiting: { reason: 'CrashLoopBackOff' } };
@@ -120,13 +120,13 @@ test('one that waits to run again has the log of its last run', async () => {
   expect(await served.get('?previous=1&tailLines=1')).toMatchObject({ status: 200, text: 'four\n' });
 });
 
-test('what goes wrong late is told as text', async () => {
+test('C40: what goes wrong late is told as text', async () => {
   const served = await servedLogs();
   served.told.runtime = new Error('gone');
   expect(await served.get()).toMatchObject({ status: 200, text: `unable to retrieve container logs for ${ID}` });
 });
 
-test('streams are told apart where the gate is on, and the headers wait for the second one', async () => {
+test('C40: streams are told apart where the gate is on, and the headers wait for the second one', async () => {
   const served = await servedLogs({ splitsStreams: true });
   await served.write(LOG);
   expect((await served.get('?stream=Stdout')).text).toBe('one\npartof three\nfour\n');
@@ -168,7 +168,7 @@ test('a line that has no end yet is told where it is not one of the last lines',
   expect((await served.get('?tailLines=9')).text).toBe('one\nerr\npartof three\nfou');
 });
 
-test('a link to another log is followed', async () => {
+test('C40: a link to another log is followed', async () => {
   const served = await servedLogs();
   await served.write(LOG);
   served.told.logPath = `${served.file}.link`;

@@ -22,7 +22,7 @@ const eventually = async (isSo: () => boolean) => {
   for (const limit = Date.now() + 10_000; !isSo(); await wait(5)) if (Date.now() > limit) throw new Error('never');
 };
 
-test('headers come at once, and lines once they are whole, until the container has ended', async () => {
+test('C40: headers come at once, and lines once they are whole, until the container has ended', async () => {
   const served = await servedLogs();
   await served.write('');
   const followed = await served.follow();
@@ -56,7 +56,7 @@ test('who follows is known until they or the container have gone; who reads is n
   await eventually(() => sessions.open.length === 0);
 });
 
-test('the last lines, and what comes then', async () => {
+test('C40: the last lines, and what comes then', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one') + line(1, 'two'));
   const [last, none] = [await served.follow('?follow=1&tailLines=1'), await served.follow('?follow=1&tailLines=0')];
@@ -65,7 +65,7 @@ test('the last lines, and what comes then', async () => {
   await Promise.all([last.until('two\nthree\n'), none.until('three\n')]);
 });
 
-test('it goes on in the file that is made in the place of the one that was rotated', async () => {
+test('C40: it goes on in the file that is made in the place of the one that was rotated', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one'));
   const followed = await served.follow();
@@ -103,7 +103,7 @@ test('a file that is gone is read on until there is another', async () => {
   await followed.until('one\ntwo\n');
 });
 
-test('a runtime that is away says nothing of the container; what else it says ends the log', async () => {
+test('C40: a runtime that is away says nothing of the container; what else it says ends the log', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one'));
   const followed = await served.follow();
@@ -134,7 +134,7 @@ test('a limit ends it', async () => {
   expect(await followed.end()).toBe('one\ntw');
 });
 
-test('a client that goes away leaves nothing open, and nobody asks the runtime any more', async () => {
+test('C40: a client that goes away leaves nothing open, and nobody asks the runtime any more', async () => {
   const served = await servedLogs();
   await served.write(line(0, 'one'));
   const all = await Promise.all(Array.from({ length: 20 }, () => served.follow()));

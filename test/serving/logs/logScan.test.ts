@@ -41,7 +41,7 @@ test.each([
     `${stamp(0)} ${stamp(1)} x\n`,
   ],
   ['no end', line(0, 'x').slice(0, -1), `${stamp(0)} x`],
-])('a line with %s', (_, log, text) => {
+])('C40: a line with %s', (_, log, text) => {
   expect(told(log, { timestamps: true })).toBe(text);
 });
 
@@ -55,13 +55,13 @@ test.each([
   '2026-05-04T24:00:00.123456789Z stdout F x\n',
   '2026-05-04T12:00:00.12345678aZ stdout F x\n',
   '{"log":"x\\n","stream":"stdout","time":"2026-05-04T12:00:00Z"}\n',
-])('a bad line later is left out: %j', (bad) => {
+])('C40: a bad line later is left out: %j', (bad) => {
   expect(told(line(0, 'one') + bad + line(1, 'two'))).toBe('one\ntwo\n');
   // It does not count, either.
   expect(told(line(0, 'one') + bad + line(1, 'two'), { lines: 2 })).toBe('one\ntwo\n');
 });
 
-test('the first line says what the log is', () => {
+test('C40: the first line says what the log is', () => {
   const unsupported = (line: string) => `failed to get parse function: unsupported log format: ${line}`;
   expect(() => told('nonsense "a"\n')).toThrow(unsupported('"nonsense \\"a\\"\\n"'));
   expect(() => told('[1]\n')).toThrow(unsupported('"[1]\\n"'));
@@ -69,7 +69,7 @@ test('the first line says what the log is', () => {
   expect(() => told('x'.repeat(1_000_000), {}, 32_768)).toThrow(unsupported(`"${'x'.repeat(256)}"`));
 });
 
-test('Docker’s lines', () => {
+test('C40: Docker’s lines', () => {
   const log = docker('one\n') + docker('tw') + docker('o\n', { stream: 'stderr' }) + line(0, 'bad') + docker('ü\n');
   expect(told(log)).toBe('one\ntwo\nü\n');
   const time = '2026-05-04T12:00:00.500000000Z';

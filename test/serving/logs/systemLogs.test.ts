@@ -35,7 +35,7 @@ const served = async (more: Partial<SystemLogsParts> = {}): Promise<number> => (
 const get = async (path: string, headers = {}) => ask(await served(), path, headers);
 const query = async (path: string, headers = {}) => ask(await served({ takesQueries: true }), `/logs/${path}`, headers);
 
-test('a directory is a page of links, whatever the names are', async () => {
+test('C39: a directory is a page of links, whatever the names are', async () => {
   for (const name of ['b.log', '<a>&"\'.log', 'a b?%.log', 'x:y', 'ü']) await writeFile(at(name), '');
   await writeFile(Buffer.concat([Buffer.from(`${at()}/`), Buffer.from([0xff])]), '');
   await symlink(at('pods'), at('link'));
@@ -110,7 +110,7 @@ test('what a client has is not sent again', async () => {
   expect(await get('/logs/a.log', since(999_000))).toMatchObject({ status: 200, text: 'abc' });
 });
 
-test('no path leaves the directory', async () => {
+test('C39: no path leaves the directory', async () => {
   await symlink('../secret', at('relative'));
   await symlink(join(folder, 'secret'), at('absolute'));
   await symlink(folder, at('up'));
@@ -173,7 +173,7 @@ test.each([
   if (text !== undefined) expect(answer.text).toBe(`${text}\n`);
 });
 
-test('a query of a file', async () => {
+test('C39: a query of a file', async () => {
   await writeFile(at('a.log'), 'abc');
   expect(await query('?query=/a.log')).toMatchObject({ status: 200, text: 'abc' });
   expect(await query('?query=./a.log')).toMatchObject({ status: 200, text: 'abc' });

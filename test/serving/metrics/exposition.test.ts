@@ -95,7 +95,7 @@ test('chunks are of about 64 KiB, and nothing is lost between them', () => {
   expect(chunks.join('').split('\n')).toHaveLength(100_003);
 });
 
-test('an answer has the headers of a kubelet', async () => {
+test('C42: an answer has the headers of a kubelet', async () => {
   const scraped = route('/metrics', (exchange) => answerMetrics(exchange, expositionChunks([MANY]), 1_700_000_000_900));
   const { ask } = await listening({ routes: [scraped] });
   const { headers, body } = await ask('/metrics');

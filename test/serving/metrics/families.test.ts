@@ -70,7 +70,7 @@ const listed = (lists: Readonly<Record<string, readonly unknown[]>>) =>
     ]),
   );
 
-test('every family of every path is as it is listed, and every one listed is there', async () => {
+test('C42: every family of every path is as it is listed, and every one listed is there', async () => {
   const { metrics, errors } = await busyNode();
   const of = async (path: keyof typeof metrics.paths) =>
     Object.fromEntries([...(await scraped(metrics.paths[path]))].map(([name, read]) => [name, described(read)]));

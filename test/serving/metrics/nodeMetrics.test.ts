@@ -6,7 +6,7 @@ import { boundPod, PODS } from '../../fakes/joinedNode.ts';
 import { containerWith, podRunning, podWith } from '../../fakes/pods.ts';
 import { countedNode, samplesOf, scraped } from './support/scraped.ts';
 
-test('a pod that starts, restarts, fails its probe and is removed', async () => {
+test('C42: a pod that starts, restarts, fails its probe and is removed', async () => {
   const { node, metrics, errors } = await countedNode({ runtime: { images: { anyPullable: true } } });
   const { all, probes } = metrics.paths;
   node.apply(
@@ -112,7 +112,7 @@ test('an agent that takes over pods neither starts them nor counts what ended be
   expect(after.get('kubelet_pod_worker_duration_seconds_count{operation_type="create"}')).toBe(undefined);
 });
 
-test('pods that come and go leave no series behind', async () => {
+test('C42: pods that come and go leave no series behind', async () => {
   const { node, metrics } = await countedNode();
   const lines = async () => {
     const families = [...(await scraped(metrics.paths.all)), ...(await scraped(metrics.paths.probes))];

@@ -20,7 +20,7 @@ test.each([
   expect(pathClass(target)).toBe(path);
 });
 
-test('however many paths and methods are asked for, there are few series', async () => {
+test('C42: however many paths and methods are asked for, there are few series', async () => {
   const registry = new Registry();
   const listen = servedRequests(registry)('readonly');
   for (let each = 0; each < 1_000; each += 1) listen({ method: `M${each}`, target: `/p${each}` })(2);

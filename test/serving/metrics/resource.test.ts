@@ -24,7 +24,7 @@ const textOf = (pods: readonly PodStats[], isComplete = true) => {
   return [...expositionChunks(resourceFamilies(summary, isComplete))].join('');
 };
 
-test('the text is that of a kubelet, to the byte', () => {
+test('C42: the text is that of a kubelet, to the byte', () => {
   const expected = readFileSync(join(import.meta.dirname, 'resource.txt'), 'utf8');
   expect(textOf([podCalled('vol', 'vols'), podCalled('portal', 'p')])).toBe(expected);
 });

@@ -30,7 +30,7 @@ async function servedMetrics() {
   };
 }
 
-test('by any method, as text of the format of Prometheus, with when the process began', async () => {
+test('C42: by any method, as text of the format of Prometheus, with when the process began', async () => {
   const { ask } = await servedMetrics();
   const { code, headers, body } = await ask('/metrics');
   expect(code).toBe(200);
@@ -82,7 +82,7 @@ test('requests are counted by class, the one that asks among those that are open
   expect(duration?.get(`kubelet_http_requests_duration_seconds_count${of('GET', 'other')}`)).toBe(1);
 });
 
-test('how the checks came out when somebody asked for all, until that is deleted', async () => {
+test('C42: how the checks came out when somebody asked for all, until that is deleted', async () => {
   const { ask, fail } = await servedMetrics();
   const told = async () => {
     const families = [...readFamilies((await ask('/metrics/slis')).body).values()];

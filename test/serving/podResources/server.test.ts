@@ -48,17 +48,17 @@ const podBytes = (name: string, containers: readonly string[]) =>
   bytes(1, bytes(1, name) + bytes(2, 'default') + containers.map((each) => bytes(3, bytes(1, each))).join(''));
 const asked = (name: string, namespace: string) => Buffer.from(bytes(1, name) + bytes(2, namespace), 'latin1');
 
-test('the pods that are active, with sidecars first, and without what is theirs alone', async () => {
+test('C44: the pods that are active, with sidecars first, and without what is theirs alone', async () => {
   expect(await call('/v1.PodResourcesLister/List')).toBe(podBytes('web', ['proxy', 'main']));
   pods = [];
   expect(await call('/v1.PodResourcesLister/List')).toBe('');
 });
 
-test('v1alpha1 has all pods and none of the sidecars', async () => {
+test('C44: v1alpha1 has all pods and none of the sidecars', async () => {
   expect(await call('/v1alpha1.PodResourcesLister/List')).toBe(podBytes('web', ['main']) + podBytes('over', ['main']));
 });
 
-test('one pod by its name, whatever else the request holds', async () => {
+test('C44: one pod by its name, whatever else the request holds', async () => {
   expect(await call('/v1.PodResourcesLister/Get', asked('over', 'default'))).toBe(podBytes('over', ['main']));
   const more = Buffer.concat([asked('web', 'default'), Buffer.from(bytes(9, 'new'), 'latin1')]);
   expect(await call('/v1.PodResourcesLister/Get', more)).toBe(podBytes('web', ['proxy', 'main']));
@@ -76,7 +76,7 @@ test('what is no request, or too long for one, and a method that is not there', 
   expect(await call('/v1.PodResourcesLister/Watch')).toMatch(/^UNIMPLEMENTED: /);
 });
 
-test('ten at once, and a hundred in a second', async () => {
+test('C44: ten at once, and a hundred in a second', async () => {
   const many = () => Promise.all(Array.from({ length: 15 }, () => call('/v1.PodResourcesLister/List')));
   const refused = (answers: readonly string[]) =>
     answers.filter((each) => each === 'RESOURCE_EXHAUSTED: rejected by rate limit').length;

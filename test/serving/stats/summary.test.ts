@@ -82,7 +82,7 @@ const BEGINNING = `{
        "total": 0,
 `;
 
-test('the text is laid out as that of a kubelet', async () => {
+test('C43: the text is laid out as that of a kubelet', async () => {
   const { ask, route } = await served();
   const { code, type, text } = await ask('/stats/summary');
   expect([code, type, text.slice(0, BEGINNING.length)]).toEqual([200, 'application/json', BEGINNING]);

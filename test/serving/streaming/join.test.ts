@@ -40,7 +40,7 @@ async function joinedPairs(signal = new AbortController().signal) {
   return { clock, client, near, runtime, over };
 }
 
-test('what a client has ended is ended for the runtime, which may still answer', async () => {
+test('C41: what a client has ended is ended for the runtime, which may still answer', async () => {
   const { client, runtime, over } = await joinedPairs();
   client.end('asked');
   expect(await text(runtime)).toBe('asked');
@@ -78,7 +78,7 @@ test('the last bytes of the runtime come to a client that takes its time', async
   await over;
 });
 
-test('a client that breaks off takes the side of the runtime with it at once', async () => {
+test('C41: a client that breaks off takes the side of the runtime with it at once', async () => {
   const { client, runtime, over } = await joinedPairs();
   const ended = once(runtime.resume(), 'end');
   client.resetAndDestroy();

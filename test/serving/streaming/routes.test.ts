@@ -110,7 +110,7 @@ function collector() {
   return { stream, text: text(stream) };
 }
 
-describe('refused in this order, by these words', () => {
+describe('C41: refused in this order, by these words', () => {
   const STREAMS = '?input=1&output=1&command=cat';
   test.each([
     ['no stream', '/exec/none/x/y', 400, 'you must specify at least 1 of stdin, stdout, stderr'],
@@ -190,7 +190,7 @@ describe('refused in this order, by these words', () => {
   });
 });
 
-test('a command has its exit code and its two outputs', async () => {
+test('C41: a command has its exit code and its two outputs', async () => {
   const { url, sessions } = await node();
   const [stdout, stderr] = [collector(), collector()];
   const path = '/exec/shop/web/u1/main?output=1&error=1&command=say&command=7';
@@ -199,7 +199,7 @@ test('a command has its exit code and its two outputs', async () => {
   await sessionsAre(0, sessions);
 });
 
-test('what is written into a command comes out of it, all of it', async () => {
+test('C41: what is written into a command comes out of it, all of it', async () => {
   const { url } = await node();
   const part = Buffer.alloc(1024 * 1024, 'x');
   const parts = 100;
@@ -210,7 +210,7 @@ test('what is written into a command comes out of it, all of it', async () => {
   expect(seen).toBe(parts * part.length);
 });
 
-test('100 sessions at once, each known; the end of the container ends them all', async () => {
+test('C41: 100 sessions at once, each known; the end of the container ends them all', async () => {
   const { url, sessions, runtime, container } = await node();
   const path = `${url}/exec/shop/web/main?input=1&output=1&command=cat`;
   const all = Array.from({ length: 100 }, () => command(path, { stdin: new PassThrough(), stdout: new PassThrough() }));
@@ -221,7 +221,7 @@ test('100 sessions at once, each known; the end of the container ends them all',
   await sessionsAre(0, sessions);
 });
 
-test('whoever attaches is let go when the container ends', async () => {
+test('C41: whoever attaches is let go when the container ends', async () => {
   const { url, runtime, container } = await node();
   const attached = command(`${url}/attach/shop/web/main?output=1`, { stdout: new PassThrough() });
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -237,7 +237,7 @@ test('a client that goes takes its session with it', async () => {
   await sessionsAre(0, sessions);
 });
 
-test('ports are forwarded, as many connections as are made', async () => {
+test('C41: ports are forwarded, as many connections as are made', async () => {
   const { url } = await node();
   const connection = await dial(`${url}/portForward/shop/web`, 'portforward.k8s.io');
   const open = (type: string, port: string, requestid: string) =>
@@ -265,14 +265,14 @@ test('a sandbox that is stopped has no ports', async () => {
   expect(await refusal(`${url}/portForward/shop/web`)).toMatchObject({ code: 500, said: 'pod not found ("web_shop")' });
 });
 
-test('a command that is run is answered with its outputs', async () => {
+test('C41: a command that is run is answered with its outputs', async () => {
   const { url } = await node();
   const told = await refusal(`${url}/run/shop/web/main?cmd=say+0`, {});
   expect(told).toEqual({ code: 200, said: 'out\nerr\n', type: 'application/json' });
   expect(await refusal(`${url}/run/shop/web/main?cmd=true`, {})).toEqual({ code: 200, said: '', type: undefined });
 });
 
-test('the runtime is told all that the client has sent but who that is, and its refusal is passed on', async () => {
+test('C41: the runtime is told all that the client has sent but who that is, and its refusal is passed on', async () => {
   const told = createServer((request, response) => {
     const { authorization = 'nobody', 'sec-websocket-protocol': protocols, 'x-mark': mark } = request.headers;
     response.writeHead(403).end(`${authorization} ${protocols} ${mark}`);

@@ -52,7 +52,7 @@ function rowOf(text: string, id: string): Readonly<Record<string, string>> {
 const LISTED = [...OF_CGROUPS, ...OF_MACHINE, ...OF_SCRAPE].filter(([name]) => !NOT_SERVED.has(name));
 const ROW = ['container', 'id', 'image', 'name', 'namespace', 'pod'];
 
-test('names, types and helps are those of the list, each once and in the order of their names', async () => {
+test('C42: names, types and helps are those of the list, each once and in the order of their names', async () => {
   const text = await scraped();
   const heads = Array.from(text.matchAll(/^# HELP (\S+) (.*)\n# TYPE (\S+) (\S+)$/gm), ([, name, help, , type]) => [
     name,
@@ -63,7 +63,7 @@ test('names, types and helps are those of the list, each once and in the order o
   expect(heads).toEqual(listed.toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1)));
 });
 
-test('labels are those of the list, in the order of their names; no series is there twice', async () => {
+test('C42: labels are those of the list, in the order of their names; no series is there twice', async () => {
   const text = await scraped();
   const listed = new Map([
     ...OF_CGROUPS.map(([name, , , ...labels]) => [name, [...ROW, ...labels]] as const),
@@ -161,7 +161,7 @@ test('a container: in seconds and bytes, at the time of its sample; what it is g
   });
 });
 
-test('without a quota there is nothing of it, before its first use no processor time; what v2 does not count is 0', async () => {
+test('C42: without a quota there is nothing of it, before its first use no processor time; what v2 does not count is 0', async () => {
   const { quotaUs, usageNs, ...cpu } = USAGE.cpu ?? {};
   const { kernel, failcnt, ...memory } = USAGE.memory ?? {};
   const { pressure, io, ...rest } = USAGE;
@@ -174,7 +174,7 @@ test('without a quota there is nothing of it, before its first use no processor 
   expect(row).toMatchObject({ container_threads: zero, container_threads_max: zero, container_processes: zero });
 });
 
-test('a network is that of the node and of sandboxes, disks are those of the node; its limits are what the host has', async () => {
+test('C42: a network is that of the node and of sandboxes, disks are those of the node; its limits are what the host has', async () => {
   const text = await scraped();
   const withNetwork = linesOf(text).filter(({ name }) => name === 'container_network_transmit_bytes_total');
   expect(withNetwork.map(({ labels, rest }) => [labels.id, labels.interface, rest])).toEqual([
