@@ -9,6 +9,7 @@ import { errorCode } from '../../host/files/fileErrors.ts';
 import { startLimit } from '../../host/limit.ts';
 import type { Upgrade } from '../exchange.ts';
 import { type Dispatched, dispatch } from './dispatch.ts';
+import { stopParsing } from './stopParsing.ts';
 
 /** Told of a request as it comes; the function that it gives is called once that is done with, after so many milliseconds. */
 export type RequestListener = (request: { readonly method: string; readonly target: string }) => (ms: number) => void;
@@ -168,6 +169,7 @@ class Served {
       connection.open === MOST_AT_A_TIME ||
       (connection.isOutdated && connection.open === 0)
     ) {
+      stopParsing(request.socket);
       request.socket.destroy();
       return;
     }
