@@ -12,6 +12,7 @@ import type { CgroupPlace } from '../pod/resources/cgroup.ts';
 import { Collector } from '../stats/collector.ts';
 import { countTrees } from '../stats/countTrees.ts';
 import { hostFacts } from '../stats/hostFacts.ts';
+import { impatient } from '../stats/impatient.ts';
 import { LogUsages } from '../stats/logUsages.ts';
 import { StatsProvider } from '../stats/provider.ts';
 import { VolumeUsage } from '../stats/volumeUsage.ts';
@@ -37,7 +38,8 @@ export interface NodeStats {
 
 /** Nothing is collected until somebody asks. */
 export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
-  const { config, agent, cri, clock, place, signal } = parts;
+  const { config, agent, clock, place, signal } = parts;
+  const cri = impatient(parts.cri, clock);
   const hierarchies = await readHierarchies().catch(() => []);
   const common = { clock, signal, pods: agent.pods };
   const collector = new Collector({

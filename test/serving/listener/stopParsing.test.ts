@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { Paths } from '../../../serving/listener/paths.ts';
 import { serve } from '../../../serving/listener/server.ts';
-import { ALL_ON, atEnd, route, server as pair } from './support/listening.ts';
+import { ALL_ON, atEnd, server as pair, route } from './support/listening.ts';
 
 const HOST = '127.0.0.1';
 /** The most that a connection may have open, and the one that it is cut for. */

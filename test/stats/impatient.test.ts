@@ -1,0 +1,62 @@
+/** How long whoever collects what is used waits for a runtime that hangs. */
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { impatient } from '../../stats/impatient.ts';
+import { StatsWorld } from './support.ts';
+
+let world: StatsWorld;
+
+beforeEach(async () => {
+  world = new StatsWorld();
+  await world.node();
+  await world.pod('a');
+});
+afterEach(() => world.close());
+
+const { signal } = new AbortController();
+
+/** A collector, and how long a sample of it takes, in milliseconds, while calls hang or not. */
+function collecting() {
+  const { simulation } = world;
+  const { clock, runtime, cri } = simulation;
+  const collector = world.collector({ cri: impatient(cri, clock) });
+  return {
+    clock,
+    took: async (hangs: boolean) => {
+      if (hangs)
+        for (const call of ['listPodSandbox', 'listContainers'] as const) runtime.faults.add({ call, hang: true });
+      const begunAt = clock.monotonic();
+      const { pods } = await clock.drive(collector.sample('everything', signal, 0));
+      expect(pods.map(({ name }) => name)).toEqual(['a']);
+      return clock.monotonic() - begunAt;
+    },
+  };
+}
+
+test('a call that was not answered in time is waited for a second only, until it is answered', async () => {
+  const { took } = collecting();
+  expect(await took(false)).toBe(0);
+  expect(await took(true)).toBe(5_000);
+  expect(await took(true)).toBe(1_000);
+  expect(await took(true)).toBe(1_000);
+  expect(await took(false)).toBe(0);
+  expect(await took(true)).toBe(5_000);
+});
+
+test('after half a minute it is waited for again, as it may only be slow', async () => {
+  const { took, clock } = collecting();
+  await took(false);
+  expect(await took(true)).toBe(5_000);
+  await clock.advance(28_000);
+  expect(await took(true)).toBe(1_000);
+  await clock.advance(1_000);
+  expect(await took(true)).toBe(5_000);
+});
+
+test('a call that fails at once does not count', async () => {
+  const { took } = collecting();
+  await took(false);
+  world.simulation.runtime.down();
+  expect(await took(false)).toBe(0);
+  world.simulation.runtime.restart();
+  expect(await took(true)).toBe(5_000);
+});
