@@ -24,14 +24,20 @@ export async function answerMetrics(
   response.writeHead(200, {
     'Content-Type': CONTENT_TYPE,
     'Process-Start-Time-Unix': String(Math.trunc(startedAt / 1_000)),
-    ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
+    ...(isCompressed ? { 'Content-Encoding': 'gzip' } : lengthOf(chunks)),
   });
   await writeAll(response, isCompressed ? compressed(chunks, signal) : buffers(chunks), signal);
   response.end();
 }
 
+/** Of a text that is there as a whole: its parts then need no heads of their own, which would have each part copied. */
+function lengthOf(chunks: Parameters<typeof buffers>[0]): { readonly 'Content-Length'?: number } {
+  if (!Array.isArray(chunks) || !chunks.every((chunk) => Buffer.isBuffer(chunk))) return {};
+  return { 'Content-Length': chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
+}
+
 async function* buffers(chunks: Iterable<string | Buffer> | AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) yield Buffer.from(chunk);
+  for await (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
 /** In the thread pool; whoever stops reading ends it. */

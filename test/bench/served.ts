@@ -90,13 +90,14 @@ export const tokenOf = async ({ rootDir }: AgentPlace): Promise<string> =>
   (await readFile(join(rootDir, 'statelet', 'server-token'), 'utf8')).trim();
 
 /** Asks for all that is scraped, one after the other. */
-export const scrape = (client: ServedClient): Promise<Got> => gotAll(SCRAPED.map((path) => () => client.got(path)));
+export const scrape = (client: ServedClient, paths = SCRAPED): Promise<Got> =>
+  gotAll(paths.map((path) => () => client.got(path)));
 
 /** Does something while a node is scraped as it is in a cluster. */
-export async function whileScraped<T>(client: ServedClient, act: () => Promise<T>): Promise<T> {
-  let last: Promise<unknown> = scrape(client);
+export async function whileScraped<T>(client: ServedClient, act: () => Promise<T>, paths = SCRAPED): Promise<T> {
+  let last: Promise<unknown> = scrape(client, paths);
   const timer = setInterval(() => {
-    last = scrape(client);
+    last = scrape(client, paths);
     last.catch(() => {});
   }, SCRAPE_MS);
   try {

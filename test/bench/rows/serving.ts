@@ -36,6 +36,8 @@ const SPARSE_BYTES = 10 * 1024 * MIB;
 /** What starting many pods leaves to do is over after this time. */
 const CALM_MS = 5_000;
 const SETTLE_MS = 300;
+/** Of so many starts some have a scrape beside them. */
+const IN_A_ROW = 10;
 
 interface Served {
   readonly node: BenchNode;
@@ -172,7 +174,8 @@ async function scrapes(parts: Served, seconds: number): Promise<Figure[]> {
   }
   const without = await shareOf(daemon.pid, seconds);
   const scrapedSeconds = Math.max(seconds, 4 * (SCRAPE_MS / 1_000));
-  const share = await whileScraped(client, () => shareOf(daemon.pid, scrapedSeconds));
+  const share = (paths?: string[]) => whileScraped(client, () => shareOf(daemon.pid, scrapedSeconds), paths);
+  const [summary, all] = [await share(['/stats/summary']), await share()];
   await endPods(node, names, pods);
   const [ms, floor] = [scraped.map((each) => each.ms), stored.map((each) => each.ms)];
   const kib = median(scraped.map(({ bytes }) => bytes)) / 1024;
@@ -183,8 +186,8 @@ async function scrapes(parts: Served, seconds: number): Promise<Figure[]> {
       detail: `${PODS} pods, ${kib.toFixed(0)} KiB: ${milliseconds(ms)}; stored ${milliseconds(floor)}`,
     },
     {
-      ...{ row, name: 'all scrapes every 15 s: CPU, of one core', value: share - without, unit: '%', goal: 1 },
-      detail: `${PODS} pods: ${share.toFixed(2)} %; without ${without.toFixed(2)} %`,
+      ...{ row, name: 'the summary every 15 s: CPU, of one core', value: summary - without, unit: '%', goal: 1 },
+      detail: `${PODS} pods: ${summary.toFixed(2)} %; all scrapes ${all.toFixed(2)} %; without ${without.toFixed(2)} %`,
     },
   ];
 }
@@ -201,33 +204,43 @@ async function beside({ node, daemon, client, repeats }: Served): Promise<Figure
   };
   const [alone, busy]: [number[], number[]] = [[], []];
   for (let index = 0; index < WARM; index += 1) await start(`beside-warm-${index}`);
-  for (let index = 0; index < repeats; index += 1) {
-    alone.push(await start(`alone-${index}`));
+  const startBeside = async (name: string) => {
     const end = await busyClients(client);
-    busy.push(await start(`beside-${index}`));
-    await end();
+    busy.push(await start(name));
+    end();
+  };
+  for (let at = 0; at < repeats; at += IN_A_ROW) {
+    const names = namesFor(`turn-${at}`, Math.min(IN_A_ROW, repeats - at));
+    for (const name of names) alone.push(await start(`${name}-alone`));
+    await whileScraped(client, async () => {
+      for (const name of names) await startBeside(name);
+    });
   }
   await endPods(node, ['besides'], pods);
   return {
-    ...{ row, name: 'one pod beside a scrape a second, a command and a followed log', unit: '×', goal: 1.05 },
+    ...{ row, name: 'one pod beside scrapes every 15 s, a command and a followed log', unit: '×', goal: 1.05 },
     value: median(busy.map((ms, index) => ms / (alone[index] ?? Number.NaN))),
     detail: `${milliseconds(busy)}; alone ${milliseconds(alone)}`,
   };
 }
 
-const TALKS = ['sh', '-c', 'while sleep 0.1; do echo; done'].map((word) => `command=${encodeURIComponent(word)}`);
+const ECHOES = ['sh', '-c', 'while read line; do echo $line; done'].map(
+  (word) => `command=${encodeURIComponent(word)}`,
+);
+/** Something for the command's stdin, as the channel's number and the bytes. */
+const SAID = Buffer.from([0, ...Buffer.from('said\n')]);
+const SAY_MS = 100;
+/** What starting the session has left to do is over after this time. */
+const STEADY_MS = 1_000;
 
-async function busyClients(client: ServedClient): Promise<() => Promise<void>> {
-  const session = await client.running(`${pathOf('exec', 'besides')}?${TALKS.join('&')}&output=1`);
+async function busyClients(client: ServedClient): Promise<() => void> {
+  const session = await client.running(`${pathOf('exec', 'besides')}?${ECHOES.join('&')}&input=1&output=1`);
   const log = await client.followed(`${pathOf('containerLogs', 'besides')}?follow=true`);
   log.on('error', () => {}).resume();
-  let last: Promise<unknown> = scrape(client);
-  const timer = setInterval(() => {
-    last = scrape(client);
-  }, 1_000);
-  return async () => {
+  const timer = setInterval(() => session.send(SAID), SAY_MS);
+  await pause(STEADY_MS);
+  return () => {
     clearInterval(timer);
-    await last;
     log.destroy();
     session.terminate();
   };
