@@ -5,6 +5,7 @@ import { LogChanges, type Pause } from '../../host/logs/logChanges.ts';
 import { isReplaced, type LogFile, openLog } from './logFile.ts';
 import { LogScan, type ScanOptions } from './logScan.ts';
 import { tailStart } from './logTail.ts';
+import { Rooms } from './rooms.ts';
 
 export interface LogSource {
   /** Where the runtime says that it writes the log. */
@@ -34,6 +35,9 @@ const AHEAD = 256 * 1_024;
 const HOLD_MS = 100;
 
 const NOTHING: Buffer = Buffer.alloc(0);
+const BLOCKS = new Rooms(BLOCK, 8);
+/** Beyond these readers, each takes block after block. */
+const AHEADS = new Rooms(AHEAD, 4);
 
 /**
  * The text of a log in parts, each to be used before the next one is asked for; throws with a kubelet's words. Files that
@@ -56,10 +60,11 @@ class Reading {
   #at = 0;
   /** What is known of the file from there on. */
   #ahead = NOTHING;
-  /** Where it is read to: making room anew for each read takes as long as the read. */
-  #room = NOTHING;
+  /** Where it is, if it is more than a block. */
+  #room: Buffer | undefined;
   #hasMore = false;
-  #isHeld = false;
+  #isReading = false;
+  #isOverdue = false;
   /** Whether the last block was empty. */
   #wasEnd = false;
 
@@ -70,7 +75,10 @@ class Reading {
     this.#scan = new LogScan({ ...options, lines: options.follow ? undefined : options.tailLines });
   }
 
-  close = (): Promise<void> => this.#file.handle.close();
+  close(): Promise<void> {
+    this.#giveAhead();
+    return this.#file.handle.close();
+  }
 
   async *text(): AsyncGenerator<Buffer> {
     const { tailLines, follow, signal } = this.#options;
@@ -86,35 +94,68 @@ class Reading {
   async *#toEnd(to = Infinity): AsyncGenerator<Buffer> {
     if (this.#isOver()) return;
     while (this.#at < to) {
-      const text = this.#scan.take(await this.#block(to));
+      const text = await this.#nextText(to);
       if (text !== undefined) yield text;
       if (this.#isOver() || this.#wasEnd) return;
     }
   }
 
-  async #block(to: number): Promise<Buffer> {
-    if (this.#ahead.length === 0) await this.#readAhead(to - this.#at);
-    const block = this.#ahead.subarray(0, BLOCK);
-    this.#ahead = block.length < this.#ahead.length ? this.#ahead.subarray(block.length) : NOTHING;
-    this.#at += block.length;
-    this.#wasEnd = block.length === 0;
-    return block;
+  async #nextText(to: number): Promise<Buffer | undefined> {
+    if (this.#ahead.length > 0) return this.#take(to);
+    const room = (this.#hasMore ? this.#takeAhead() : undefined) ?? BLOCKS.take();
+    try {
+      await this.#read(room, to - this.#at);
+      return this.#take(to);
+    } finally {
+      if (room !== this.#room) {
+        this.#ahead = NOTHING;
+        BLOCKS.give(room);
+      } else if (this.#isOverdue) this.#giveAhead();
+    }
   }
 
-  async #readAhead(most: number): Promise<void> {
-    const length = Math.min(this.#hasMore ? AHEAD : BLOCK, most);
-    const room = this.#room.length < length ? Buffer.allocUnsafe(length) : this.#room;
-    this.#room = room;
-    const { bytesRead } = await this.#file.handle.read(room, 0, length, this.#at);
-    this.#hasMore = bytesRead === length;
-    this.#ahead = room.subarray(0, bytesRead);
-    if (this.#isHeld) return;
-    this.#isHeld = true;
-    void this.#options.pause(HOLD_MS, this.#options.signal).finally(() => {
-      this.#isHeld = false;
-      this.#ahead = NOTHING;
-      this.#room = NOTHING;
-    });
+  #take(to: number): Buffer | undefined {
+    const block = this.#ahead.subarray(0, Math.min(BLOCK, to - this.#at));
+    this.#ahead = this.#ahead.subarray(block.length);
+    this.#at += block.length;
+    this.#wasEnd = block.length === 0;
+    return this.#scan.take(block);
+  }
+
+  async #read(room: Buffer, most: number): Promise<void> {
+    const length = Math.min(room.length, most);
+    this.#isReading = true;
+    try {
+      const { bytesRead } = await this.#file.handle.read(room, 0, length, this.#at);
+      this.#hasMore = bytesRead === length;
+      this.#ahead = room.subarray(0, bytesRead);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  /** Undefined: others read ahead. */
+  #takeAhead(): Buffer | undefined {
+    if (this.#room !== undefined) return this.#room;
+    this.#room = AHEADS.takeKept();
+    if (this.#room !== undefined) void this.#hold();
+    return this.#room;
+  }
+
+  async #hold(): Promise<void> {
+    const { pause, signal } = this.#options;
+    await pause(HOLD_MS, signal);
+    // What is being read to is nobody else's yet.
+    if (this.#isReading) this.#isOverdue = true;
+    else this.#giveAhead();
+  }
+
+  #giveAhead(): void {
+    if (this.#room === undefined) return;
+    AHEADS.give(this.#room);
+    this.#room = undefined;
+    this.#isOverdue = false;
+    this.#ahead = NOTHING;
   }
 
   async *#follow({ isRunning }: Following): AsyncGenerator<Buffer> {

@@ -45,3 +45,18 @@ test('who reads slowly has no more of the log held than the part that is being s
   expect(await next()).not.toContain('a');
   await end();
 });
+
+test('of many who read slowly only some are read ahead for, and they get the same', async () => {
+  const readers = await Promise.all(Array.from({ length: 6 }, () => readSlowly()));
+  for (const { next } of readers) for (let part = 0; part < 3; part += 1) await next();
+  const isHeld = readers.map(({ over }) => over.length);
+  expect(isHeld).toEqual([1, 1, 1, 1, 0, 0]);
+  for (const { next, end } of readers) {
+    expect(await next()).toMatch(/^a+$/m);
+    await end();
+  }
+  const later = await readSlowly();
+  for (let part = 0; part < 3; part += 1) await later.next();
+  expect(later.over).toHaveLength(1);
+  await later.end();
+});
