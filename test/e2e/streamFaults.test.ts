@@ -24,22 +24,23 @@ const kubectl = new Kubectl('sid', { kubeconfig, directory: node.directory });
 
 /** Says its lines one after the other, some 100 KiB a second. */
 const COUNTS = `i=0; while :; do i=$((i+1)); echo "$i ${'x'.repeat(200)}"; [ $((i % 50)) = 0 ] && sleep 0.1; done`;
-const EXEC = '/exec/default/busy/main';
+/** A hundred commands in one container are too much for what stands between it and the runtime. */
+const BUSY = ['busy', 'busy-1', 'busy-2', 'busy-3'];
+const EACH = 25;
+/** So many commands are started at a time in a container. */
+const AT_A_TIME = 5;
 
 beforeAll(async () => {
   await cluster.addNamespace('made');
   const spec = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
-  for (const [name, script] of [
-    ['busy', steadily()],
-    ['counting', COUNTS],
-  ] as const)
+  const scripts = new Map([...BUSY, 'flooding'].map((name) => [name, steadily()]));
+  for (const [name, script] of scripts.set('counting', COUNTS))
     await server.ask(
       'POST',
       '/api/v1/namespaces/default/pods',
       JSON.parse(JSON.stringify(podManifest(name, [shell('main', script)], spec))),
     );
-  for (const name of ['busy', 'counting'])
-    await kubectl.run('wait', '--for=condition=Ready', '--timeout=50s', `pod/${name}`);
+  for (const name of scripts.keys()) await kubectl.run('wait', '--for=condition=Ready', '--timeout=50s', `pod/${name}`);
 });
 
 /** Where the node's API is, and who may everything there. */
@@ -64,8 +65,8 @@ async function asked(at: Place, path: string) {
 }
 
 /** A command by a WebSocket of its own. */
-async function command({ host, port, ...shown }: Place, query: string): Promise<WebSocket> {
-  const socket = new WebSocket(`wss://${host}:${port}${EXEC}?${query}`, ['v4.channel.k8s.io'], shown);
+async function command({ host, port, ...shown }: Place, query: string, pod = 'busy'): Promise<WebSocket> {
+  const socket = new WebSocket(`wss://${host}:${port}/exec/default/${pod}/main?${query}`, ['v4.channel.k8s.io'], shown);
   await once(socket, 'open');
   return socket;
 }
@@ -76,9 +77,22 @@ async function memory(): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
 }
 
-/** How many processes of this name are in the container. */
-const processes = async (name: string) => {
-  const listed = await kubectl.run('exec', 'busy', '--', 'ps', '-o', 'comm');
+/** So many of them in each of the busy pods. */
+async function commands(at: Place, query: string): Promise<WebSocket[]> {
+  const inEach = BUSY.map(async (pod) => {
+    const all: WebSocket[] = [];
+    while (all.length < EACH) {
+      const some = Array.from({ length: AT_A_TIME }, () => command(at, query, pod));
+      all.push(...(await Promise.all(some)));
+    }
+    return all;
+  });
+  return (await Promise.all(inEach)).flat();
+}
+
+/** How many processes of this name are in the container of a pod. */
+const processes = async (name: string, pod = 'busy') => {
+  const listed = await kubectl.run('exec', pod, '--', 'ps', '-o', 'comm');
   return listed.split('\n').filter((each) => each === name).length;
 };
 
@@ -99,10 +113,14 @@ async function straight(...cmd: readonly string[]): Promise<void> {
   }
 }
 
+/** More than all that stands between a command and its client holds. */
+const FLOOD = ['head', '-c', '50000000', '/dev/zero'].map((word) => `command=${encodeURIComponent(word)}`).join('&');
+
 test('a hundred sessions go on at once, in little memory; of killed clients nothing is left', async () => {
   const at = await place();
   const before = await memory();
-  const echoing = await Promise.all(Array.from({ length: 100 }, () => command(at, 'input=1&output=1&command=cat')));
+  const echoing = await commands(at, 'input=1&output=1&command=cat');
+  expect(echoing).toHaveLength(100);
   const sent = Buffer.concat([Buffer.of(0), Buffer.from('here and back\n')]);
   const back = echoing.map(async (socket) => {
     for (;;) {
@@ -112,21 +130,26 @@ test('a hundred sessions go on at once, in little memory; of killed clients noth
   });
   for (const socket of echoing) socket.send(sent);
   expect(new Set(await Promise.all(back))).toEqual(new Set(['here and back\n']));
-  expect(await processes('cat')).toBe(100);
+  for (const pod of BUSY) expect(await processes('cat', pod)).toBe(EACH);
   // Nobody reads what these say.
-  const flooding = await Promise.all(Array.from({ length: 10 }, () => command(at, 'output=1&command=yes')));
+  const flooding = await Promise.all(Array.from({ length: 10 }, () => command(at, `output=1&${FLOOD}`, 'flooding')));
   for (const socket of flooding) socket.pause();
   expect((await asked(at, '/healthz')).body).toBe('ok');
   const during = await memory();
   expect(during - before).toBeLessThan(120);
   for (const socket of [...echoing, ...flooding]) socket.terminate();
-  await eventually('no command is left that reads', async () => (await processes('cat')) === 0);
-  // What only writes is left as it is of a client of the runtime itself: nobody has told it to end.
-  const left = await processes('yes');
-  await straight('yes');
-  expect(left).toBe(flooding.length);
-  expect(await processes('yes')).toBe(left + 1);
+  for (const pod of BUSY)
+    await eventually('no command is left that reads', async () => (await processes('cat', pod)) === 0);
 }, 120_000);
+
+test('a command that only writes is left as it is of a client of the runtime itself: nobody has told it to end', async () => {
+  const query = ['watch', 'true'].map((word) => `command=${word}`).join('&');
+  const socket = await command(await place(), `output=1&${query}`);
+  await once(socket, 'message');
+  socket.terminate();
+  await straight('watch', 'true');
+  expect(await processes('watch')).toBe(2);
+}, 60_000);
 
 test('a kubectl that is killed ends its command that reads', async () => {
   const child = kubectl.start(['exec', '-i', 'busy', '--', 'cat']);
@@ -208,7 +231,7 @@ test('a runtime that is killed ends its sessions; once it is back there are new 
   process.kill(pid, 'SIGKILL');
   expect((await once(session, 'close'))[0]).not.toBe(0);
   const at = await place();
-  const { code, body } = await asked(at, `${EXEC}?output=1&command=true`);
+  const { code, body } = await asked(at, '/exec/default/busy/main?output=1&command=true');
   // It may be back already.
   if (!body.startsWith('Upgrade'))
     expect([code, body]).toEqual([500, expect.stringMatching(/rpc error: code = Unavailable/)]);
