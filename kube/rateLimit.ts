@@ -33,6 +33,13 @@ export class RateLimit {
     return this.#tokens >= 0 ? 0 : Math.ceil((-this.#tokens * SECOND_MS) / qps);
   }
 
+  /** Whether the next request may be made at once; if not, it does not count. */
+  takeNow(): boolean {
+    if (this.take() === 0) return true;
+    this.giveBack();
+    return false;
+  }
+
   /** What was taken is not made: nobody has to wait for it. */
   giveBack(): void {
     this.#tokens += 1;

@@ -232,7 +232,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/cri/simulated/crictl.test.ts': { 'cri/simulated': 'info stats' },
   'test/cri/simulated/command.test.ts': { 'cri/simulated': 'shell shellScript shellTokens' },
-  'test/serving/podResources/server.test.ts': { 'serving/podResources': 'bucket messages' },
+  'test/serving/podResources/server.test.ts': { 'serving/podResources': 'messages' },
   'test/serving/debug/profiles.test.ts': { 'serving/debug': 'recordings' },
   'test/serving/streaming/routes.test.ts': {
     'cri/simulated': 'servedCommand servedPorts streamingServer',

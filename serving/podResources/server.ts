@@ -4,10 +4,10 @@
  */
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
 import type { Clock } from '../../actors/clock.ts';
+import { RateLimit } from '../../kube/rateLimit.ts';
 import { isSidecar } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { nonTerminated } from '../../pod/node/nodeUse.ts';
-import { Bucket } from './bucket.ts';
 import { decodePodAsked, encodeNothing, encodePods, type PodAsked, type PodResources } from './messages.ts';
 
 export interface PodResourcesParts {
@@ -18,15 +18,15 @@ export interface PodResourcesParts {
 /** No request is longer than two names. */
 const LONGEST_REQUEST = 4_096;
 /** Those of a kubelet (`constants.go` there). */
-const [QPS, BURST] = [100, 10];
+const RATE = { qps: 100, burst: 10 };
 
 /** Listens at the path, where nothing may lie; rejects where it cannot. */
 export async function listenPodResources(path: string, parts: PodResourcesParts): Promise<{ close(): Promise<void> }> {
   const server = new Server({ 'grpc.max_receive_message_length': LONGEST_REQUEST });
-  const bucket = new Bucket({ clock: parts.clock, perSecond: QPS, burst: BURST });
+  const limit = new RateLimit(RATE, parts.clock);
   const unary = <Request>(answer: (request: Request) => Buffer): handleUnaryCall<Request, Buffer> => {
     return ({ request }, done) => {
-      if (!bucket.take()) done({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
+      if (!limit.takeNow()) done({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
       else answered(() => answer(request), done);
     };
   };
