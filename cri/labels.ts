@@ -1,10 +1,16 @@
 /** The names that a kubelet writes on sandboxes and containers; log collectors, crictl and cAdvisor read them. */
+import { lookUp } from '../pod/lookUp.ts';
+import type { Container } from './generated/runtime.ts';
 
 /** On sandboxes and on containers: whose they are. A sandbox without the uid is nobody's business here. */
 export const POD_NAME_LABEL = 'io.kubernetes.pod.name';
 export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
+
+/** What a container is called in its pod; where no label says so, as the runtime calls it. */
+export const containerNameOf = ({ labels, metadata }: Pick<Container, 'labels' | 'metadata'>): string =>
+  lookUp(labels, CONTAINER_NAME_LABEL) ?? metadata?.name ?? '';
 
 /** Annotations of containers: what must be known of one when its pod is not. */
 export const CONTAINER_HASH = 'io.kubernetes.container.hash';

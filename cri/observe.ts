@@ -16,8 +16,8 @@ import {
 } from './generated/runtime.ts';
 import {
   CONTAINER_HASH,
-  CONTAINER_NAME_LABEL,
   CONTAINER_PORTS,
+  containerNameOf,
   OWNER,
   POD_GRACE_PERIOD,
   POD_NAME_LABEL,
@@ -139,7 +139,7 @@ function commonOf(container: Container | ContainerStatus, sandboxId: string): Ob
     id,
     sandboxId,
     podUid,
-    name: labels[CONTAINER_NAME_LABEL] ?? metadata?.name ?? '',
+    name: containerNameOf(container),
     attempt: metadata?.attempt ?? 0,
     state: stateOf(container.state),
     createdAt: milliseconds(container.createdAt),

@@ -6,6 +6,7 @@ import { type Disk, type LocalFileSystem, parseDiskStats, parseFileSystems } fro
 import { fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
 import { bootTime, memoryTotals } from '../host/usage/hostFacts.ts';
 import { parseProcessors } from '../host/usage/processors.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import type { HostSeen } from '../serving/metrics/cadvisor/cadvisor.ts';
 import type { DiskUsage } from '../serving/metrics/cadvisor/row.ts';
 import { hostIdentity } from './hostIdentity.ts';
@@ -79,7 +80,7 @@ async function disksOf(
 async function askPauseImage(cri: Pick<Cri, 'status'>, signal: AbortSignal): Promise<string> {
   try {
     const { info } = await cri.status({ verbose: true }, { signal, timeoutMs: CALL_MS });
-    const config: unknown = JSON.parse(new Map(Object.entries(info)).get('config') ?? '{}');
+    const config: unknown = JSON.parse(lookUp(info, 'config') ?? '{}');
     if (typeof config !== 'object' || config === null || !('sandboxImage' in config)) return '';
     return typeof config.sandboxImage === 'string' ? config.sandboxImage : '';
   } catch {

@@ -1,7 +1,7 @@
 /** What runs on the node, as far as its samples have to know it. */
 import type { Cri } from '../cri/calls.ts';
 import { ContainerState, PodSandboxState } from '../cri/generated/runtime.ts';
-import { CONTAINER_NAME_LABEL } from '../cri/labels.ts';
+import { containerNameOf } from '../cri/labels.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 
 export interface RunningContainer {
@@ -19,7 +19,7 @@ export interface RunningPod {
   readonly namespace: string;
   readonly sandboxId: string;
   readonly attempt: number;
-  /** Milliseconds since the epoch. */
+  /** Of its sandbox, in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly containers: readonly RunningContainer[];
 }
@@ -47,7 +47,7 @@ export async function runningPods(
     const { uid, name, namespace, attempt } = metadata;
     const own = (inSandbox.get(id) ?? []).map((container) => ({
       id: container.id,
-      name: new Map(Object.entries(container.labels)).get(CONTAINER_NAME_LABEL) ?? container.metadata?.name ?? '',
+      name: containerNameOf(container),
       image: container.image?.userSpecifiedImage || container.image?.image || '',
       attempt: container.metadata?.attempt ?? 0,
       createdAt: milliseconds(container.createdAt),

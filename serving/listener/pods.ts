@@ -3,9 +3,10 @@ import type { ServerResponse } from 'node:http';
 import type { Cri } from '../../cri/calls.ts';
 import type * as wire from '../../cri/generated/runtime.ts';
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime.ts';
-import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
+import { containerNameOf, POD_UID_LABEL } from '../../cri/labels.ts';
 import { startLimit } from '../../host/limit.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import { sendJson } from '../answers.ts';
 import type { Route } from '../exchange.ts';
 
@@ -50,7 +51,7 @@ export const runningPodsRoute = ({ cri, limitMs }: Omit<PodsParts, 'pods'>): Rou
 
 /** One for each UID; its containers by the UID that they name, wherever they run. */
 function runningPods(sandboxes: readonly wire.PodSandbox[], containers: readonly wire.Container[]) {
-  const byPod = Map.groupBy(containers, ({ labels }) => new Map(Object.entries(labels)).get(POD_UID_LABEL) ?? '');
+  const byPod = Map.groupBy(containers, ({ labels }) => lookUp(labels, POD_UID_LABEL) ?? '');
   const pods = new Map(sandboxes.flatMap(({ metadata }) => (metadata ? [[metadata.uid, metadata] as const] : [])));
   return [...pods.values()].map(({ name, namespace, uid }) => ({
     metadata: { name, namespace, uid },
@@ -59,9 +60,9 @@ function runningPods(sandboxes: readonly wire.PodSandbox[], containers: readonly
   }));
 }
 
-const runningContainer = ({ labels, metadata, image, imageRef }: wire.Container) => ({
-  name: new Map(Object.entries(labels)).get(CONTAINER_NAME_LABEL) ?? metadata?.name ?? '',
-  image: imageRef || image?.image || '',
+const runningContainer = (container: wire.Container) => ({
+  name: containerNameOf(container),
+  image: container.imageRef || container.image?.image || '',
   resources: {},
 });
 
