@@ -2,6 +2,7 @@
 import type { CgroupUsage } from '../host/cgroup/usage/cgroupUsage.ts';
 import type { InterfaceUsage } from '../host/usage/netDev.ts';
 import type { RuntimeUsage } from './criUsage.ts';
+import type { RunningContainer, RunningPod } from './runtimeLists.ts';
 
 /** What is asked for: what cAdvisor's metrics and the summary need, or only what costs least. */
 export type SampleKind = 'everything' | 'cpuAndMemory';
@@ -14,27 +15,14 @@ export interface CgroupSample {
   readonly nanoCores?: number | undefined;
 }
 
-export interface ContainerSample {
-  readonly id: string;
-  readonly name: string;
-  readonly image: string;
-  readonly attempt: number;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
+export interface ContainerSample extends RunningContainer {
   /** Absent: it has none that this process sees. */
   readonly cgroup?: CgroupSample | undefined;
   /** What the runtime says of it, where it has no cgroup. */
   readonly runtime?: RuntimeUsage | undefined;
 }
 
-export interface PodSample {
-  readonly uid: string;
-  readonly name: string;
-  readonly namespace: string;
-  readonly sandboxId: string;
-  readonly attempt: number;
-  /** Of its sandbox, in milliseconds since the epoch. */
-  readonly createdAt: number;
+export interface PodSample extends RunningPod {
   readonly cgroup?: CgroupSample | undefined;
   readonly sandboxCgroup?: CgroupSample | undefined;
   /** What the runtime says of the pod, where it has no cgroup. */
