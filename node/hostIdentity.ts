@@ -4,6 +4,7 @@ import { arch, release } from 'node:os';
 import { goArchitecture } from '../pod/admission/node.ts';
 import { KUBERNETES_VERSION } from '../pod/api/version.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
+import { swapCapacity } from './cgroups.ts';
 import { packageVersion } from './places.ts';
 
 /** The version of the kubelet that this agent is like, with its own behind it. */
@@ -18,7 +19,7 @@ export async function hostIdentity(): Promise<HostIdentity> {
       .concat('/proc/meminfo')
       .map(textOf),
   );
-  const swap = swapBytes(memory ?? '');
+  const swap = swapCapacity(memory ?? '');
   return {
     machineID: machineID ?? '',
     systemUUID: productUuid || machineID || '',
@@ -30,6 +31,3 @@ export async function hostIdentity(): Promise<HostIdentity> {
     ...(swap > 0 ? { swap: { capacity: swap } } : {}),
   };
 }
-
-/** All swap of a host, by the text of its /proc/meminfo. */
-const swapBytes = (memory: string): number => 1024 * Number(/^SwapTotal:\s+(\d+) kB$/m.exec(memory)?.[1] ?? 0);

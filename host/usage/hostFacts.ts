@@ -12,13 +12,15 @@ export function taskCount(loadavg: string): number | undefined {
   return all === undefined ? undefined : Number(all);
 }
 
+/** The bytes of a line of `/proc/meminfo`, by its text and the line's name: `MemTotal`. */
+export function meminfoBytes(meminfo: string, name: string): number | undefined {
+  const [, kilobytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(meminfo) ?? [];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+}
+
 /** Bytes of memory and swap that the host has, by the text of `/proc/meminfo`. */
 export function memoryTotals(meminfo: string): { readonly memory?: number; readonly swap?: number } {
-  const bytes = (name: string) => {
-    const [, kilobytes] = new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(meminfo) ?? [];
-    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
-  };
-  const [memory, swap] = [bytes('MemTotal'), bytes('SwapTotal')];
+  const [memory, swap] = [meminfoBytes(meminfo, 'MemTotal'), meminfoBytes(meminfo, 'SwapTotal')];
   return { ...(memory === undefined ? {} : { memory }), ...(swap === undefined ? {} : { swap }) };
 }
 

@@ -1,4 +1,5 @@
 /** The files of cgroup v2, all in one hierarchy (`fs2/*.go` of opencontainers/cgroups). */
+import { meminfoBytes } from '../../usage/hostFacts.ts';
 import type { CgroupPressure, CpuUsage, MemoryUsage } from './cgroupUsage.ts';
 import { fieldIn, limitIn, numberIn, times } from './fields.ts';
 import { parsePressure } from './pressure.ts';
@@ -69,10 +70,9 @@ function ownMemory(directory: CgroupDirectory): MemoryUsage {
   };
 }
 
-function usedSwap(meminfo: string | undefined): number | undefined {
-  const kilobytes = (key: string) => Number(new RegExp(`^${key}: +(\\d+) kB$`, 'm').exec(meminfo ?? '')?.[1]);
-  const used = kilobytes('SwapTotal') - kilobytes('SwapFree');
-  return Number.isNaN(used) ? undefined : used * 1024;
+function usedSwap(meminfo = ''): number | undefined {
+  const [total, free] = [meminfoBytes(meminfo, 'SwapTotal'), meminfoBytes(meminfo, 'SwapFree')];
+  return total === undefined || free === undefined ? undefined : total - free;
 }
 
 /** Absent where the kernel does not count it. */
