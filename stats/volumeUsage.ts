@@ -2,7 +2,7 @@
 import { startLimit } from '../host/limit.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { Counted } from '../host/usage/diskUsages.ts';
-import { type FileSystemUsage, fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
+import { fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Volume } from '../pod/api/schema/volume.ts';
 import { unlessAborted } from '../pod/unlessAborted.ts';
@@ -27,9 +27,15 @@ export interface VolumeUsageParts {
 }
 
 interface KnownPod {
-  readonly volumes: ReadonlyMap<string, VolumeStats>;
+  readonly volumes: ReadonlyMap<string, KnownVolume>;
   /** When it is counted again. */
   readonly dueAt: number;
+}
+
+interface KnownVolume {
+  readonly stats: VolumeStats;
+  /** Whether it takes of the node's own disk. */
+  readonly isLocal: boolean;
 }
 
 interface Tree {
@@ -58,10 +64,9 @@ export class VolumeUsage {
   of(uid: string): PodVolumes {
     const known = this.#known.get(uid);
     if (known === undefined) return NONE;
-    const pod = this.#parts.pods().find(({ metadata }) => metadata.uid === uid);
-    const local = new Set(pod?.spec.volumes?.filter(takesOfNode).map(({ name }) => name));
-    const all = [...known.volumes.values()];
-    return { all, local: all.filter(({ name }) => local.has(name)) };
+    const volumes = [...known.volumes.values()];
+    const statsOf = (some: readonly KnownVolume[]) => some.map(({ stats }) => stats);
+    return { all: statsOf(volumes), local: statsOf(volumes.filter(({ isLocal }) => isLocal)) };
   }
 
   /** Counts what has not been counted lately; it is waited for a while. */
@@ -103,23 +108,17 @@ export class VolumeUsage {
   async #count(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
     const { count, clock, periodMs, jitter } = this.#parts;
     const trees = pods.flatMap((pod) => this.#treesOf(pod));
-    const counted =
-      trees.length > 0
-        ? await count(
-            trees.map(({ path }) => path),
-            signal,
-          )
-        : [];
+    const paths = trees.map(({ path }) => path);
+    const counted = paths.length > 0 ? await count(paths, signal) : [];
     const found = await Promise.all(trees.map((tree, at) => this.#statsOf(tree, counted[at], signal)));
     signal.throwIfAborted();
     const byPod = Map.groupBy(
       found.filter((each) => each !== undefined),
       ({ uid }) => uid,
     );
-    for (const {
-      metadata: { uid },
-    } of pods) {
-      const news = (byPod.get(uid) ?? []).map(({ stats }) => [stats.name, stats] as const);
+    for (const { metadata } of pods) {
+      const { uid } = metadata;
+      const news = (byPod.get(uid) ?? []).map(({ stats, isLocal }) => [stats.name, { stats, isLocal }] as const);
       const before = this.#known.get(uid)?.volumes ?? [];
       const dueAt = clock.monotonic() + periodMs * (1 + jitter());
       this.#known.set(uid, { volumes: new Map([...before, ...news]), dueAt });
@@ -141,8 +140,8 @@ export class VolumeUsage {
   async #statsOf({ uid, volume, path }: Tree, counted: Counted | undefined, signal: AbortSignal) {
     if (counted === undefined || 'failure' in counted) return undefined;
     const at = this.#parts.clock.now();
-    const fs: FileSystemUsage | undefined = await fileSystemUsage(path, signal);
-    return { uid, stats: { ...fsStats(at, fs, counted), name: volume.name } };
+    const stats = { ...fsStats(at, await fileSystemUsage(path, signal), counted), name: volume.name };
+    return { uid, stats, isLocal: takesOfNode(volume) };
   }
 }
 
