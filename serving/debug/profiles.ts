@@ -71,21 +71,6 @@ const waitedFor: Answer = ({ response }) => {
   sendText(response, { code: 200, text, headers: NOSNIFF });
 };
 
-const profile: Answer = (exchange, parts, busy) =>
-  recorded(exchange, parts, {
-    busy,
-    what: 'CPU profiling',
-    file: 'profile.cpuprofile',
-    by: async () => (await recordings()).cpuProfile,
-  });
-const allocs: Answer = (exchange, parts, busy) =>
-  recorded(exchange, parts, {
-    busy,
-    what: 'heap profiling',
-    file: 'allocs.heapprofile',
-    by: async () => (await recordings()).allocations,
-  });
-
 const recordings = () => import('./recordings.ts');
 
 /** As Go's `profile` has it, in seconds; so long an answer may take at all. */
@@ -93,21 +78,36 @@ const USUAL_S = 30;
 const LONGEST_S = 4 * 60 * 60;
 
 interface Wanted {
-  readonly busy: Busy;
   readonly what: string;
   /** What it is to be called: the tools go by that. */
   readonly file: string;
-  readonly by: () => Promise<Recording>;
+  readonly by: (all: Awaited<ReturnType<typeof recordings>>) => Recording;
 }
 
-async function recorded(exchange: Exchange, { clock }: ProfilesParts, wanted: Wanted): Promise<void> {
+const recording =
+  (wanted: Wanted): Answer =>
+  (exchange, parts, busy) =>
+    recorded(exchange, parts, { ...wanted, busy });
+
+const profile = recording({
+  ...{ what: 'CPU profiling', file: 'profile.cpuprofile' },
+  by: ({ cpuProfile }) => cpuProfile,
+});
+const allocs = recording({
+  ...{ what: 'heap profiling', file: 'allocs.heapprofile' },
+  by: ({ allocations }) => allocations,
+});
+
+type Alone = Pick<Wanted, 'what'> & { readonly busy: Busy };
+
+async function recorded(exchange: Exchange, { clock }: ProfilesParts, wanted: Wanted & Alone): Promise<void> {
   const { response, signal, url } = exchange;
   const given = Number(url.searchParams.get('seconds') ?? '');
   const seconds = Number.isInteger(given) && given > 0 ? given : USUAL_S;
   if (seconds >= LONGEST_S) return refuse(response, 400, "profile duration exceeds server's WriteTimeout");
   await alone(response, wanted, async () => {
     const ms = seconds * 1_000;
-    const record = await wanted.by();
+    const record = wanted.by(await recordings());
     const wait = async () => {
       await waitOnce(clock.now() + ms, clock, signal);
       signal.throwIfAborted();
@@ -123,11 +123,7 @@ const heap: Answer = (exchange, _, busy) =>
     await heapSnapshot((snapshot) => send(exchange, 'heap.heapsnapshot', snapshot));
   });
 
-async function alone(
-  response: ServerResponse,
-  { busy, what }: Pick<Wanted, 'busy' | 'what'>,
-  work: () => Promise<void>,
-): Promise<void> {
+async function alone(response: ServerResponse, { busy, what }: Alone, work: () => Promise<void>): Promise<void> {
   if (busy.with !== undefined) return refuse(response, 500, `Could not enable ${what}: ${busy.with} already in use`);
   busy.with = what;
   try {
