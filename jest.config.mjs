@@ -1,4 +1,8 @@
-/** Tests import the TypeScript sources as they are; swc only strips the types. */
+/**
+ * Tests import the TypeScript sources as they are; swc only strips the types. V8 runs them with `--no-compilation-cache`
+ * (package.json): what it kept of each file would keep all that the file has loaded, 4 MB and more, which every
+ * collection of garbage then looks through.
+ */
 export default {
   testEnvironment: '<rootDir>/test/support/testContext.ts',
   extensionsToTreatAsEsm: ['.ts'],
