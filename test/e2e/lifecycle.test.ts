@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import type { Container } from '../../pod/api/schema/container.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
-import { podManifest, shell } from './support/manifests.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
 import { containerOf, identitiesOf, upNode } from './support/node.ts';
 
 const node = await nodeForAllTests(upNode);
@@ -59,7 +59,8 @@ test('C9, C11: a pod whose main container is done ends its sidecar in order, and
 
 test('C5: a restart rule restarts all containers in place: init containers again, sandbox and address stay', async () => {
   const rule = { action: 'RestartAllContainers' as const, exitCodes: { operator: 'In' as const, values: [42] } };
-  const once = 'if [ -e /shared/again ]; then while :; do sleep 0.1; done; fi; touch /shared/again; sleep 1; exit 42';
+  // Its second run ends at SIGTERM: otherwise the node would wait for it at its own end.
+  const once = `if [ -e /shared/again ]; then ${steadily()}; fi; touch /shared/again; sleep 1; exit 42`;
   const containers = [
     telling('main', 'rule'),
     writing('watcher', once, { restartPolicy: 'Never', restartPolicyRules: [rule] }),
