@@ -46,11 +46,12 @@ if [ ! -x "$node" ]; then
     fail "Node.js 24 not found: reinstall the package without --ignore-scripts (its dependency \"node\" provides it)"
 fi
 
-# One arena, a fixed limit from which on memory is given back, and pieces of 16 KiB and more that go back as soon as they
-# are freed: glibc would keep a tenth of what the agent needs.
+# One arena, and pieces of 16 KiB and more of their own, that go back as soon as they are freed: glibc would keep a tenth of
+# what the agent needs. At its end an arena has less than such a piece: what is put there holds all that is below.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
-export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"
 export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-16384}"
+export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-12288}"
+export MALLOC_TOP_PAD_="${MALLOC_TOP_PAD_:-8192}"
 # Nothing takes its thread from a file system call that hangs: with twice as many as usual, more of them may.
 export UV_THREADPOOL_SIZE="${UV_THREADPOOL_SIZE:-8}"
 exec "$node" --v8-pool-size=1 "$root/cli/bin.mjs" "$@"

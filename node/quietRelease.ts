@@ -8,6 +8,8 @@ const LATEST_MS = 30_000;
 /** How seldom that is done at most while memory has not grown much since. */
 const SELDOM_MS = 60_000;
 const MUCH = 16 * 2 ** 20;
+/** How often it is looked whether memory has grown by something that changes nothing, as a log that is read. */
+const LOOK_MS = 10_000;
 
 interface ReleaseParts {
   readonly clock: Clock;
@@ -17,14 +19,15 @@ interface ReleaseParts {
 }
 
 /**
- * Gives back what a burst of changes left behind, once they are over: V8 itself would wait for the next burst.
+ * Gives back what a burst of changes left behind, once they are over, and what else has made memory grow: V8 itself would
+ * wait for the next burst.
  * `subscribe` tells of each change; the answer ends it.
  */
 export function releaseWhenQuiet(
   subscribe: (onChange: () => void) => () => void,
   { clock, release = collector(), memory = () => process.memoryUsage.rss() }: ReleaseParts,
 ): () => void {
-  let due: unknown;
+  let [due, looking] = [undefined as unknown, undefined as unknown];
   /** The first change that nothing was given back after. */
   let since: number | undefined;
   let [earliest, before] = [0, 0];
@@ -34,19 +37,25 @@ export function releaseWhenQuiet(
       due = clock.setTimeout(act, wait);
       return;
     }
-    since = undefined;
+    [due, since] = [undefined, undefined];
     release();
     [earliest, before] = [clock.monotonic() + SELDOM_MS, memory()];
   };
-  const unsubscribe = subscribe(() => {
+  const changed = () => {
     clock.clearTimeout(due);
     const now = clock.monotonic();
     since ??= now;
     due = clock.setTimeout(act, Math.max(0, Math.min(QUIET_MS, since + LATEST_MS - now)));
-  });
+  };
+  const look = () => {
+    if (due === undefined && memory() - before >= MUCH) changed();
+    looking = clock.setTimeout(look, LOOK_MS);
+  };
+  looking = clock.setTimeout(look, LOOK_MS);
+  const unsubscribe = subscribe(changed);
   return () => {
     unsubscribe();
-    clock.clearTimeout(due);
+    for (const timer of [due, looking]) clock.clearTimeout(timer);
   };
 }
 

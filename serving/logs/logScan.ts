@@ -47,7 +47,7 @@ export class LogScan {
 
   /** What is to be told of a further block; it is overwritten by the next one. Throws where the log is of no known format. */
   take(block: Buffer): Buffer | undefined {
-    const bytes = this.#rest.length === 0 ? block : Buffer.concat([this.#rest, block]);
+    const bytes = this.#rest.length === 0 ? block : joined(this.#rest, block);
     this.#out.begin(bytes.length);
     let from = this.#goOn(bytes);
     for (let end = bytes.indexOf(NEWLINE, from); end >= 0 && !this.isOver; end = bytes.indexOf(NEWLINE, from)) {
@@ -56,8 +56,7 @@ export class LogScan {
     }
     if (bytes.length - from > LONGEST_CRI && !this.isOver) from = this.#beginLong(bytes, from);
     this.#header.release();
-    // A copy: a part of the block would hold all of it.
-    this.#rest = from < bytes.length ? Buffer.from(bytes.subarray(from)) : NOTHING;
+    this.#rest = from < bytes.length ? aloneCopy(bytes.subarray(from)) : NOTHING;
     return this.#out.taken();
   }
 
@@ -152,4 +151,23 @@ function formatOf(line: Buffer, header: CriHeader): 'cri' | 'docker' {
   if (dockerLine(line) !== undefined) return 'docker';
   const shown = quoted(line.toString('utf8', 0, SHOWN));
   throw new Error(`failed to get parse function: unsupported log format: ${shown}`);
+}
+
+/** A copy that stands alone: a small buffer is otherwise a part of a pool, and holds all of it. */
+function aloneCopy(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
+/** Where blocks are joined with what was left of the one before: nobody holds anything of it afterwards. */
+let joint = Buffer.allocUnsafeSlow(32 * 1_024);
+
+/** To be used before the next are joined. */
+function joined(rest: Buffer, block: Buffer): Buffer {
+  const length = rest.length + block.length;
+  if (length > joint.length) joint = Buffer.allocUnsafeSlow(length);
+  rest.copy(joint);
+  block.copy(joint, rest.length);
+  return joint.subarray(0, length);
 }

@@ -28,7 +28,7 @@ interface Following {
 }
 
 /** The text of one block is all that is held of a log for long; over TLS it is held a second time, encrypted. */
-const BLOCK = 32 * 1_024;
+const BLOCK = 16 * 1_024;
 /** Each read takes a turn in the pool of threads: of a file that has more, so much is read at once. */
 const AHEAD = 256 * 1_024;
 /** What was read ahead is held no longer, in milliseconds: whoever takes longer to read it waits for another read. */

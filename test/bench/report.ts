@@ -6,7 +6,7 @@ export interface Figure {
   readonly row: RowName;
   readonly name: string;
   readonly value: number;
-  readonly unit: '×' | 'ms' | '%' | 'MiB' | 'calls';
+  readonly unit: '×' | 'ms' | '%' | 'KiB' | 'MiB' | 'calls';
   /** Absent: told for the picture alone. */
   readonly goal?: number;
   /** What the value was made of. */

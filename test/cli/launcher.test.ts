@@ -57,6 +57,26 @@ async function run(by: string | string[], args: string[] = [], env: NodeJS.Proce
   return { code, out: started.out(), err: started.err(), pid: started.pid };
 }
 
+test('memory is allocated frugally in its own process, and as usual in those that it starts', async () => {
+  const told = `process.once('exit', () => console.error(JSON.stringify({
+    began: fs.readFileSync('/proc/self/environ', 'utf8').split('\\0').filter((each) => each.startsWith('MALLOC')).sort(),
+    left: Object.keys(process.env).filter((name) => name.startsWith('MALLOC')),
+    poolSize: Buffer.poolSize,
+  })));`;
+  const program = `data:text/javascript,${encodeURIComponent(`import fs from 'node:fs'; ${told}`)}`;
+  const { err } = await run(launcher, ['version', '--client'], { NODE_OPTIONS: `--import ${program}` });
+  expect(JSON.parse(err)).toEqual({
+    began: [
+      'MALLOC_ARENA_MAX=1',
+      'MALLOC_MMAP_THRESHOLD_=16384',
+      'MALLOC_TOP_PAD_=8192',
+      'MALLOC_TRIM_THRESHOLD_=12288',
+    ],
+    left: [],
+    poolSize: 8_192,
+  });
+});
+
 describe('the launcher finds the package and its Node.js', () => {
   test.each([
     ['in node_modules/.bin', 'p/node_modules/.bin/statelet', '../statelet/cli/statelet.sh', 'p/node_modules/statelet'],

@@ -27,7 +27,10 @@ function watched() {
     taken += bytes;
     for (const listener of listeners) listener();
   };
-  return { clock, change, end, released: () => released };
+  const grow = (bytes: number) => {
+    taken += bytes;
+  };
+  return { clock, change, grow, end, released: () => released };
 }
 
 test('memory is given back once, three seconds after the last change of a burst', async () => {
@@ -63,6 +66,22 @@ test('after a burst that took much it is given back at once when that is over, b
   expect(released()).toBe(1);
   await clock.advance(200);
   expect(released()).toBe(2);
+});
+
+test('it is given back also where it has grown much and nothing has changed', async () => {
+  const { clock, grow, end, released } = watched();
+  grow(15 * MIB);
+  await clock.advance(60_000);
+  expect(released()).toBe(0);
+  grow(MIB);
+  await clock.advance(14_000);
+  expect(released()).toBe(1);
+  await clock.advance(600_000);
+  expect(released()).toBe(1);
+  grow(100 * MIB);
+  end();
+  await clock.advance(60_000);
+  expect(released()).toBe(1);
 });
 
 test('where something always changes it is given back all the same', async () => {

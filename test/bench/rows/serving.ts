@@ -22,6 +22,7 @@ import {
   tokenOf,
   whileScraped,
 } from '../served.ts';
+import { memoryOfStalled, READERS } from '../stalledReaders.ts';
 import { median, milliseconds, preciseNow } from '../statistics.ts';
 import type { RunningPod } from '../watcher.ts';
 
@@ -42,6 +43,7 @@ const IN_A_ROW = 10;
 interface Served {
   readonly node: BenchNode;
   readonly daemon: AgentProcess;
+  readonly server: { readonly port: number; readonly token: string };
   readonly client: ServedClient;
   readonly plain: ServedClient;
   /** What the other server has its files in. */
@@ -58,7 +60,7 @@ export async function serving(node: BenchNode, repeats: number, seconds: number)
     const token = await served(node.place);
     const compare = async ({ said }: Child) => {
       const [client, plain] = [servedClient(port, token), servedClient(Number(said))];
-      const parts = { node, daemon, client, plain, files, repeats };
+      const parts = { node, daemon, server: { port, token }, client, plain, files, repeats };
       const figures = [...(await onOnePod(parts)), ...(await scrapes(parts, seconds)), await beside(parts)];
       for (const each of [client, plain]) each.close();
       return figures;
@@ -113,7 +115,10 @@ async function execs({ node: { cri }, client, repeats }: Served, { containerId }
   };
 }
 
-async function logs({ node: { cri }, client, plain, files, repeats }: Served, pod: RunningPod): Promise<Figure[]> {
+async function logs(
+  { node: { cri }, daemon, server, client, plain, files, repeats }: Served,
+  pod: RunningPod,
+): Promise<Figure[]> {
   const { status } = await cri.containerStatus({ containerId: pod.containerId, verbose: false }, { signal: noAbort });
   const log = status?.logPath ?? '';
   const whole = pathOf('containerLogs', 'served');
@@ -128,6 +133,7 @@ async function logs({ node: { cri }, client, plain, files, repeats }: Served, po
     file.push(await perByte(plain.got('/plain.log')));
     read.push(await perByte(client.got(whole)));
   }
+  const stalled = await memoryOfStalled({ pid: daemon.pid, ...server }, whole);
   const tail = async (size: number) => {
     await sparse(log, size);
     await client.got(`${whole}?tailLines=100`);
@@ -141,6 +147,11 @@ async function logs({ node: { cri }, client, plain, files, repeats }: Served, po
       ...{ row, name: 'a log of 200-byte lines, a byte against one of a plain file', unit: '×', goal: 2 },
       value: median(read) / median(file),
       detail: `${rate(read)}; plain ${rate(file)}`,
+    },
+    {
+      ...{ row, name: 'a reader of a log that stops reading: memory (resident)', unit: 'KiB', goal: 64 },
+      value: stalled,
+      detail: `each of ${READERS}, above an idle connection`,
     },
     {
       ...{ row, name: 'the tail of a sparse log of 10 GB, against one of 1 MB', unit: '×', goal: 2 },

@@ -29,6 +29,13 @@ test.each([1, 2, 3, 7, 40, 41, 64, 1_000])('lines are lines, in blocks of %d byt
   );
 });
 
+test('what is told of a block holds the memory of nothing else', () => {
+  const scan = new LogScan({});
+  const text = scan.take(Buffer.from(line(0, 'x'.repeat(200)).repeat(60)));
+  expect(text?.length).toBe(60 * 201);
+  expect(text?.buffer.byteLength).toBeLessThan(16 * 1_024);
+});
+
 test.each([
   ['a time without a fraction', '2026-05-04T12:00:00Z stdout F x\n', '2026-05-04T12:00:00.000000000Z x\n'],
   ['a short fraction', '2026-05-04T12:00:00.5Z stdout F x\n', '2026-05-04T12:00:00.500000000Z x\n'],

@@ -1,0 +1,54 @@
+/** What clients of a log cost that have stopped reading. */
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { Agent, get } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
+import { residentMemory, shareOf } from './processFacts.ts';
+
+/** Of how many the memory is a mean. */
+export const READERS = 200;
+const KIB_PER_MIB = 1_024;
+/** Percent of a core: whatever the kernel takes has been sent. */
+const IDLE_SHARE = 5;
+
+/** By then the agent has given back what sending many bytes has left behind. */
+const RELEASE_MS = 15_000;
+
+interface Server {
+  readonly pid: number;
+  readonly port: number;
+  readonly token: string;
+}
+
+/** Resident memory for each of them, in KiB, above that of a connection that asks for nothing. */
+export async function memoryOfStalled({ pid, port, token }: Server, path: string): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: READERS, rejectUnauthorized: false });
+  const ask = async (asked: string): Promise<IncomingMessage> => {
+    const headers = { authorization: `Bearer ${token}` };
+    const [response] = await once(get({ host: '127.0.0.1', port, path: asked, agent, headers }), 'response');
+    return response;
+  };
+  const askAll = (asked: string) => Promise.all(Array.from({ length: READERS }, () => ask(asked)));
+  try {
+    await pause(RELEASE_MS);
+    for (const response of await askAll('/healthz')) response.resume();
+    await calm(pid);
+    const before = await residentMemory(pid);
+    const stalled = await askAll(path);
+    await calm(pid);
+    await pause(RELEASE_MS);
+    const each = ((await residentMemory(pid)) - before) / READERS;
+    for (const response of stalled) response.on('error', () => {});
+    return each * KIB_PER_MIB;
+  } finally {
+    agent.destroy();
+  }
+}
+
+async function calm(pid: number): Promise<void> {
+  for (let tries = 0; tries < 60; tries += 1) {
+    await pause(100);
+    if ((await shareOf(pid, 1)) < IDLE_SHARE) return;
+  }
+  throw new Error(`process ${pid} does not come to rest`);
+}
