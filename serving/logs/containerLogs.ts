@@ -12,9 +12,9 @@ import { quoted } from '../../pod/show/quoted.ts';
 import { sendText } from '../answers.ts';
 import type { Exchange, Route } from '../exchange.ts';
 import type { StreamSessions } from '../sessions.ts';
+import { writeAll } from '../writeAll.ts';
 import { isRefusal, type LogQuery, logQuery, type Refusal } from './logQuery.ts';
 import { readLog } from './readLog.ts';
-import { writeAll } from './writeAll.ts';
 
 /** What the answers need of the node. */
 export interface ContainerLogsParts {

@@ -4,8 +4,8 @@ import { extname } from 'node:path';
 import { bytesAt, plainBlocks } from '../../host/logs/logBlocks.ts';
 import { sendError } from '../answers.ts';
 import type { Exchange } from '../exchange.ts';
+import { writeAll } from '../writeAll.ts';
 import type { Inside } from './openInside.ts';
-import { writeAll } from './writeAll.ts';
 
 /** What Go's mime package knows by itself. */
 const KINDS = new Map([

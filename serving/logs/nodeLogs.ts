@@ -6,9 +6,9 @@ import { plainBlocks } from '../../host/logs/logBlocks.ts';
 import { runProgram } from '../../host/program.ts';
 import { programOutput } from '../../host/programOutput.ts';
 import type { Exchange } from '../exchange.ts';
+import { writeAll } from '../writeAll.ts';
 import type { NodeLogOptions, NodeLogQuery } from './nodeLogQuery.ts';
 import { openInside, systemWords } from './openInside.ts';
-import { writeAll } from './writeAll.ts';
 
 export interface NodeLogsParts {
   /** The directory of the node's logs. */

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Exchange } from '../exchange.ts';
-import { writeAll } from '../logs/writeAll.ts';
+import { writeAll } from '../writeAll.ts';
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
 
