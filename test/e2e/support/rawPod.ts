@@ -7,6 +7,7 @@ import {
   RunPodSandboxRequest,
 } from '../../../cri/generated/runtime.ts';
 import { busyboxImage } from '../../../cri/managed/images.ts';
+import { messageOf } from '../../../pod/failure.ts';
 import { noAbort } from './containerd.ts';
 
 interface RawPodInput {
@@ -34,8 +35,7 @@ interface RawPod {
 export async function runRawPod(cri: Cri, input: RawPodInput): Promise<RawPod> {
   const options = { signal: noAbort };
   const config = sandboxConfig(input);
-  const sandbox = await cri.runPodSandbox(RunPodSandboxRequest.fromPartial({ config }), options);
-  const sandboxId = sandbox.podSandboxId;
+  const sandboxId = await runSandbox(cri, config);
   const status = await cri.podSandboxStatus(PodSandboxStatusRequest.fromPartial({ podSandboxId: sandboxId }), options);
   const request = CreateContainerRequest.fromPartial({
     podSandboxId: sandboxId,
@@ -51,6 +51,20 @@ export async function runRawPod(cri: Cri, input: RawPodInput): Promise<RawPod> {
   const { containerId } = await cri.createContainer(request, options);
   await cri.startContainer({ containerId }, options);
   return { sandboxId, containerId, ip: status.status?.network?.ip ?? '' };
+}
+
+/**
+ * Runs a sandbox, a second time where its network could not be set up: iptables on nftables may not see a chain while
+ * other tests change the host's rules, and a kubelet tries again as well.
+ */
+async function runSandbox(cri: Cri, config: PodSandboxConfig): Promise<string> {
+  const request = RunPodSandboxRequest.fromPartial({ config });
+  const options = { signal: noAbort };
+  const { podSandboxId } = await cri.runPodSandbox(request, options).catch((error: unknown) => {
+    if (!/failed to setup network .* iptables/.test(messageOf(error))) throw error;
+    return cri.runPodSandbox(request, options);
+  });
+  return podSandboxId;
 }
 
 /** Runs a command in a container: its exit code and what it wrote. */
