@@ -8,16 +8,18 @@ export interface Limit {
   readonly end: () => void;
 }
 
-/** Counts down so many milliseconds, in steps that a timer can count: a longer one would fire at once. It keeps no process alive. */
+/**
+ * Counts down so many milliseconds, in steps that a timer can count: a longer one would fire at once. It keeps no process
+ * alive. A call that has ended leaves no timer: one of `AbortSignal.timeout` would stay until its time is over, some
+ * thousands after a burst of pods.
+ */
 export function startLimit(ms: number, longestMs = LONGEST_TIMER_MS): Limit {
   const over = new AbortController();
-  let end = () => {};
+  let timer: NodeJS.Timeout;
   const step = (left: number) => {
-    const part = AbortSignal.timeout(Math.ceil(Math.min(left, longestMs)));
     const next = () => (left > longestMs ? step(left - longestMs) : over.abort());
-    part.addEventListener('abort', next, { once: true });
-    end = () => part.removeEventListener('abort', next);
+    timer = setTimeout(next, Math.ceil(Math.min(left, longestMs))).unref();
   };
   step(Math.max(0, ms));
-  return { signal: over.signal, end: () => end() };
+  return { signal: over.signal, end: () => clearTimeout(timer) };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { startLimit } from '../../host/limit.ts';
 import { LONGEST_TIMER_MS } from '../../pod/api/duration.ts';
 
@@ -28,5 +28,25 @@ test.each([
   const { signal, end } = startLimit(ms);
   await pause(20);
   expect(signal.aborted).toBe(false);
+  end();
+});
+
+test('a call that has ended leaves no timer', () => {
+  jest.useFakeTimers();
+  try {
+    const { end } = startLimit(60_000);
+    expect(jest.getTimerCount()).toBe(1);
+    end();
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('a limit keeps no process alive', () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const { end } = startLimit(60_000);
+  expect(timers()).toBe(before);
   end();
 });
