@@ -20,8 +20,9 @@ const flags = ['--expose-gc', '--invocation-count-for-maglev=12000', '--no-turbo
 const forgetfulness = ['--flush-baseline-code', '--bytecode-old-age=2', '--no-flush-bytecode'];
 
 /**
- * The room for young objects grows only while it starts, where that saves a tenth of the time. Without this, and with all
- * that is called often compiled to machine code, 50 pods would take a third more memory.
+ * The room for young objects grows only while it starts, where that saves a tenth of the time, and during bursts
+ * (node/quietRelease.ts). Without this, and with all that is called often compiled to machine code, 50 pods would take a
+ * third more memory.
  */
 const frugality = '--semi-space-growth-factor=1';
 

@@ -54,4 +54,5 @@ export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-12288}"
 export MALLOC_TOP_PAD_="${MALLOC_TOP_PAD_:-8192}"
 # Nothing takes its thread from a file system call that hangs: with twice as many as usual, more of them may.
 export UV_THREADPOOL_SIZE="${UV_THREADPOOL_SIZE:-8}"
-exec "$node" --v8-pool-size=1 "$root/cli/bin.mjs" "$@"
+# A burst of pods would let V8's room for young objects grow to three times 32 MiB; a quarter of it serves nearly as well.
+exec "$node" --v8-pool-size=1 --max-semi-space-size=8 "$root/cli/bin.mjs" "$@"

@@ -11,21 +11,30 @@ const MUCH = 16 * 2 ** 20;
 /** How often it is looked whether memory has grown by something that changes nothing, as a log that is read. */
 const LOOK_MS = 10_000;
 
+/** What is done to V8's heap. */
+interface Heap {
+  /** From now on the room for young objects may grow where it is too small for what is at work. Idempotent. */
+  makeRoom(): void;
+  /** Gives back what is free, also of that room, which stays as it is from then on. */
+  release(): void;
+}
+
 interface ReleaseParts {
   readonly clock: Clock;
-  readonly release?: () => void;
+  readonly heap?: Heap;
   /** What the process has of the machine's memory, in bytes. */
   readonly memory?: () => number;
 }
 
 /**
  * Gives back what a burst of changes left behind, once they are over, and what else has made memory grow: V8 itself would
- * wait for the next burst.
+ * wait for the next burst. As long as a burst lasts there is room for it: in the mebibyte that an idle agent needs, V8
+ * would collect several times for each pod that starts, find most objects still in use, and move them to the old ones.
  * `subscribe` tells of each change; the answer ends it.
  */
 export function releaseWhenQuiet(
   subscribe: (onChange: () => void) => () => void,
-  { clock, release = collector(), memory = () => process.memoryUsage.rss() }: ReleaseParts,
+  { clock, heap = ownHeap(clock), memory = () => process.memoryUsage.rss() }: ReleaseParts,
 ): () => void {
   let [due, looking] = [undefined as unknown, undefined as unknown];
   /** The first change that nothing was given back after. */
@@ -38,7 +47,7 @@ export function releaseWhenQuiet(
       return;
     }
     [due, since] = [undefined, undefined];
-    release();
+    heap.release();
     [earliest, before] = [clock.monotonic() + SELDOM_MS, memory()];
   };
   const changed = () => {
@@ -52,17 +61,36 @@ export function releaseWhenQuiet(
     looking = clock.setTimeout(look, LOOK_MS);
   };
   looking = clock.setTimeout(look, LOOK_MS);
-  const unsubscribe = subscribe(changed);
+  const unsubscribe = subscribe(() => {
+    heap.makeRoom();
+    changed();
+  });
   return () => {
     unsubscribe();
     for (const timer of [due, looking]) clock.clearTimeout(timer);
   };
 }
 
-/** V8's own collector, at its most thorough. */
-function collector(): () => void {
-  setFlagsFromString('--expose-gc');
+/** So long after the start V8's flags stay as they are: cli/compileCache.mjs keeps compiled code by them. Until then it may grow. */
+const FLAGS_STAY_MS = 15_000;
+
+/** V8's own, whose collector is used at its most thorough. */
+export function ownHeap(clock: Pick<Clock, 'monotonic'>, setFlag = setFlagsFromString): Heap {
+  setFlag('--expose-gc');
   // The flag makes `gc` known to contexts that are made after it.
   const collect: (options: { type: 'major'; flavor: 'last-resort' }) => void = runInNewContext('gc');
-  return () => collect({ type: 'major', flavor: 'last-resort' });
+  const began = clock.monotonic();
+  let factor: number | undefined;
+  const growBy = (next: number) => {
+    if (next === factor || clock.monotonic() - began <= FLAGS_STAY_MS) return;
+    factor = next;
+    setFlag(`--semi-space-growth-factor=${factor}`);
+  };
+  return {
+    makeRoom: () => growBy(2),
+    release: () => {
+      growBy(1);
+      collect({ type: 'major', flavor: 'last-resort' });
+    },
+  };
 }

@@ -1,14 +1,15 @@
+import { setFlagsFromString } from 'node:v8';
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { releaseWhenQuiet } from '../../node/quietRelease.ts';
+import { ownHeap, releaseWhenQuiet } from '../../node/quietRelease.ts';
 
 const MIB = 2 ** 20;
 
-/** A source of changes that take memory, and how often that was given back after them. */
+/** A source of changes that take memory, how often that was given back after them, and how often room was made for them. */
 function watched() {
   const clock = new SimulatedClock();
   const listeners = new Set<() => void>();
-  let [released, taken] = [0, 0];
+  let [released, taken, made] = [0, 0, 0];
   const end = releaseWhenQuiet(
     (listener) => {
       listeners.add(listener);
@@ -17,9 +18,14 @@ function watched() {
     {
       clock,
       memory: () => taken,
-      release: () => {
-        released += 1;
-        taken = 0;
+      heap: {
+        makeRoom: () => {
+          made += 1;
+        },
+        release: () => {
+          released += 1;
+          taken = 0;
+        },
       },
     },
   );
@@ -30,7 +36,7 @@ function watched() {
   const grow = (bytes: number) => {
     taken += bytes;
   };
-  return { clock, change, grow, end, released: () => released };
+  return { clock, change, grow, end, released: () => released, made: () => made };
 }
 
 test('memory is given back once, three seconds after the last change of a burst', async () => {
@@ -101,4 +107,34 @@ test('after its end nothing is given back any more', async () => {
   await clock.advance(600_000);
   expect(released()).toBe(0);
   expect(clock.pending).toBe(0);
+});
+
+test('room is made with each change, also while memory was given back too lately for that to be done again', async () => {
+  const { clock, change, made, released } = watched();
+  expect(made()).toBe(0);
+  change();
+  await clock.advance(5_000);
+  expect([made(), released()]).toEqual([1, 1]);
+  change();
+  await clock.advance(10_000);
+  change();
+  expect([made(), released()]).toEqual([3, 1]);
+});
+
+test('V8 may grow its room from the first change on until memory is given back, once its compiled code was kept', async () => {
+  const clock = new SimulatedClock();
+  const flags: string[] = [];
+  const heap = ownHeap(clock, (flag) => {
+    setFlagsFromString(flag);
+    flags.push(flag);
+  });
+  heap.makeRoom();
+  heap.release();
+  expect(flags.splice(0)).toEqual(['--expose-gc']);
+  await clock.advance(15_001);
+  heap.makeRoom();
+  heap.makeRoom();
+  expect(flags.splice(0)).toEqual(['--semi-space-growth-factor=2']);
+  heap.release();
+  expect(flags).toEqual(['--semi-space-growth-factor=1']);
 });
