@@ -47,7 +47,7 @@ if [ ! -x "$node" ]; then
 fi
 
 # One arena, and pieces of 16 KiB and more of their own, that go back as soon as they are freed: glibc would keep a tenth of
-# what the agent needs. At its end an arena has less than such a piece: what is put there holds all that is below.
+# what the agent needs. Little is kept free at the arena's end: a large piece that is put there keeps all that is below it.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
 export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-16384}"
 export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-12288}"

@@ -2,13 +2,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Clock } from '../actors/clock.ts';
 
-/** How long nothing may have changed before memory is given back; where something always changes it is after so long. */
+/** How long nothing may have changed before memory is given back. */
 const QUIET_MS = 3_000;
+/** It is given back so long after a change where others always follow, and after the last time where nothing changes. */
 const LATEST_MS = 30_000;
 /** How seldom that is done at most while memory has not grown much since. */
 const SELDOM_MS = 60_000;
 const MUCH = 16 * 2 ** 20;
-/** How often it is looked whether memory has grown by something that changes nothing, as a log that is read. */
+/** How often it is looked whether memory has grown by something that changes nothing, as a log that is read does. */
 const LOOK_MS = 10_000;
 
 /** What is done to V8's heap. */
@@ -34,21 +35,23 @@ interface ReleaseParts {
  */
 export function releaseWhenQuiet(
   subscribe: (onChange: () => void) => () => void,
-  { clock, heap = ownHeap(clock), memory = () => process.memoryUsage.rss() }: ReleaseParts,
+  { clock, heap = ownHeap(clock), memory = residentMemory }: ReleaseParts,
 ): () => void {
   let [due, looking] = [undefined as unknown, undefined as unknown];
   /** The first change that nothing was given back after. */
   let since: number | undefined;
-  let [earliest, before] = [0, 0];
+  /** When it was given back last, and how much there was afterwards. */
+  let [last, before] = [Number.NEGATIVE_INFINITY, memory()];
+  const hasGrownMuch = () => memory() - before >= MUCH;
   const act = () => {
-    const wait = earliest - clock.monotonic();
-    if (wait > 0 && memory() - before < MUCH) {
-      due = clock.setTimeout(act, wait);
+    const wait = last + SELDOM_MS - clock.monotonic();
+    if (wait > 0 && !hasGrownMuch()) {
+      due = clock.setTimeout(act, Math.min(wait, LOOK_MS));
       return;
     }
     [due, since] = [undefined, undefined];
     heap.release();
-    [earliest, before] = [clock.monotonic() + SELDOM_MS, memory()];
+    [last, before] = [clock.monotonic(), memory()];
   };
   const changed = () => {
     clock.clearTimeout(due);
@@ -57,7 +60,7 @@ export function releaseWhenQuiet(
     due = clock.setTimeout(act, Math.max(0, Math.min(QUIET_MS, since + LATEST_MS - now)));
   };
   const look = () => {
-    if (due === undefined && memory() - before >= MUCH) changed();
+    if (due === undefined && clock.monotonic() - last >= LATEST_MS && hasGrownMuch()) changed();
     looking = clock.setTimeout(look, LOOK_MS);
   };
   looking = clock.setTimeout(look, LOOK_MS);
@@ -69,6 +72,15 @@ export function releaseWhenQuiet(
     unsubscribe();
     for (const timer of [due, looking]) clock.clearTimeout(timer);
   };
+}
+
+/** 0 where it cannot be read, as without a free file descriptor. */
+function residentMemory(): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return 0;
+  }
 }
 
 /** So long after the start V8's flags stay as they are: cli/compileCache.mjs keeps compiled code by them. Until then it may grow. */

@@ -29,7 +29,7 @@ const KINDS = new Map([
 
 const SNIFFED = 512;
 const GZIP = Buffer.from([0x1f, 0x8b, 0x08]);
-const BLOCK = 32 * 1_024;
+const BLOCK = 16 * 1_024;
 
 interface Range {
   readonly from: number;

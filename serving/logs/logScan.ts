@@ -160,14 +160,16 @@ function aloneCopy(bytes: Buffer): Buffer {
   return copy;
 }
 
+/** A block with the longest rest of a line in the CRI's format before it. */
+const JOINT = 36 * 1_024;
 /** Where blocks are joined with what was left of the one before: nobody holds anything of it afterwards. */
-let joint = Buffer.allocUnsafeSlow(32 * 1_024);
+const joint = Buffer.allocUnsafeSlow(JOINT);
 
 /** To be used before the next are joined. */
 function joined(rest: Buffer, block: Buffer): Buffer {
   const length = rest.length + block.length;
-  if (length > joint.length) joint = Buffer.allocUnsafeSlow(length);
-  rest.copy(joint);
-  block.copy(joint, rest.length);
-  return joint.subarray(0, length);
+  const whole = length > JOINT ? Buffer.allocUnsafeSlow(length) : joint.subarray(0, length);
+  rest.copy(whole);
+  block.copy(whole, rest.length);
+  return whole;
 }

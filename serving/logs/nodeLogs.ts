@@ -20,7 +20,7 @@ export interface NodeLogsParts {
 /** How long the journal may take in all, in milliseconds. */
 const LIMIT_MS = 30_000;
 const MOST_UNITS = 4 * 1_024 * 1_024;
-const BLOCK = 32 * 1_024;
+const BLOCK = 16 * 1_024;
 
 /** Answers with the logs of services, compressed where only that is accepted. */
 export async function answerServices(parts: NodeLogsParts, query: NodeLogQuery, exchange: Exchange): Promise<void> {

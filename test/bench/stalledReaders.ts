@@ -25,7 +25,11 @@ export async function memoryOfStalled({ pid, port, token }: Server, path: string
   const agent = new Agent({ keepAlive: true, maxSockets: READERS, rejectUnauthorized: false });
   const ask = async (asked: string): Promise<IncomingMessage> => {
     const headers = { authorization: `Bearer ${token}` };
-    const [response] = await once(get({ host: '127.0.0.1', port, path: asked, agent, headers }), 'response');
+    const request = get({ host: '127.0.0.1', port, path: asked, agent, headers });
+    const [response]: IncomingMessage[] = await once(request, 'response');
+    if (response?.statusCode !== 200) throw new Error(`${asked}: ${response?.statusCode}`);
+    // Its connection is destroyed in the end.
+    for (const each of [request, response]) each.on('error', () => {});
     return response;
   };
   const askAll = (asked: string) => Promise.all(Array.from({ length: READERS }, () => ask(asked)));
@@ -34,12 +38,10 @@ export async function memoryOfStalled({ pid, port, token }: Server, path: string
     for (const response of await askAll('/healthz')) response.resume();
     await calm(pid);
     const before = await residentMemory(pid);
-    const stalled = await askAll(path);
+    await askAll(path);
     await calm(pid);
     await pause(RELEASE_MS);
-    const each = ((await residentMemory(pid)) - before) / READERS;
-    for (const response of stalled) response.on('error', () => {});
-    return each * KIB_PER_MIB;
+    return (((await residentMemory(pid)) - before) / READERS) * KIB_PER_MIB;
   } finally {
     agent.destroy();
   }

@@ -62,9 +62,17 @@ test('memory is allocated frugally in its own process, and as usual in those tha
     began: fs.readFileSync('/proc/self/environ', 'utf8').split('\\0').filter((each) => each.startsWith('MALLOC')).sort(),
     left: Object.keys(process.env).filter((name) => name.startsWith('MALLOC')),
     poolSize: Buffer.poolSize,
+    flags: process.execArgv,
   })));`;
   const program = `data:text/javascript,${encodeURIComponent(`import fs from 'node:fs'; ${told}`)}`;
-  const { err } = await run(launcher, ['version', '--client'], { NODE_OPTIONS: `--import ${program}` });
+  // Whatever the tests' own process was given.
+  const unset = Object.fromEntries(
+    Object.keys(process.env)
+      .filter((name) => name.startsWith('MALLOC'))
+      .map((name) => [name, undefined]),
+  );
+  const env = { ...unset, NODE_OPTIONS: `--import ${program}` };
+  const { err } = await run(launcher, ['version', '--client'], env);
   expect(JSON.parse(err)).toEqual({
     began: [
       'MALLOC_ARENA_MAX=1',
@@ -74,6 +82,7 @@ test('memory is allocated frugally in its own process, and as usual in those tha
     ],
     left: [],
     poolSize: 8_192,
+    flags: ['--v8-pool-size=1', '--max-semi-space-size=8'],
   });
 });
 

@@ -29,6 +29,15 @@ test.each([1, 2, 3, 7, 40, 41, 64, 1_000])('lines are lines, in blocks of %d byt
   );
 });
 
+test('scans that take their blocks by turns tell their own', () => {
+  const log = (word: string) => Buffer.from([0, 1, 2].map((second) => line(second, word.repeat(5))).join(''));
+  const all = ['one', 'two'].map((word) => ({ bytes: log(word), scan: new LogScan({}), out: '' }));
+  for (let at = 0; at < log('one').length; at += 7) {
+    for (const each of all) each.out += String(each.scan.take(each.bytes.subarray(at, at + 7)) ?? '');
+  }
+  expect(all.map(({ out }) => out)).toEqual(['one', 'two'].map((word) => `${word.repeat(5)}\n`.repeat(3)));
+});
+
 test('what is told of a block holds the memory of nothing else', () => {
   const scan = new LogScan({});
   const text = scan.take(Buffer.from(line(0, 'x'.repeat(200)).repeat(60)));

@@ -42,7 +42,7 @@ export function withEveryFault(title: string): void {
     story = await tellStory(title, seed);
   }, LIMIT_MS);
 
-  test(`every invariant holds whatever fails at one call: ${title}`, () => {
+  test(`every invariant holds whatever fails at one drawn call: ${title}`, () => {
     const { calls, ofOne } = story;
     expect(calls).toBeGreaterThan(150);
     // Each call fails or is slow, and with many of them the agent dies; half of that is told in each run.
