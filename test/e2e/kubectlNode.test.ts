@@ -5,7 +5,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
@@ -228,7 +228,9 @@ describe.each<Release>(['bookworm', 'sid'])('kubectl of %s', (release) => {
         });
       const [web, echo] = [await portTo(8080), await portTo(8081)];
       const sent = Array.from({ length: 8 }, () => randomBytes(2 ** 20));
-      const told = await Promise.all(sent.map((each) => echoOf(echo, each)));
+      const opened: { socket: Socket; said: Buffer }[] = [];
+      for (const said of sent) opened.push({ socket: await letIn(echo), said });
+      const told = await Promise.all(opened.map(({ socket, said }) => echoOf(socket, said)));
       expect(told.map(({ length }) => length)).toEqual(sent.map(({ length }) => length));
       expect(told.every((each, at) => each.equals(sent[at] ?? Buffer.alloc(0)))).toBe(true);
       expect(String(await answerTo(echo, Buffer.from('to the end')))).toBe('to the end');
@@ -332,14 +334,21 @@ async function hashOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
+/** A connection to one who echoes, and has taken it: the nc of busybox lets two wait, and more of them may be refused. */
+async function letIn(port: number): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.write('?');
+  await once(socket, 'data');
+  return socket;
+}
+
 /**
  * What comes back of what is said, before anybody has ended: the containerd of Debian 12 gives an answer a second after
- * the end of what was said, which is too little where many wait to be let in.
+ * the end of what was said, which is too little for many on a busy machine.
  */
-async function echoOf(port: number, said: Buffer): Promise<Buffer> {
-  const socket = connect({ host: '127.0.0.1', port });
-  socket.write(said);
+async function echoOf(socket: Socket, said: Buffer): Promise<Buffer> {
   const parts: Buffer[] = [];
+  socket.write(said);
   let left = said.length;
   for await (const part of socket) {
     parts.push(part);
