@@ -44,7 +44,5 @@ async function start() {
 // They are meant for this process, not for those that it starts.
 const ofMemory = ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TOP_PAD_'];
 for (const name of ofMemory) delete process.env[name];
-// A small buffer that is kept holds all of the pool that it is a part of, and each TLS connection keeps one.
-Buffer.poolSize = 8 * 1_024;
 for (const flag of [...flags, ...forgetfulness]) setFlagsFromString(flag);
 await start();

@@ -61,7 +61,6 @@ test('memory is allocated frugally in its own process, and as usual in those tha
   const told = `process.once('exit', () => console.error(JSON.stringify({
     began: fs.readFileSync('/proc/self/environ', 'utf8').split('\\0').filter((each) => each.startsWith('MALLOC')).sort(),
     left: Object.keys(process.env).filter((name) => name.startsWith('MALLOC')),
-    poolSize: Buffer.poolSize,
     flags: process.execArgv,
   })));`;
   const program = `data:text/javascript,${encodeURIComponent(`import fs from 'node:fs'; ${told}`)}`;
@@ -81,7 +80,6 @@ test('memory is allocated frugally in its own process, and as usual in those tha
       'MALLOC_TRIM_THRESHOLD_=12288',
     ],
     left: [],
-    poolSize: 8_192,
     flags: ['--v8-pool-size=1', '--max-semi-space-size=8'],
   });
 });
