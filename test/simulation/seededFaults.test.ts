@@ -9,7 +9,7 @@ const soak = join(import.meta.dirname, '../../scripts/soak.mjs');
 /** Each of these has to be found by the rule that it breaks, and not by what comes of that. */
 const BY_RULE = { init: 2, 'foreign-sandbox': 5 };
 /** So many more are drawn in each run of the tests; `npm run soak -- --faulty` tries them all. */
-const DRAWN = 9;
+const DRAWN = 18;
 
 /** What does not find a fault that was put into the node on purpose would not find one that came by mistake either. */
 test('a simulation finds the faults that are put into the node', () => {

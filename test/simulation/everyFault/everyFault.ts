@@ -1,4 +1,4 @@
-/** Tells a short story with a fault at one of its calls, with faults at two, and with deeds; which ones is drawn. */
+/** Tells a short story with every fault at each of its calls, and with faults and deeds that are drawn. */
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { runProgram } from '../../../host/program.ts';
@@ -42,11 +42,11 @@ export function withEveryFault(title: string): void {
     story = await tellStory(title, seed);
   }, LIMIT_MS);
 
-  test(`every invariant holds whatever fails at one drawn call: ${title}`, () => {
+  test(`every invariant holds whatever fails at one call: ${title}`, () => {
     const { calls, ofOne } = story;
     expect(calls).toBeGreaterThan(150);
-    // Each call fails or is slow, and with many of them the agent dies; half of that is told in each run.
-    expect(toldOf(ofOne)).toBeGreaterThan(0.75 * calls);
+    // Each call fails or is slow, and with many of them the agent dies.
+    expect(toldOf(ofOne)).toBeGreaterThan(1.5 * calls);
   });
 
   test(`every invariant holds whatever fails at two calls: ${title}`, () => {
