@@ -10,7 +10,6 @@ export const READERS = 200;
 const KIB_PER_MIB = 1_024;
 /** Percent of a core: whatever the kernel takes has been sent. */
 const IDLE_SHARE = 5;
-
 /** By then the agent has given back what sending many bytes has left behind. */
 const RELEASE_MS = 15_000;
 
@@ -49,7 +48,6 @@ export async function memoryOfStalled({ pid, port, token }: Server, path: string
 
 async function calm(pid: number): Promise<void> {
   for (let tries = 0; tries < 60; tries += 1) {
-    await pause(100);
     if ((await shareOf(pid, 1)) < IDLE_SHARE) return;
   }
   throw new Error(`process ${pid} does not come to rest`);
