@@ -71,7 +71,7 @@ test('none is shown or kept when the URL gives pods, is refused, gives nonsense 
   expect(secretsIn(await shownByCommands())).toEqual([]);
 
   answer = (sent) => ({ code: 200, body: JSON.stringify({ ...steady, kind: sent, [sent]: 1 }) });
-  await eventually('the nonsense is told', async () => !(await problem()).includes('403'));
+  await eventually('the nonsense is told', async () => (await problem()).includes('expected Pod'));
   expect(secretsIn(await shownByCommands())).toEqual([]);
 
   await server.end();
