@@ -135,7 +135,10 @@ async function clusterOn(
 
 /** The cluster hears what happens on the node; gives what ends that. */
 function tellCluster(
-  { cluster, agent }: { readonly cluster: JoinedCluster | undefined; readonly agent: Pick<NodeAgent, 'tell'> },
+  {
+    cluster,
+    agent,
+  }: { readonly cluster: JoinedCluster | undefined; readonly agent: Pick<NodeAgent, 'tell' | 'arePodsStarting'> },
   { recorder, errors: { onError } }: { readonly recorder: EventRecorder; readonly errors: ErrorLog },
 ): () => void {
   if (cluster === undefined) return () => {};
@@ -143,6 +146,7 @@ function tellCluster(
   const { eventClient: client, followNodeUid } = cluster;
   const sender = new EventSender({
     ...{ client, clock: systemClock, jitter: systemJitter, onError, signal: end.signal },
+    arePodsStarting: agent.arePodsStarting,
     onState: (state) => agent.tell({ type: 'cluster.eventsChanged', state }),
   });
   followNodeUid((uid) => sender.learnNode(uid));

@@ -1,4 +1,7 @@
-/** Events on their way to an API server, one after the other, as clients of Kubernetes send them (`tools/record/event.go` of client-go). */
+/**
+ * Events on their way to an API server, one after the other, as clients of Kubernetes send them (`tools/record/event.go`
+ * of client-go). Those that tell of what went well give way to pods that start, from which each request takes CPU time.
+ */
 import type { KubeClient } from '../../kube/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kube/kubeError.ts';
 import { eventPath, eventsPath } from '../../kube/paths.ts';
@@ -7,6 +10,7 @@ import type { CoreEvent } from '../../pod/events/event.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { type Alarm, createAlarm } from '../alarm.ts';
 import type { Clock } from '../clock.ts';
+import { type WaitingEvent, WaitingEvents } from './waitingEvents.ts';
 
 export interface EventSenderParts {
   readonly client: Pick<KubeClient, 'create' | 'patch'>;
@@ -15,30 +19,25 @@ export interface EventSenderParts {
   readonly jitter: () => number;
   /** Told of each event that the server never gets. */
   readonly onError: (source: string, error: unknown) => void;
+  /** Whether pods are being started: what went well gives way to them. */
+  readonly arePodsStarting: () => boolean;
   /** Told when events have to wait, and when they go out again. */
   readonly onState: (state: EventQueueState) => void;
   /** Once it aborts nothing is sent any more. */
   readonly signal: AbortSignal;
 }
 
-/** What waits beyond that is not sent. */
-const QUEUED = 1_000;
 /** A server that can not be reached is tried so often, so far apart; its refusal stands. */
 const TRIES = 12;
 const RETRY_MS = 10_000;
 /** Events of the node wait so long for the UID of its Node: `kubectl describe node` finds them by that. */
 const HELD_MS = 10_000;
-
-interface Queued {
-  readonly event: CoreEvent;
-  /** The server does not have it yet. */
-  readonly isNew: boolean;
-}
+/** How often it is looked whether pods still start. */
+const LOOK_MS = 500;
 
 export class EventSender {
   readonly #parts: EventSenderParts;
-  /** By namespace and name: of an event that happened again meanwhile the last count is sent. */
-  readonly #queue = new Map<string, Queued>();
+  readonly #queue = new WaitingEvents();
   #isSending = false;
   #dropped = 0;
   #told: EventQueueState;
@@ -48,10 +47,13 @@ export class EventSender {
   /** Events of the node that wait; undefined once they need not any more. */
   #held: CoreEvent[] | undefined = [];
   readonly #hold: Alarm;
+  /** Rings when there is one that does not give way. */
+  readonly #turn: Alarm;
 
   constructor(parts: EventSenderParts) {
     this.#parts = parts;
     this.#hold = createAlarm(parts.clock, parts.signal);
+    this.#turn = createAlarm(parts.clock, parts.signal);
     this.#told = quietQueue(parts.clock.now());
   }
 
@@ -78,35 +80,37 @@ export class EventSender {
   }
 
   #enqueue(event: CoreEvent): void {
-    const key = `${event.metadata.namespace}/${event.metadata.name}`;
-    const waiting = this.#queue.get(key);
-    if (waiting === undefined && this.#queue.size >= QUEUED) {
-      this.#dropped += 1;
-      return;
-    }
-    this.#queue.set(key, { event, isNew: waiting?.isNew ?? event.count === 1 });
-    if (!this.#isSending) void this.#sendAll();
+    if (!this.#queue.add(event, this.#parts.clock.monotonic())) this.#dropped += 1;
+    else if (!this.#isSending) void this.#sendAll();
+    else if (event.type !== 'Normal') this.#turn.ring();
   }
 
   async #sendAll(): Promise<void> {
+    const { arePodsStarting, clock, signal } = this.#parts;
     this.#isSending = true;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+    while (this.#queue.size > 0 && !signal.aborted) {
+      const next = this.#queue.next(clock.monotonic(), arePodsStarting());
+      if (next === undefined) {
+        await this.#giveWay();
+        continue;
+      }
       await this.#send(next);
-      if (this.#told.failure !== undefined) this.#tell({ waiting: this.#queue.size });
+      if ((this.#told.failure ?? this.#told.until) !== undefined) this.#tell({ waiting: this.#queue.size });
     }
     this.#isSending = false;
     if (this.#told.waiting > 0) this.#tell({ waiting: 0 });
   }
 
-  #next(): Queued | undefined {
-    const [first] = this.#queue;
-    if (first === undefined || this.#parts.signal.aborted) return undefined;
-    const [key, queued] = first;
-    this.#queue.delete(key);
-    return queued;
+  /** Waits for pods to have started, or for an event that is urgent; a wait that is soon over is nothing to tell of. */
+  async #giveWay(): Promise<void> {
+    const { clock, arePodsStarting } = this.#parts;
+    const leftNow = () => this.#queue.yieldsFor(clock.monotonic());
+    await this.#turn.wait(clock.now() + Math.min(LOOK_MS, leftNow()));
+    const left = leftNow();
+    if (left > 0 && arePodsStarting()) this.#tell({ waiting: this.#queue.size, until: clock.now() + left });
   }
 
-  async #send(queued: Queued): Promise<void> {
+  async #send(queued: WaitingEvent): Promise<void> {
     const { signal, jitter } = this.#parts;
     for (let tries = 1; ; tries += 1) {
       try {
@@ -123,7 +127,7 @@ export class EventSender {
     }
   }
 
-  async #put({ event, isNew }: Queued): Promise<void> {
+  async #put({ event, isNew }: WaitingEvent): Promise<void> {
     const { client, signal } = this.#parts;
     const { count, lastTimestamp, message } = event;
     if (!isNew) {
@@ -149,7 +153,7 @@ export class EventSender {
   }
 
   /** Nobody is to wait for an event that the server does not take. */
-  #drop(queued: Queued, cause: unknown): void {
+  #drop(queued: WaitingEvent, cause: unknown): void {
     this.#dropped += 1;
     this.#parts.onError('events', failureOf(queued, cause));
   }
@@ -187,7 +191,7 @@ function sentEvent({ involvedObject, metadata: { name, namespace }, ...event }: 
   return { ...event, metadata: { name, namespace }, involvedObject: involved, eventTime: null };
 }
 
-const failureOf = ({ event: { reason, metadata } }: Queued, cause: unknown): NodeFailure =>
+const failureOf = ({ event: { reason, metadata } }: WaitingEvent, cause: unknown): NodeFailure =>
   new NodeFailure('EventNotSent', `event ${reason} of ${metadata.namespace}/${metadata.name}: ${messageOf(cause)}`, {
     cause,
   });

@@ -83,10 +83,13 @@ interface Outgoing extends Sink {
   destroy(error?: Error): unknown;
 }
 
+/** One for all: each request ends so, and the trace of a new error takes as long as a short answer. */
+const HAS_GONE = new Error('the client has gone');
+
 /** Whoever asks for something that is not answered finds the connection cut. */
 async function answer(api: Api, request: Incoming, response: Outgoing, askNode?: AskNode): Promise<void> {
   const gone = new AbortController();
-  response.on('close', () => gone.abort());
+  response.on('close', () => gone.abort(HAS_GONE));
   try {
     const asked = await read(request, api.registry.clock.now());
     let told: Answer | undefined = await api.answer(asked);
@@ -105,7 +108,7 @@ async function answer(api: Api, request: Incoming, response: Outgoing, askNode?:
 /** What is not to be passed on is refused. */
 async function upgrade(api: Api, [request, socket, head]: [IncomingMessage, Socket, Buffer], askNode: AskNode) {
   const gone = new AbortController();
-  socket.on('error', () => {}).once('close', () => gone.abort());
+  socket.on('error', () => {}).once('close', () => gone.abort(HAS_GONE));
   const client: Client = { request, socket, head, signal: gone.signal };
   try {
     const told = await api.answer(readHead(request, '', api.registry.clock.now()));

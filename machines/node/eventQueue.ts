@@ -9,10 +9,21 @@ export interface EventQueueState {
   readonly waiting: number;
   /** How many were dropped, as the queue was full or nobody took them. */
   readonly dropped: number;
-  /** When the first of them is tried again, in milliseconds since the epoch; absent while it is. */
+  /**
+   * When the first of them is tried again, or gives way to pods that start no longer, in milliseconds since
+   * the epoch; absent while they go out.
+   */
   readonly until?: number;
   /** Why the first of them was not taken; absent while they go out. */
   readonly failure?: Failure;
+}
+
+type Waiting = Pick<EventQueueState, 'waiting' | 'until'>;
+
+function stateOf({ waiting, until, failure }: Waiting & { readonly failure?: unknown }) {
+  if (failure !== undefined) return 'failing';
+  if (until !== undefined) return 'yielding';
+  return waiting > 0 ? 'sending' : 'idle';
 }
 
 export const quietQueue = (since: number): EventQueueState => ({ since, waiting: 0, dropped: 0 });
@@ -23,7 +34,7 @@ export function nextQueue(
   { now, ...change }: Omit<EventQueueState, 'since' | 'failure'> & { readonly now: number; readonly failure?: string },
 ): EventQueueState {
   const { failure: message, ...counts } = change;
-  const since = (before.failure === undefined) === (message === undefined) ? before.since : now;
+  const since = stateOf(before) === stateOf({ ...counts, failure: message }) ? before.since : now;
   const failure = message === undefined ? {} : { failure: { reason: 'EventNotSent', message, at: now } as const };
   return { since, ...counts, ...failure };
 }
@@ -32,16 +43,18 @@ export function nextQueue(
 export const whileTrying = ({ until: _, ...state }: EventQueueState): EventQueueState => state;
 
 /** The queue as it is shown. */
-export function eventQueueView({ since, waiting, dropped, until, failure }: EventQueueState): FeedView {
-  const own = { kind: 'event queue', name: 'api', path: 'watches/events', since };
+export function eventQueueView(queue: EventQueueState): FeedView {
+  const { since, waiting, dropped, until, failure } = queue;
+  const own = { kind: 'event queue', name: 'api', path: 'watches/events', state: stateOf(queue), since };
   const facts = [
     ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? 'event' : 'events'} to send`] : []),
     ...(dropped > 0 ? [`${dropped} dropped`] : []),
   ];
-  if (failure === undefined) return { ...own, state: waiting > 0 ? 'sending' : 'idle', tags: ['steady'], facts };
-  const waitingFor = until === undefined ? 'an event to be taken' : 'another attempt to send events';
-  return {
-    ...{ ...own, state: 'failing', tags: ['retrying'], waitingFor, facts, lastFailure: failure },
-    ...(until === undefined ? {} : { until }),
-  };
+  const due = until === undefined ? {} : { until };
+  if (failure !== undefined) {
+    const waitingFor = until === undefined ? 'an event to be taken' : 'another attempt to send events';
+    return { ...own, tags: ['retrying'], waitingFor, facts, lastFailure: failure, ...due };
+  }
+  if (until === undefined) return { ...own, tags: ['steady'], facts };
+  return { ...own, tags: ['waiting'], waitingFor: 'pods that start, which go first', facts, ...due };
 }

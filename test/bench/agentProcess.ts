@@ -59,6 +59,8 @@ export async function agentPlace(
   await mkdir(place.manifests, { recursive: true });
   const config = {
     ...{ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: MAX_PODS },
+    // As in every cluster: without it each pod would be warned of.
+    ...{ clusterDNS: ['10.96.0.10'], clusterDomain: 'cluster.local' },
     // What is read at length is not to be set aside meanwhile.
     containerLogMaxSize: '100Gi',
   };

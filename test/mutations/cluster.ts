@@ -159,6 +159,13 @@ export const clusterMutations: readonly Mutation[] = [
     put: 'tries < TRIES',
   },
   {
+    rule: 'C36',
+    breaks: 'a warning waits for the pods that start',
+    file: 'actors/events/waitingEvents.ts',
+    find: "event.type === 'Normal' ? this.#normal : this.#warnings",
+    put: 'this.#normal',
+  },
+  {
     rule: 'C37',
     breaks: 'a key that has to be there is left out',
     file: 'pod/environment/projection.ts',

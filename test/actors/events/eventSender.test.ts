@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../kube/client.ts';
 import type { EventQueueState } from '../../../machines/node/eventQueue.ts';
 import { coreEvent } from '../../../pod/events/event.ts';
-import { type InvolvedObject, recordedEvent } from '../../../pod/events/recordedEvent.ts';
+import { type InvolvedObject, recordedEvent, warning } from '../../../pod/events/recordedEvent.ts';
 import { cluster } from '../../fakes/cluster.ts';
 import { answered, type Reply, refused, ToldTransport, unreachable } from '../../fakes/toldTransport.ts';
 
@@ -27,9 +27,11 @@ function sender(...replies: readonly Reply[]) {
   const onError = (source: string, error: unknown) => errors.push(`${source}: ${String(error)}`);
   const states: EventQueueState[] = [];
   const onState = (state: EventQueueState) => states.push(state);
-  const events = new EventSender({ client, clock, jitter: () => 0.5, onError, onState, signal: end.signal });
+  const pods = { areStarting: false };
+  const told = { jitter: () => 0.5, arePodsStarting: () => pods.areStarting, onError, onState };
+  const events = new EventSender({ client, clock, ...told, signal: end.signal });
   const asked = () => transport.requests.map(({ method, path }) => `${method} ${path.slice(EVENTS.length)}`.trim());
-  return { clock, transport, events, errors, states, end, asked };
+  return { clock, transport, events, errors, states, end, asked, pods };
 }
 
 const unreachables = (count: number) => Array.from({ length: count }, () => unreachable());
@@ -42,7 +44,7 @@ test('C36: an event is made, and counted once it happens again', async () => {
   const clock = new SimulatedClock();
   const errors: unknown[] = [];
   const parts = { client, clock, jitter: () => 0, onError: (_: string, error: unknown) => errors.push(error) };
-  const events = new EventSender({ ...parts, onState: () => {}, signal: end.signal });
+  const events = new EventSender({ ...parts, arePodsStarting: () => false, onState: () => {}, signal: end.signal });
   events.take(started('web.1'));
   await clock.advance(0);
   events.take(started('web.1', 3));
@@ -97,7 +99,14 @@ describe('an event of the node', () => {
     const clock = new SimulatedClock();
     const { client, ask } = cluster(clock);
     await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' } });
-    const parts = { client, clock, jitter: () => 0, onError: () => {}, onState: () => {} };
+    const parts = {
+      client,
+      clock,
+      jitter: () => 0,
+      arePodsStarting: () => false,
+      onError: () => {},
+      onState: () => {},
+    };
     const events = new EventSender({ ...parts, signal: new AbortController().signal });
     const told = async (name: string, count: number, of = NODE) => {
       events.take(started(name, count, of));
@@ -210,6 +219,76 @@ test('that events have to wait is told, with how many, why and until when; and t
     { since: start + 15_000, waiting: 2, dropped: 0 },
     { since: start + 15_000, waiting: 0, dropped: 0 },
   ]);
+});
+
+describe('while pods start', () => {
+  const unhealthy = (name: string) =>
+    coreEvent(recordedEvent(POD, warning('Unhealthy', 'Probe failed')), {
+      ...{ host: 'node-1', at: 0, firstAt: 0, count: 1, name },
+    });
+  const sent = ({ transport }: Pick<ReturnType<typeof sender>, 'transport'>) =>
+    transport.requests.map(({ body }) => JSON.parse(body ?? '').metadata.name);
+
+  test('C36: what went well waits for them, and what went wrong does not', async () => {
+    const { clock, transport, events, pods, states } = sender(...taken(4));
+    pods.areStarting = true;
+    events.take(started('web.1'));
+    await clock.advance(300);
+    events.take(unhealthy('web.2'));
+    events.take(started('web.3'));
+    await clock.advance(0);
+    expect(sent({ transport })).toEqual(['web.2']);
+    await clock.advance(400);
+    pods.areStarting = false;
+    await clock.advance(500);
+    expect([sent({ transport }), clock.pending]).toEqual([['web.2', 'web.1', 'web.3'], 0]);
+    expect(states.at(-1)).toEqual({ since: clock.now() - 500 + 100, waiting: 0, dropped: 0 });
+  });
+
+  test('C36: it waits thirty seconds at most, also where the clock is set back', async () => {
+    const { clock, transport, events, pods } = sender(...taken(2));
+    pods.areStarting = true;
+    events.take(started('web.1'));
+    await clock.advance(10_000);
+    const shown = clock.now.bind(clock);
+    clock.now = () => shown() - 3_600_000;
+    events.take(started('web.2'));
+    await clock.advance(19_999);
+    expect(sent({ transport })).toEqual([]);
+    await clock.advance(1);
+    expect(sent({ transport })).toEqual(['web.1']);
+    await clock.advance(10_000);
+    expect([sent({ transport }), clock.pending]).toEqual([['web.1', 'web.2'], 0]);
+  });
+
+  test('that they wait is told, with how many and until when at the latest', async () => {
+    const { clock, events, pods, states } = sender(...taken(2));
+    const start = clock.now();
+    pods.areStarting = true;
+    events.take(started('web.1'));
+    await clock.advance(499);
+    expect(states).toEqual([]);
+    events.take(started('web.2'));
+    await clock.advance(1);
+    expect(states).toEqual([{ since: start + 500, waiting: 2, dropped: 0, until: start + 30_000 }]);
+    pods.areStarting = false;
+    await clock.advance(500);
+    const since = start + 1_000;
+    expect(states.slice(1)).toEqual([
+      { since, waiting: 1, dropped: 0 },
+      { since, waiting: 0, dropped: 0 },
+    ]);
+  });
+
+  test('nothing is left of the wait once it is over', async () => {
+    const { clock, events, pods, end, asked } = sender();
+    pods.areStarting = true;
+    events.take(started('web.1'));
+    await clock.advance(100);
+    end.abort();
+    await clock.advance(60_000);
+    expect([asked(), clock.pending]).toEqual([[], 0]);
+  });
 });
 
 test('of events that go out at once nothing is told; how many were dropped is told with what is', async () => {

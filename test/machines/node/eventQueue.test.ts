@@ -38,6 +38,16 @@ test('one whose wait is over fails on until the event is taken', () => {
   expect(view).not.toHaveProperty('until');
 });
 
+test('one that gives way to pods says how many events wait, for what and until when at the latest', () => {
+  const yielding = nextQueue(quietQueue(500), { now: 1_000, waiting: 2, dropped: 0, until: 31_000 });
+  expect(eventQueueView(yielding)).toMatchObject({
+    ...{ state: 'yielding', tags: ['waiting'], since: 1_000, until: 31_000, facts: ['2 events to send'] },
+    waitingFor: 'pods that start, which go first',
+  });
+  expect(nextQueue(yielding, { now: 1_500, waiting: 3, dropped: 0, until: 31_000 }).since).toBe(1_000);
+  expect(nextQueue(yielding, { now: 2_000, waiting: 1, dropped: 0 })).toEqual({ since: 2_000, waiting: 1, dropped: 0 });
+});
+
 test('it waits since it first had to, and sends since it could again; what was dropped is not forgotten', () => {
   const longer = nextQueue(waiting, { now: 6_000, waiting: 1_000, dropped: 7, until: 16_000, failure: 'ECONNRESET' });
   expect(longer).toMatchObject({ since: 1_000, failure: { message: 'ECONNRESET', at: 6_000 } });

@@ -178,7 +178,15 @@ function eventsTo(
 ): { readonly sender: EventSender; readonly events: EventSink } {
   const recorder = createEventRecorder('node-1', () => clock.now());
   const { signal } = new AbortController();
-  const sender = new EventSender({ client, clock, jitter: () => 0.5, onState: () => {}, onError: () => {}, signal });
+  const parts = {
+    client,
+    clock,
+    jitter: () => 0.5,
+    arePodsStarting: () => false,
+    onState: () => {},
+    onError: () => {},
+  };
+  const sender = new EventSender({ ...parts, signal });
   recorder.subscribe(({ event, removed }) => {
     if (!removed) sender.take(event);
   });

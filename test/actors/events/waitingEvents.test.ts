@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+import { WaitingEvents } from '../../../actors/events/waitingEvents.ts';
+import { coreEvent } from '../../../pod/events/event.ts';
+import { type EventMessage, type InvolvedObject, recordedEvent, warning } from '../../../pod/events/recordedEvent.ts';
+
+const POD: InvolvedObject = { kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'web', uid: 'u' };
+const STARTED: EventMessage = { reason: 'Started', message: 'Container started' };
+const UNHEALTHY = warning('Unhealthy', 'Readiness probe failed');
+
+const event = (name: string, message = STARTED, count = 1) =>
+  coreEvent(recordedEvent(POD, message), { host: 'node-1', at: count, firstAt: 1, count, name });
+
+/** Takes out all that come at a moment, by their names. */
+function allOf(waiting: WaitingEvents, now: number, yields: boolean): string[] {
+  const next = waiting.next(now, yields);
+  return next === undefined ? [] : [next.event.metadata.name, ...allOf(waiting, now, yields)];
+}
+
+test('they come in their order, but what went wrong first', () => {
+  const waiting = new WaitingEvents();
+  const all = [event('a'), event('b', UNHEALTHY), event('c'), event('d', UNHEALTHY)];
+  expect(all.map((each) => waiting.add(each, 0))).toEqual([true, true, true, true]);
+  expect(waiting.size).toBe(4);
+  expect(allOf(waiting, 0, false)).toEqual(['b', 'd', 'a', 'c']);
+  expect([waiting.size, waiting.next(0, false)]).toEqual([0, undefined]);
+});
+
+test('C36: what went well gives way for thirty seconds at most, what went wrong not at all', () => {
+  const waiting = new WaitingEvents();
+  waiting.add(event('a'), 1_000);
+  waiting.add(event('b', UNHEALTHY), 1_000);
+  waiting.add(event('c'), 2_000);
+  expect(allOf(waiting, 30_999, true)).toEqual(['b']);
+  expect(waiting.yieldsFor(30_999)).toBe(1);
+  expect(allOf(waiting, 31_000, true)).toEqual(['a']);
+  expect([waiting.size, waiting.yieldsFor(31_000)]).toEqual([1, 1_000]);
+  expect(allOf(waiting, 31_000, false)).toEqual(['c']);
+  expect(waiting.yieldsFor(31_000)).toBe(0);
+});
+
+test('what happens again keeps its place and its time, and is new as long as the server has nothing of it', () => {
+  const waiting = new WaitingEvents();
+  for (const each of [event('a'), event('b', STARTED, 7), event('a', STARTED, 2)]) waiting.add(each, each.count * 10);
+  expect(waiting.size).toBe(2);
+  expect(waiting.next(100, false)).toMatchObject({ isNew: true, since: 10, event: { count: 2 } });
+  expect(waiting.next(100, false)).toMatchObject({ isNew: false, since: 70, event: { count: 7 } });
+});
+
+test('C36: a thousand wait, of both kinds together; one that is counted on has its place', () => {
+  const waiting = new WaitingEvents();
+  for (let number = 1; number <= 500; number += 1) {
+    expect(waiting.add(event(`n${number}`), 0)).toBe(true);
+    expect(waiting.add(event(`w${number}`, UNHEALTHY), 0)).toBe(true);
+  }
+  expect([waiting.add(event('n501'), 0), waiting.add(event('w501', UNHEALTHY), 0)]).toEqual([false, false]);
+  expect(waiting.add(event('n500', STARTED, 2), 0)).toBe(true);
+  expect(waiting.size).toBe(1_000);
+});
