@@ -85,7 +85,7 @@ export interface NodeAgent {
   /** Its pods with their trees, as far as they may leave the agent. */
   seenPods(): SeenPod[];
   overview(): NodeOverview;
-  /** Whether pods or containers are being started; those that do not get on count no more. */
+  /** Whether pods or containers are being started; those that one look after the other shows at the same point are not. */
   arePodsStarting(): boolean;
   /** How many of what there are: numbers, and the names of states. */
   counts(): NodeCounts;

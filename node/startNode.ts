@@ -140,8 +140,8 @@ function tellCluster(
     agent,
   }: { readonly cluster: JoinedCluster | undefined; readonly agent: Pick<NodeAgent, 'tell' | 'arePodsStarting'> },
   { recorder, errors: { onError } }: { readonly recorder: EventRecorder; readonly errors: ErrorLog },
-): () => void {
-  if (cluster === undefined) return () => {};
+): () => Promise<void> {
+  if (cluster === undefined) return async () => {};
   const end = new AbortController();
   const { eventClient: client, followNodeUid } = cluster;
   const sender = new EventSender({
@@ -153,7 +153,8 @@ function tellCluster(
   recorder.subscribe(({ event, removed }) => {
     if (!removed) sender.take(event);
   });
-  return () => {
+  return async () => {
+    await sender.finish();
     end.abort();
     cluster.close();
   };
@@ -193,18 +194,20 @@ async function servedBy(
     by = await serveApi({ config, agent, cri, cluster, place, clock: systemClock, logger, setVerbosity, metrics });
     return by;
   } catch (error) {
-    await endNode({ agent, cri, end }, { flight, leave: () => cluster?.close() });
+    await endNode({ agent, cri, end }, { flight, leave: async () => cluster?.close() });
     throw error;
   }
 }
 
 async function endNode(
   { agent, cri, end }: { readonly agent: NodeAgent; readonly cri: Cri; readonly end: () => void },
-  { flight, leave }: { readonly flight: ReturnType<typeof flightRecorder>; readonly leave: () => void },
+  { flight, leave }: { readonly flight: ReturnType<typeof flightRecorder>; readonly leave: () => Promise<void> },
 ): Promise<void> {
   await agent.stop();
   await flight?.end();
-  for (const each of [end, leave, cri.close]) each();
+  end();
+  await leave();
+  cri.close();
 }
 
 interface Reports {

@@ -1,6 +1,6 @@
 /**
  * Events on their way to an API server, one after the other, as clients of Kubernetes send them (`tools/record/event.go`
- * of client-go). Those that tell of what went well give way to pods that start, from which each request takes CPU time.
+ * of client-go). Normal events wait while pods are being started, because each request takes CPU time from them.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kube/kubeError.ts';
@@ -19,7 +19,7 @@ export interface EventSenderParts {
   readonly jitter: () => number;
   /** Told of each event that the server never gets. */
   readonly onError: (source: string, error: unknown) => void;
-  /** Whether pods are being started: what went well gives way to them. */
+  /** Whether pods or containers are being started: normal events give way to them. */
   readonly arePodsStarting: () => boolean;
   /** Told when events have to wait, and when they go out again. */
   readonly onState: (state: EventQueueState) => void;
@@ -32,13 +32,19 @@ const TRIES = 12;
 const RETRY_MS = 10_000;
 /** Events of the node wait so long for the UID of its Node: `kubectl describe node` finds them by that. */
 const HELD_MS = 10_000;
-/** How often it is looked whether pods still start. */
+/** How often it is looked whether pods are still being started. */
 const LOOK_MS = 500;
+/** Until when they give way at most is told again when it has moved by so much. */
+const MOVED_MS = 1_000;
+/** An agent that stops waits so long at most for what has given way. */
+const FINISH_MS = 2_000;
 
 export class EventSender {
   readonly #parts: EventSenderParts;
   readonly #queue = new WaitingEvents();
-  #isSending = false;
+  #sending: Promise<void> | undefined;
+  /** Nothing gives way any more. */
+  #isEnding = false;
   #dropped = 0;
   #told: EventQueueState;
   #nodeUid: string | undefined;
@@ -47,7 +53,7 @@ export class EventSender {
   /** Events of the node that wait; undefined once they need not any more. */
   #held: CoreEvent[] | undefined = [];
   readonly #hold: Alarm;
-  /** Rings when there is one that does not give way. */
+  /** Rings when there is something to send at once. */
   readonly #turn: Alarm;
 
   constructor(parts: EventSenderParts) {
@@ -79,35 +85,57 @@ export class EventSender {
     for (const event of held) this.#enqueue(event);
   }
 
+  /** Sends what has given way: an agent that stops starts no pods. Resolves when that is done, or takes too long. */
+  async finish(): Promise<void> {
+    const { clock, signal } = this.#parts;
+    this.#isEnding = true;
+    this.#turn.ring();
+    // A server that is away would be waited for in vain.
+    if (this.#sending === undefined || this.#told.failure !== undefined) return;
+    const limit = createAlarm(clock, signal);
+    void this.#sending.then(limit.ring);
+    await limit.wait(clock.now() + FINISH_MS);
+  }
+
   #enqueue(event: CoreEvent): void {
     if (!this.#queue.add(event, this.#parts.clock.monotonic())) this.#dropped += 1;
-    else if (!this.#isSending) void this.#sendAll();
-    else if (event.type !== 'Normal') this.#turn.ring();
+    this.#sending ??= this.#sendAll();
+    if (event.type !== 'Normal') this.#turn.ring();
   }
 
   async #sendAll(): Promise<void> {
     const { arePodsStarting, clock, signal } = this.#parts;
-    this.#isSending = true;
     while (this.#queue.size > 0 && !signal.aborted) {
-      const next = this.#queue.next(clock.monotonic(), arePodsStarting());
+      const next = this.#queue.next(clock.monotonic(), !this.#isEnding && arePodsStarting());
       if (next === undefined) {
         await this.#giveWay();
         continue;
       }
+      if (next.event.type === 'Normal') this.#endYielding();
       await this.#send(next);
-      if ((this.#told.failure ?? this.#told.until) !== undefined) this.#tell({ waiting: this.#queue.size });
+      if (this.#told.failure !== undefined) this.#tell({ waiting: this.#queue.size });
     }
-    this.#isSending = false;
+    this.#sending = undefined;
     if (this.#told.waiting > 0) this.#tell({ waiting: 0 });
   }
 
-  /** Waits for pods to have started, or for an event that is urgent; a wait that is soon over is nothing to tell of. */
+  /** Waits for pods to have started, or for a warning; a wait that is soon over is nothing to tell of. */
   async #giveWay(): Promise<void> {
     const { clock, arePodsStarting } = this.#parts;
-    const leftNow = () => this.#queue.yieldsFor(clock.monotonic());
-    await this.#turn.wait(clock.now() + Math.min(LOOK_MS, leftNow()));
-    const left = leftNow();
-    if (left > 0 && arePodsStarting()) this.#tell({ waiting: this.#queue.size, until: clock.now() + left });
+    const ms = Math.min(LOOK_MS, this.#queue.yieldsFor(clock.monotonic()));
+    const due = clock.monotonic() + ms;
+    await this.#turn.wait(clock.now() + ms);
+    const now = clock.monotonic();
+    const left = this.#queue.yieldsFor(now);
+    if (now < due || left === 0 || !arePodsStarting()) return;
+    const [waiting, until] = [this.#queue.size, Math.round(clock.now() + left)];
+    const { until: told = 0 } = this.#told;
+    if (waiting !== this.#told.waiting || Math.abs(until - told) >= MOVED_MS) this.#tell({ waiting, until });
+  }
+
+  #endYielding(): void {
+    const { until, failure } = this.#told;
+    if (until !== undefined && failure === undefined) this.#tell({ waiting: this.#queue.size + 1 });
   }
 
   async #send(queued: WaitingEvent): Promise<void> {

@@ -166,6 +166,13 @@ export const clusterMutations: readonly Mutation[] = [
     put: 'this.#normal',
   },
   {
+    rule: 'C36',
+    breaks: 'a normal event waits for pods for ever',
+    file: 'actors/events/waitingEvents.ts',
+    find: 'yields && this.yieldsFor(now) > 0',
+    put: 'yields',
+  },
+  {
     rule: 'C37',
     breaks: 'a key that has to be there is left out',
     file: 'pod/environment/projection.ts',

@@ -6,7 +6,7 @@ import type { EventQueueState } from '../../../machines/node/eventQueue.ts';
 import { coreEvent } from '../../../pod/events/event.ts';
 import { type InvolvedObject, recordedEvent, warning } from '../../../pod/events/recordedEvent.ts';
 import { cluster } from '../../fakes/cluster.ts';
-import { answered, type Reply, refused, ToldTransport, unreachable } from '../../fakes/toldTransport.ts';
+import { answered, type Reply, refused, silent, ToldTransport, unreachable } from '../../fakes/toldTransport.ts';
 
 const EVENTS = '/api/v1/namespaces/default/events';
 const POD: InvolvedObject = {
@@ -229,7 +229,7 @@ describe('while pods start', () => {
   const sent = ({ transport }: Pick<ReturnType<typeof sender>, 'transport'>) =>
     transport.requests.map(({ body }) => JSON.parse(body ?? '').metadata.name);
 
-  test('C36: what went well waits for them, and what went wrong does not', async () => {
+  test('C36: normal events wait for them, and warnings do not', async () => {
     const { clock, transport, events, pods, states } = sender(...taken(4));
     pods.areStarting = true;
     events.take(started('web.1'));
@@ -242,7 +242,8 @@ describe('while pods start', () => {
     pods.areStarting = false;
     await clock.advance(500);
     expect([sent({ transport }), clock.pending]).toEqual([['web.2', 'web.1', 'web.3'], 0]);
-    expect(states.at(-1)).toEqual({ since: clock.now() - 500 + 100, waiting: 0, dropped: 0 });
+    // Of a wait that is soon over nothing is told.
+    expect(states).toEqual([]);
   });
 
   test('C36: it waits thirty seconds at most, also where the clock is set back', async () => {
@@ -275,9 +276,61 @@ describe('while pods start', () => {
     await clock.advance(500);
     const since = start + 1_000;
     expect(states.slice(1)).toEqual([
-      { since, waiting: 1, dropped: 0 },
+      { since, waiting: 2, dropped: 0 },
       { since, waiting: 0, dropped: 0 },
     ]);
+  });
+
+  test('a warning meanwhile changes nothing of what is told', async () => {
+    const { clock, transport, events, pods, states } = sender(...taken(3));
+    pods.areStarting = true;
+    events.take(started('web.1'));
+    await clock.advance(600);
+    for (const name of ['web.2', 'web.3']) {
+      events.take(unhealthy(name));
+      await clock.advance(100);
+    }
+    expect(sent({ transport })).toEqual(['web.2', 'web.3']);
+    await clock.advance(5_000);
+    expect(states).toMatchObject([{ waiting: 1, dropped: 0 }]);
+  });
+
+  test('C36: an agent that stops sends them first', async () => {
+    const { clock, transport, events, pods } = sender(...taken(2));
+    pods.areStarting = true;
+    for (const name of ['web.1', 'web.2']) events.take(started(name));
+    await clock.advance(100);
+    await clock.drive(events.finish());
+    expect([sent({ transport }), clock.pending]).toEqual([['web.1', 'web.2'], 0]);
+    await events.finish();
+  });
+
+  test('but waits for a server that does not answer two seconds at most, and for one that is away not at all', async () => {
+    const { clock, events, pods, asked } = sender(silent(), unreachable());
+    pods.areStarting = true;
+    for (const name of ['web.1', 'web.2']) events.take(started(name));
+    const from = clock.now();
+    await clock.drive(events.finish());
+    expect([clock.now() - from, asked()]).toEqual([2_000, ['POST']]);
+    const away = sender(unreachable());
+    away.events.take(started('web.1'));
+    await away.clock.advance(0);
+    await away.events.finish();
+    expect(away.asked()).toEqual(['POST']);
+  });
+
+  test('C36: no more than five hundred wait for them', async () => {
+    const { clock, transport, events, pods, states } = sender(...taken(600));
+    pods.areStarting = true;
+    for (let number = 1; number <= 500; number += 1) events.take(started(`web.${number}`));
+    await clock.advance(0);
+    expect(sent({ transport })).toEqual([]);
+    // More than half of the room is not for those that give way.
+    for (let number = 501; number <= 510; number += 1) events.take(started(`web.${number}`));
+    await clock.advance(500);
+    expect(sent({ transport })).toEqual(Array.from({ length: 10 }, (_, index) => `web.${index + 1}`));
+    await clock.advance(500);
+    expect(states).toMatchObject([{ waiting: 500, dropped: 0 }]);
   });
 
   test('nothing is left of the wait once it is over', async () => {

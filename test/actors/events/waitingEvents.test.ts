@@ -16,7 +16,7 @@ function allOf(waiting: WaitingEvents, now: number, yields: boolean): string[] {
   return next === undefined ? [] : [next.event.metadata.name, ...allOf(waiting, now, yields)];
 }
 
-test('they come in their order, but what went wrong first', () => {
+test('they come in their order, but warnings first', () => {
   const waiting = new WaitingEvents();
   const all = [event('a'), event('b', UNHEALTHY), event('c'), event('d', UNHEALTHY)];
   expect(all.map((each) => waiting.add(each, 0))).toEqual([true, true, true, true]);
@@ -25,7 +25,7 @@ test('they come in their order, but what went wrong first', () => {
   expect([waiting.size, waiting.next(0, false)]).toEqual([0, undefined]);
 });
 
-test('C36: what went well gives way for thirty seconds at most, what went wrong not at all', () => {
+test('C36: a normal event gives way for thirty seconds at most, a warning not at all', () => {
   const waiting = new WaitingEvents();
   waiting.add(event('a'), 1_000);
   waiting.add(event('b', UNHEALTHY), 1_000);
@@ -46,13 +46,42 @@ test('what happens again keeps its place and its time, and is new as long as the
   expect(waiting.next(100, false)).toMatchObject({ isNew: false, since: 70, event: { count: 7 } });
 });
 
-test('C36: a thousand wait, of both kinds together; one that is counted on has its place', () => {
+/** So many normal events, `n1` the first. */
+function normal(count: number): WaitingEvents {
   const waiting = new WaitingEvents();
-  for (let number = 1; number <= 500; number += 1) {
-    expect(waiting.add(event(`n${number}`), 0)).toBe(true);
-    expect(waiting.add(event(`w${number}`, UNHEALTHY), 0)).toBe(true);
-  }
-  expect([waiting.add(event('n501'), 0), waiting.add(event('w501', UNHEALTHY), 0)]).toEqual([false, false]);
-  expect(waiting.add(event('n500', STARTED, 2), 0)).toBe(true);
+  for (let number = 1; number <= count; number += 1) expect(waiting.add(event(`n${number}`), 0)).toBe(true);
+  return waiting;
+}
+
+test('C36: no more than half of the room is for those that give way', () => {
+  const waiting = normal(502);
+  expect(waiting.yieldsFor(0)).toBe(0);
+  expect(allOf(waiting, 0, true)).toEqual(['n1', 'n2']);
+  expect([waiting.size, waiting.yieldsFor(0)]).toEqual([500, 30_000]);
+});
+
+test('C36: a thousand wait; a warning takes the place of the newest normal event, one that is counted on has its own', () => {
+  const waiting = normal(1_000);
+  expect(waiting.add(event('n1001'), 0)).toBe(false);
+  expect(waiting.add(event('n1000', STARTED, 2), 0)).toBe(true);
+  expect(waiting.add(event('w1', UNHEALTHY), 0)).toBe(false);
   expect(waiting.size).toBe(1_000);
+  const all = allOf(waiting, 0, false);
+  expect([all[0], all[1], all.at(-1)]).toEqual(['w1', 'n1', 'n999']);
+});
+
+test('C36: where only warnings wait there is no place for one more', () => {
+  const waiting = new WaitingEvents();
+  for (let number = 1; number <= 1_000; number += 1) waiting.add(event(`w${number}`, UNHEALTHY), 0);
+  expect(waiting.add(event('w1001', UNHEALTHY), 0)).toBe(false);
+  expect([waiting.size, allOf(waiting, 0, false).at(-1)]).toEqual([1_000, 'w1000']);
+});
+
+test('however many warnings come, a normal event that has waited long enough gets its turn', () => {
+  const waiting = new WaitingEvents();
+  waiting.add(event('a'), 0);
+  waiting.add(event('w1', UNHEALTHY), 1);
+  waiting.add(event('w2', UNHEALTHY), 2);
+  expect(waiting.next(29_999, true)?.event.metadata.name).toBe('w1');
+  expect(allOf(waiting, 30_000, true)).toEqual(['a', 'w2']);
 });
