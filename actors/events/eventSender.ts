@@ -53,6 +53,8 @@ export class EventSender {
   /** Events of the node that wait; undefined once they need not any more. */
   #held: CoreEvent[] | undefined = [];
   readonly #hold: Alarm;
+  /** When it was last checked whether pods are being started, by a clock that nobody sets; undefined while none gives way. */
+  #lookedAt: number | undefined;
   /** Rings when there is something to send at once. */
   readonly #turn: Alarm;
 
@@ -122,18 +124,19 @@ export class EventSender {
   /** Waits for pods to have started, or for a warning; a wait that is soon over is nothing to tell of. */
   async #giveWay(): Promise<void> {
     const { clock, arePodsStarting } = this.#parts;
-    const ms = Math.min(LOOK_MS, this.#queue.yieldsFor(clock.monotonic()));
-    const due = clock.monotonic() + ms;
-    await this.#turn.wait(clock.now() + ms);
+    this.#lookedAt ??= clock.monotonic();
+    await this.#turn.wait(clock.now() + Math.min(LOOK_MS, this.#queue.yieldsFor(clock.monotonic())));
     const now = clock.monotonic();
     const left = this.#queue.yieldsFor(now);
-    if (now < due || left === 0 || !arePodsStarting()) return;
-    const [waiting, until] = [this.#queue.size, Math.round(clock.now() + left)];
+    if (now - this.#lookedAt < LOOK_MS || left === 0 || !arePodsStarting()) return;
+    this.#lookedAt = now;
+    const [waiting, until] = [this.#queue.yielding, Math.round(clock.now() + left)];
     const { until: told = 0 } = this.#told;
     if (waiting !== this.#told.waiting || Math.abs(until - told) >= MOVED_MS) this.#tell({ waiting, until });
   }
 
   #endYielding(): void {
+    this.#lookedAt = undefined;
     const { until, failure } = this.#told;
     if (until !== undefined && failure === undefined) this.#tell({ waiting: this.#queue.size + 1 });
   }

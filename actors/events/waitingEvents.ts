@@ -27,6 +27,11 @@ export class WaitingEvents {
     return this.#warnings.size + this.#normal.size;
   }
 
+  /** How many normal ones wait. */
+  get yielding(): number {
+    return this.#normal.size;
+  }
+
   /** How much longer the first normal one gives way at most, in milliseconds; 0 where none does. */
   yieldsFor(now: number): number {
     const first = firstOf(this.#normal);
