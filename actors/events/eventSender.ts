@@ -8,7 +8,7 @@ import { eventPath, eventsPath } from '../../kube/paths.ts';
 import { type EventQueueState, nextQueue, quietQueue, whileTrying } from '../../machines/node/eventQueue.ts';
 import type { CoreEvent } from '../../pod/events/event.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
-import { type Alarm, createAlarm } from '../alarm.ts';
+import { type Alarm, createAlarm, waitOnce } from '../alarm.ts';
 import type { Clock } from '../clock.ts';
 import { type WaitingEvent, WaitingEvents } from './waitingEvents.ts';
 
@@ -190,27 +190,22 @@ export class EventSender {
   }
 
   #tell(change: { readonly waiting: number; readonly until?: number; readonly failure?: string }): void {
-    const { clock, onState, signal } = this.#parts;
-    if (signal.aborted) return;
-    this.#told = nextQueue(this.#told, { ...change, dropped: this.#dropped, now: clock.now() });
-    onState(this.#told);
+    const { clock, signal } = this.#parts;
+    if (!signal.aborted) this.#show(nextQueue(this.#told, { ...change, dropped: this.#dropped, now: clock.now() }));
+  }
+
+  /** An agent that stops has no actors any more that could be told. */
+  #show(state: EventQueueState): void {
+    this.#told = state;
+    if (!this.#isEnding) this.#parts.onState(state);
   }
 
   async #pause(ms: number, cause: unknown): Promise<void> {
-    const { clock, signal, onState } = this.#parts;
+    const { clock, signal } = this.#parts;
     this.#tell({ waiting: this.#queue.size + 1, until: clock.now() + ms, failure: messageOf(cause) });
-    await new Promise<void>((done) => {
-      const end = () => {
-        clock.clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        done();
-      };
-      const timer = clock.setTimeout(end, ms);
-      signal.addEventListener('abort', end, { once: true });
-    });
+    await waitOnce(clock.now() + ms, clock, signal);
     if (signal.aborted) return;
-    this.#told = whileTrying(this.#told);
-    onState(this.#told);
+    this.#show(whileTrying(this.#told));
   }
 }
 

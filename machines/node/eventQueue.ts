@@ -10,17 +10,19 @@ export interface EventQueueState {
   /** How many were dropped, as the queue was full or nobody took them. */
   readonly dropped: number;
   /**
-   * When the first of them is tried again, or gives way to pods that start no longer, in milliseconds since
-   * the epoch; absent while they go out.
+   * When the first of them is tried again, or stops giving way to pods at the latest, in milliseconds since the epoch;
+   * absent while they go out.
    */
   readonly until?: number;
   /** Why the first of them was not taken; absent while they go out. */
   readonly failure?: Failure;
 }
 
-type Waiting = Pick<EventQueueState, 'waiting' | 'until'>;
-
-function stateOf({ waiting, until, failure }: Waiting & { readonly failure?: unknown }) {
+function stateOf({
+  waiting,
+  until,
+  failure,
+}: Omit<EventQueueState, 'since' | 'failure'> & { readonly failure?: unknown }) {
   if (failure !== undefined) return 'failing';
   if (until !== undefined) return 'yielding';
   return waiting > 0 ? 'sending' : 'idle';

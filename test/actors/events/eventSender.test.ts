@@ -296,12 +296,14 @@ describe('while pods start', () => {
   });
 
   test('C36: an agent that stops sends them first', async () => {
-    const { clock, transport, events, pods } = sender(...taken(2));
+    const { clock, transport, events, pods, states } = sender(...taken(2));
     pods.areStarting = true;
     for (const name of ['web.1', 'web.2']) events.take(started(name));
-    await clock.advance(100);
+    await clock.advance(600);
     await clock.drive(events.finish());
     expect([sent({ transport }), clock.pending]).toEqual([['web.1', 'web.2'], 0]);
+    // Its actors are gone: nobody is told any more.
+    expect(states).toMatchObject([{ waiting: 2 }]);
     await events.finish();
   });
 
