@@ -24,8 +24,8 @@ import { drained } from './drained.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
-import { podsStarting } from './podsStarting.ts';
 import { type RootActor, rootActor } from './rootActor.ts';
+import { startsInLine } from './startsInLine.ts';
 import { createSinceMap, type Move, type SinceMap, type Stay } from './status/since.ts';
 import {
   createStatusBoard,
@@ -85,8 +85,8 @@ export interface NodeAgent {
   /** Its pods with their trees, as far as they may leave the agent. */
   seenPods(): SeenPod[];
   overview(): NodeOverview;
-  /** Whether pods or containers are being started; those that one look after the other shows at the same point are not. */
-  arePodsStarting(): boolean;
+  /** Whether starts wait for a slot while others get on, as far as one look after the other shows. */
+  areStartsInLine(): boolean;
   /** How many of what there are: numbers, and the names of states. */
   counts(): NodeCounts;
   /** The file that a static pod comes from, by the pod's UID; undefined where it comes from elsewhere, or its file is gone. */
@@ -140,7 +140,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     ...podExplanations(actors, clock, boundary),
     explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.of), clock.now())),
     overview: () => boundary.redact(overviewOf(actors)),
-    arePodsStarting: podsStarting(actors.root, clock),
+    areStartsInLine: startsInLine(actors.root, clock),
     counts: () => nodeCounts(root),
     // Who reads the files knows: a recording tells nothing of them.
     manifestFile: () => undefined,

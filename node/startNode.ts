@@ -138,7 +138,7 @@ function tellCluster(
   {
     cluster,
     agent,
-  }: { readonly cluster: JoinedCluster | undefined; readonly agent: Pick<NodeAgent, 'tell' | 'arePodsStarting'> },
+  }: { readonly cluster: JoinedCluster | undefined; readonly agent: Pick<NodeAgent, 'tell' | 'areStartsInLine'> },
   { recorder, errors: { onError } }: { readonly recorder: EventRecorder; readonly errors: ErrorLog },
 ): () => Promise<void> {
   if (cluster === undefined) return async () => {};
@@ -146,7 +146,7 @@ function tellCluster(
   const { eventClient: client, followNodeUid } = cluster;
   const sender = new EventSender({
     ...{ client, clock: systemClock, jitter: systemJitter, onError, signal: end.signal },
-    arePodsStarting: agent.arePodsStarting,
+    areStartsInLine: agent.areStartsInLine,
     onState: (state) => agent.tell({ type: 'cluster.eventsChanged', state }),
   });
   followNodeUid((uid) => sender.learnNode(uid));

@@ -122,7 +122,7 @@ export class Life {
   #eventsTo(client: KubeClient): NodeEvents {
     return new NodeEvents({
       ...{ client, clock: this.#clock, jitter: this.#parts.random.fraction },
-      arePodsStarting: () => this.#agent?.arePodsStarting() ?? false,
+      areStartsInLine: () => this.#agent?.areStartsInLine() ?? false,
       onState: (state) => {
         if (!this.#gate.isClosed && !this.hasStopped) this.#agent?.tell({ type: 'cluster.eventsChanged', state });
       },

@@ -1,6 +1,6 @@
 /**
  * Events on their way to an API server, one after the other, as clients of Kubernetes send them (`tools/record/event.go`
- * of client-go). Normal events wait while pods are being started, because each request takes CPU time from them.
+ * of client-go). Normal events wait while starts of pods wait in line, because each request takes CPU time from them.
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kube/kubeError.ts';
@@ -19,8 +19,8 @@ export interface EventSenderParts {
   readonly jitter: () => number;
   /** Told of each event that the server never gets. */
   readonly onError: (source: string, error: unknown) => void;
-  /** Whether pods or containers are being started: normal events give way to them. */
-  readonly arePodsStarting: () => boolean;
+  /** Whether pods or containers wait for others to be started: normal events give way to them. */
+  readonly areStartsInLine: () => boolean;
   /** Told when events have to wait, and when they go out again. */
   readonly onState: (state: EventQueueState) => void;
   /** Once it aborts nothing is sent any more. */
@@ -32,7 +32,7 @@ const TRIES = 12;
 const RETRY_MS = 10_000;
 /** Events of the node wait so long for the UID of its Node: `kubectl describe node` finds them by that. */
 const HELD_MS = 10_000;
-/** How often it is looked whether pods are still being started. */
+/** How often it is looked whether starts still wait. */
 const LOOK_MS = 500;
 /** Until when they give way at most is told again when it has moved by so much. */
 const MOVED_MS = 1_000;
@@ -53,7 +53,7 @@ export class EventSender {
   /** Events of the node that wait; undefined once they need not any more. */
   #held: CoreEvent[] | undefined = [];
   readonly #hold: Alarm;
-  /** When it was last checked whether pods are being started, by a clock that nobody sets; undefined while none gives way. */
+  /** When it was last checked whether starts wait, by a clock that nobody sets; undefined while none gives way. */
   #lookedAt: number | undefined;
   /** Rings when there is something to send at once. */
   readonly #turn: Alarm;
@@ -106,9 +106,9 @@ export class EventSender {
   }
 
   async #sendAll(): Promise<void> {
-    const { arePodsStarting, clock, signal } = this.#parts;
+    const { areStartsInLine, clock, signal } = this.#parts;
     while (this.#queue.size > 0 && !signal.aborted) {
-      const next = this.#queue.next(clock.monotonic(), !this.#isEnding && arePodsStarting());
+      const next = this.#queue.next(clock.monotonic(), !this.#isEnding && areStartsInLine());
       if (next === undefined) {
         await this.#giveWay();
         continue;
@@ -121,14 +121,14 @@ export class EventSender {
     if (this.#told.waiting > 0) this.#tell({ waiting: 0 });
   }
 
-  /** Waits for pods to have started, or for a warning; a wait that is soon over is nothing to tell of. */
+  /** Waits until no start waits any more, or for a warning; a wait that is soon over is nothing to tell of. */
   async #giveWay(): Promise<void> {
-    const { clock, arePodsStarting } = this.#parts;
+    const { clock, areStartsInLine } = this.#parts;
     this.#lookedAt ??= clock.monotonic();
     await this.#turn.wait(clock.now() + Math.min(LOOK_MS, this.#queue.yieldsFor(clock.monotonic())));
     const now = clock.monotonic();
     const left = this.#queue.yieldsFor(now);
-    if (now - this.#lookedAt < LOOK_MS || left === 0 || !arePodsStarting()) return;
+    if (now - this.#lookedAt < LOOK_MS || left === 0 || !areStartsInLine()) return;
     this.#lookedAt = now;
     const [waiting, until] = [this.#queue.yielding, Math.round(clock.now() + left)];
     const { until: told = 0 } = this.#told;

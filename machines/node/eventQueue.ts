@@ -58,5 +58,5 @@ export function eventQueueView(queue: EventQueueState): FeedView {
     return { ...own, tags: ['retrying'], waitingFor, facts, lastFailure: failure, ...due };
   }
   if (until === undefined) return { ...own, tags: ['steady'], facts };
-  return { ...own, tags: ['waiting'], waitingFor: 'pods that are being started, which go first', facts, ...due };
+  return { ...own, tags: ['waiting'], waitingFor: 'pods that wait to be started, which go first', facts, ...due };
 }

@@ -5,7 +5,7 @@ import { EventSender, type EventSenderParts } from '../../actors/events/eventSen
 import type { EventSink } from '../../actors/events/eventSink.ts';
 import { NODE_NAME } from '../host.ts';
 
-interface NodeEventsParts extends Pick<EventSenderParts, 'client' | 'jitter' | 'arePodsStarting' | 'onState'> {
+interface NodeEventsParts extends Pick<EventSenderParts, 'client' | 'jitter' | 'areStartsInLine' | 'onState'> {
   readonly clock: Clock;
 }
 

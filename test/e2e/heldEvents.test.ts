@@ -38,7 +38,7 @@ test('while they are being started explain shows what waits for that, and afterw
     const text = JSON.stringify(await cluster.node.ask('/explain/node'));
     return /"kind":"event queue"[^{}]*"state":"yielding"[^{}]*/.exec(text)?.[0];
   });
-  expect(held).toContain('pods that are being started, which go first');
+  expect(held).toContain('pods that wait to be started, which go first');
   await eventually('all run', async () => {
     const { items } = await listed(PODS);
     return items.filter(({ status }) => status?.phase === 'Running').length === names.length;

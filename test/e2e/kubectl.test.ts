@@ -29,14 +29,20 @@ function section(description: string, heading: string): string {
   return found;
 }
 
+/** What its description tells of its events, once one is there: they are sent beside the status, which may be first. */
+const eventsOf = (run: Kubectl['run'], pod: string, event: RegExp) =>
+  eventually(`an event ${event} of ${pod}`, async () => {
+    const events = section(await run('describe', 'pod', pod), 'Events');
+    return event.test(events) ? events : undefined;
+  });
+
 test('a static pod is shown in the cluster, and stays whatever is done to that', async () => {
   const kubectl = new Kubectl('sid', { kubeconfig, directory: node.directory });
   await node.write('fixed', podManifest('fixed', [shell('main', steadily())]));
   await node.running('fixed');
   await eventually('it is shown', async () => (await kubectl.tell(...READY, 'pod/fixed-node')).code === 0);
-  const seen = await kubectl.run('describe', 'pod', 'fixed-node');
-  expect(seen).toMatch(/^Controlled By: +Node\/node$/m);
-  expect(section(seen, 'Events')).toMatch(/Normal +Started .* Container started\n/);
+  expect(await kubectl.run('describe', 'pod', 'fixed-node')).toMatch(/^Controlled By: +Node\/node$/m);
+  await eventsOf((...args) => kubectl.run(...args), 'fixed-node', / Normal +Started .* Container started\n/);
   const uid = ['get', 'pod', 'fixed-node', '-o', 'jsonpath={.metadata.uid} {.status.containerStatuses[0].containerID}'];
   const [before, container] = (await kubectl.run(...uid)).split(' ');
   await kubectl.run('delete', 'pod', 'fixed-node');
@@ -128,10 +134,8 @@ describe.each<[Release, RegExp, RegExp]>([
         'Ready True',
       ],
     ]);
-    const events = section(seen, 'Events');
-    expect(events).toMatch(
-      new RegExp(`Normal +Started +${AGE} +kubelet +(spec.containers{main}: )?Container started\n`),
-    );
+    const started = new RegExp(`Normal +Started +${AGE} +kubelet +(spec.containers{main}: )?Container started\n`);
+    const events = await eventsOf(inNamespace, 'web', started);
     for (const reason of ['Pulled', 'Created']) expect(events).toMatch(new RegExp(`Normal +${reason} `));
   });
 
@@ -199,9 +203,7 @@ describe.each<[Release, RegExp, RegExp]>([
     const seen = await inNamespace('describe', 'pod', 'crash');
     expect(seen).toMatch(/State: +Waiting\n +Reason: +CrashLoopBackOff\n/);
     expect(seen).toMatch(/Last State: +Terminated\n +Reason: +Error\n +Exit Code: +3\n/);
-    expect(section(seen, 'Events')).toMatch(
-      /Warning +BackOff .* Back-off restarting failed container main in pod crash_/,
-    );
+    await eventsOf(inNamespace, 'crash', /Warning +BackOff .* Back-off restarting failed container main in pod crash_/);
     expect(await inNamespace('delete', 'pod', 'crash')).toMatch(/^pod "crash" deleted/);
   });
 

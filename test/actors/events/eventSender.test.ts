@@ -27,8 +27,8 @@ function sender(...replies: readonly Reply[]) {
   const onError = (source: string, error: unknown) => errors.push(`${source}: ${String(error)}`);
   const states: EventQueueState[] = [];
   const onState = (state: EventQueueState) => states.push(state);
-  const pods = { areStarting: false };
-  const told = { jitter: () => 0.5, arePodsStarting: () => pods.areStarting, onError, onState };
+  const pods = { areInLine: false };
+  const told = { jitter: () => 0.5, areStartsInLine: () => pods.areInLine, onError, onState };
   const events = new EventSender({ client, clock, ...told, signal: end.signal });
   const asked = () => transport.requests.map(({ method, path }) => `${method} ${path.slice(EVENTS.length)}`.trim());
   return { clock, transport, events, errors, states, end, asked, pods };
@@ -44,7 +44,7 @@ test('C36: an event is made, and counted once it happens again', async () => {
   const clock = new SimulatedClock();
   const errors: unknown[] = [];
   const parts = { client, clock, jitter: () => 0, onError: (_: string, error: unknown) => errors.push(error) };
-  const events = new EventSender({ ...parts, arePodsStarting: () => false, onState: () => {}, signal: end.signal });
+  const events = new EventSender({ ...parts, areStartsInLine: () => false, onState: () => {}, signal: end.signal });
   events.take(started('web.1'));
   await clock.advance(0);
   events.take(started('web.1', 3));
@@ -103,7 +103,7 @@ describe('an event of the node', () => {
       client,
       clock,
       jitter: () => 0,
-      arePodsStarting: () => false,
+      areStartsInLine: () => false,
       onError: () => {},
       onState: () => {},
     };
@@ -231,7 +231,7 @@ describe('while pods start', () => {
 
   test('C36: normal events wait for them, and warnings do not', async () => {
     const { clock, transport, events, pods, states } = sender(...taken(4));
-    pods.areStarting = true;
+    pods.areInLine = true;
     events.take(started('web.1'));
     await clock.advance(300);
     events.take(unhealthy('web.2'));
@@ -239,7 +239,7 @@ describe('while pods start', () => {
     await clock.advance(0);
     expect(sent({ transport })).toEqual(['web.2']);
     await clock.advance(400);
-    pods.areStarting = false;
+    pods.areInLine = false;
     await clock.advance(500);
     expect([sent({ transport }), clock.pending]).toEqual([['web.2', 'web.1', 'web.3'], 0]);
     // Of a wait that is soon over nothing is told.
@@ -248,7 +248,7 @@ describe('while pods start', () => {
 
   test('C36: it waits thirty seconds at most, also where the clock is set back', async () => {
     const { clock, transport, events, pods } = sender(...taken(2));
-    pods.areStarting = true;
+    pods.areInLine = true;
     events.take(started('web.1'));
     await clock.advance(10_000);
     const shown = clock.now.bind(clock);
@@ -265,14 +265,14 @@ describe('while pods start', () => {
   test('that they wait is told, with how many and until when at the latest', async () => {
     const { clock, events, pods, states } = sender(...taken(2));
     const start = clock.now();
-    pods.areStarting = true;
+    pods.areInLine = true;
     events.take(started('web.1'));
     await clock.advance(499);
     expect(states).toEqual([]);
     events.take(started('web.2'));
     await clock.advance(1);
     expect(states).toEqual([{ since: start + 500, waiting: 2, dropped: 0, until: start + 30_000 }]);
-    pods.areStarting = false;
+    pods.areInLine = false;
     await clock.advance(500);
     const since = start + 1_000;
     expect(states.slice(1)).toEqual([
@@ -284,7 +284,7 @@ describe('while pods start', () => {
   test('warnings meanwhile change nothing of what is told, however many', async () => {
     const { clock, transport, events, pods, states } = sender(...taken(20));
     const start = clock.now();
-    pods.areStarting = true;
+    pods.areInLine = true;
     events.take(started('web.1'));
     for (let number = 2; number <= 20; number += 1) {
       await clock.advance(100);
@@ -297,7 +297,7 @@ describe('while pods start', () => {
 
   test('C36: an agent that stops sends them first', async () => {
     const { clock, transport, events, pods, states } = sender(...taken(2));
-    pods.areStarting = true;
+    pods.areInLine = true;
     for (const name of ['web.1', 'web.2']) events.take(started(name));
     await clock.advance(600);
     await clock.drive(events.finish());
@@ -309,7 +309,7 @@ describe('while pods start', () => {
 
   test('but waits for a server that does not answer two seconds at most, and for one that is away not at all', async () => {
     const { clock, events, pods, asked } = sender(silent(), unreachable());
-    pods.areStarting = true;
+    pods.areInLine = true;
     for (const name of ['web.1', 'web.2']) events.take(started(name));
     const from = clock.now();
     await clock.drive(events.finish());
@@ -323,7 +323,7 @@ describe('while pods start', () => {
 
   test('C36: no more than five hundred wait for them', async () => {
     const { clock, transport, events, pods, states } = sender(...taken(600));
-    pods.areStarting = true;
+    pods.areInLine = true;
     for (let number = 1; number <= 500; number += 1) events.take(started(`web.${number}`));
     await clock.advance(0);
     expect(sent({ transport })).toEqual([]);
@@ -337,7 +337,7 @@ describe('while pods start', () => {
 
   test('nothing is left of the wait once it is over', async () => {
     const { clock, events, pods, end, asked } = sender();
-    pods.areStarting = true;
+    pods.areInLine = true;
     events.take(started('web.1'));
     await clock.advance(100);
     end.abort();

@@ -42,7 +42,7 @@ test('one that gives way to pods says how many events wait, for what and until w
   const yielding = nextQueue(quietQueue(500), { now: 1_000, waiting: 2, dropped: 0, until: 31_000 });
   expect(eventQueueView(yielding)).toMatchObject({
     ...{ state: 'yielding', tags: ['waiting'], since: 1_000, until: 31_000, facts: ['2 events to send'] },
-    waitingFor: 'pods that are being started, which go first',
+    waitingFor: 'pods that wait to be started, which go first',
   });
   expect(nextQueue(yielding, { now: 1_500, waiting: 3, dropped: 0, until: 31_000 }).since).toBe(1_000);
   expect(nextQueue(yielding, { now: 2_000, waiting: 1, dropped: 0 })).toEqual({ since: 2_000, waiting: 1, dropped: 0 });

@@ -182,7 +182,7 @@ function eventsTo(
     client,
     clock,
     jitter: () => 0.5,
-    arePodsStarting: () => false,
+    areStartsInLine: () => false,
     onState: () => {},
     onError: () => {},
   };

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { simulatedNode } from '../fakes/node.ts';
+import { podWith } from '../fakes/pods.ts';
+
+const slowly = (delayMs: number, times = Number.POSITIVE_INFINITY) =>
+  ({ call: 'runPodSandbox', times, delayMs }) as const;
+
+test('starts are in line until the last has its slot', async () => {
+  const node = await simulatedNode({ config: { startSlots: 1 } });
+  const isInLine = node.agent.areStartsInLine;
+  expect(isInLine()).toBe(false);
+  node.runtime.faults.add(slowly(1_500));
+  for (const name of ['a', 'b', 'c']) node.apply(podWith(name));
+  for (let seconds = 1; seconds <= 2; seconds += 1) {
+    await node.advance('1s');
+    expect([seconds, isInLine()]).toEqual([seconds, true]);
+  }
+  await node.advance('2s');
+  expect([node.pod('c').phase, isInLine()]).toEqual(['Pending', false]);
+});
+
+test('what is started without having to wait is not in line', async () => {
+  const node = await simulatedNode({ config: { startSlots: 2 } });
+  node.runtime.faults.add(slowly(1_500));
+  for (const name of ['a', 'b']) node.apply(podWith(name));
+  await node.advance('1s');
+  expect([node.pod('a').phase, node.agent.areStartsInLine()]).toEqual(['Pending', false]);
+});
+
+test('nobody waits for starts that do not get on, until one does', async () => {
+  const node = await simulatedNode({ config: { startSlots: 1 } });
+  const isInLine = node.agent.areStartsInLine;
+  node.runtime.faults.add(slowly(5_000));
+  for (const name of ['a', 'b', 'c']) node.apply(podWith(name));
+  await node.advance('500ms');
+  expect(isInLine()).toBe(true);
+  await node.advance('1999ms');
+  expect(isInLine()).toBe(true);
+  await node.advance('1ms');
+  expect(isInLine()).toBe(false);
+  await node.advance('2600ms');
+  expect(isInLine()).toBe(true);
+});
