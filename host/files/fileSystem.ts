@@ -3,7 +3,6 @@ import { constants, type Dirent, lstatSync, readFileSync, type Stats, watch } fr
 import {
   chmod,
   lchown,
-  link,
   lstat,
   mkdir,
   mkdtemp,
@@ -77,8 +76,6 @@ export interface FileSystem {
   chmod(path: string, mode: number): Promise<void>;
   /** Gives it, be it a link, to a user and a group; -1 leaves one as it is. */
   lchown(path: string, uid: number, gid: number): Promise<void>;
-  /** Gives a file one more name. */
-  link(file: string, path: string): Promise<void>;
   lstat(path: string): Promise<FileStats>;
   stat(path: string): Promise<FileStats>;
   /** `recursive`: the answer is the first directory that was made, undefined where all are there. */
@@ -133,7 +130,6 @@ export const hostFiles: FileSystem = {
   ...{
     chmod,
     lchown,
-    link,
     lstat,
     stat,
     mkdir,

@@ -8,6 +8,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../pod/failure.ts';
 import { parsedJson } from '../../pod/parsedJson.ts';
+import { allDone } from '../allDone.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import type { Layout } from './layout.ts';
@@ -139,22 +140,20 @@ function cutOffMark(text: string, { root, node, runtime }: Maker): 'ours' | "any
 }
 
 /**
- * A second name of the mark, beside it. Marks are not synced: a power cut within half a minute may leave a directory with
- * an empty mark. File systems with a journal keep names in the order in which they were made, so a stamp is there whenever
- * its directory is.
+ * The name of an empty directory beside the mark. Marks are not synced: a power cut within half a minute may leave a
+ * directory with an empty mark. File systems with a journal keep names in the order in which they were made, so a stamp
+ * is there whenever its directory is.
  */
 const stampOf = ({ root, node }: Maker): string => `.statelet-by-${short(`${node}@${root}`)}`;
 
 const isStamped = (files: FileSystem, directory: string, maker: Maker): boolean =>
-  files.lstatSync(path.join(directory, stampOf(maker))) !== undefined;
+  files.lstatSync(path.join(directory, stampOf(maker)))?.isDirectory() === true;
 
 interface Marking {
   readonly layout: Pick<Layout, 'files' | 'underway'>;
   readonly maker: Maker;
   readonly pod: MarkedPod;
   readonly isTaken?: boolean;
-  /** Another directory of the pod, which has just got the same mark: where both can, they share one file. */
-  readonly beside?: string | undefined;
 }
 
 /**
@@ -168,8 +167,10 @@ export async function makeMarked(directory: string, marking: Marking, mode: numb
   underway.add(fresh);
   try {
     await makeFresh(files, fresh, mode);
-    await putMark(fresh, text, marking);
-    await stamp(files, fresh, marking.maker);
+    await allDone([
+      files.mkdir(path.join(fresh, stampOf(marking.maker)), { recursive: true, mode }),
+      files.writeFile(path.join(fresh, MARK_FILE), text),
+    ]);
     await files.rename(fresh, directory);
     return true;
   } catch (error) {
@@ -179,29 +180,6 @@ export async function makeMarked(directory: string, marking: Marking, mode: numb
     throw error;
   } finally {
     underway.delete(fresh);
-  }
-}
-
-/** For each new file ext4 goes past all that were deleted within a minute: after many pods have gone, each file counts. */
-async function putMark(directory: string, text: string, { layout: { files }, beside }: Marking): Promise<void> {
-  const mark = path.join(directory, MARK_FILE);
-  const link = beside === undefined ? Promise.reject() : files.link(path.join(beside, MARK_FILE), mark);
-  // Logs may be on another file system, and what is beside may be gone or begun before.
-  await link.catch(() => files.writeFile(mark, text));
-}
-
-/** What a file system answers that gives a file no second name. */
-const NO_LINKS = ['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK'];
-
-/** Where a file can have no second name, a directory has it. Of a directory that was begun before it may be there. */
-async function stamp(files: FileSystem, directory: string, maker: Maker): Promise<void> {
-  const name = path.join(directory, stampOf(maker));
-  try {
-    await files.link(path.join(directory, MARK_FILE), name);
-  } catch (error) {
-    const code = errorCode(error) ?? '';
-    if (NO_LINKS.includes(code)) await files.mkdir(name, { recursive: true });
-    else if (code !== 'EEXIST') throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Takes the directory of a pod, and with it the folder of its logs, for this agent: made with its mark, or given it. */
 import { NodeFailure } from '../../pod/failure.ts';
+import { allDone } from '../allDone.ts';
 import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
 import { type DirectoryOwner, knownOwnerOf, type Maker, makeMarked, ownerOf, writeMark } from './podMark.ts';
 
@@ -42,10 +43,10 @@ export async function takePodDirectory(
     await makeLogs(target);
     return found.why;
   } else if (found.kind === 'missing') {
+    // Neither tells whose the other is.
+    const [isMade] = await allDone([makeMarked(directory, { layout, maker, pod }, PRIVATE), makeLogs(target)]);
     // What has come there meanwhile is looked at again.
-    if (!(await makeMarked(directory, { layout, maker, pod }, PRIVATE))) return takePodDirectory(target);
-    await makeLogs(target, directory);
-    return undefined;
+    return isMade ? undefined : takePodDirectory(target);
   } else if (found.pod === undefined || !isNamed(found.pod, pod)) {
     await writeMark(directory, { layout, maker, pod, isTaken: found.isTaken });
   }
@@ -79,7 +80,7 @@ function refuseLogs({ layout, maker, pod }: PodToTake, kinds: readonly Directory
 }
 
 /** A folder that is there already is used, and stays whose it is; a mark of ours that was cut off is written again. */
-async function makeLogs({ layout, maker, pod }: PodToTake, beside?: string): Promise<void> {
+async function makeLogs({ layout, maker, pod }: PodToTake): Promise<void> {
   const logs = layout.podLogDir(pod);
   const found = ownerOf(layout.files, logs, maker);
   // Made without its mark it would outlive the pod.
@@ -87,7 +88,7 @@ async function makeLogs({ layout, maker, pod }: PodToTake, beside?: string): Pro
   const isCutOff = found.kind === 'unmarked' ? found.isCutOff : found.kind === 'ours' && found.pod === undefined;
   if (isCutOff) await writeMark(logs, { layout, maker, pod });
   if (found.kind !== 'missing') return;
-  await makeMarked(logs, { layout, maker, pod, beside }, READABLE);
+  await makeMarked(logs, { layout, maker, pod }, READABLE);
 }
 
 function unusable(directory: string, why: string): NodeFailure {

@@ -16,7 +16,6 @@ const MEANINGS = {
   ENOSPC: 'no space left on device',
   ENOTDIR: 'not a directory',
   ENOTEMPTY: 'directory not empty',
-  EPERM: 'operation not permitted',
   ERR_FS_EISDIR: 'path is a directory',
   EROFS: 'read-only file system',
 } as const;

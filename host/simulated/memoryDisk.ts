@@ -123,17 +123,6 @@ export class MemoryDisk {
     if (written !== data) throw fileError('ENOSPC', 'write', path);
   }
 
-  /** Gives a file one more name; its bytes count once for each. */
-  addName(file: string, path: string): void {
-    const source = this.#place(file, { syscall: 'link', follow: false }).found;
-    if (source === undefined) throw fileError('ENOENT', 'link', file);
-    const { directory, name, found } = this.#place(path, { syscall: 'link', follow: false });
-    if (found !== undefined) throw fileError('EEXIST', 'link', path);
-    if (source.kind === 'directory') throw fileError('EPERM', 'link', file);
-    this.#used += sizeOf(source);
-    this.#change(directory, [[name, source]]);
-  }
-
   link(target: string, path: string): void {
     const { directory, name, found } = this.#place(path, { syscall: 'symlink', follow: false });
     if (found !== undefined) throw fileError('EEXIST', 'symlink', path);

@@ -57,7 +57,6 @@ export class MemoryFiles implements FileSystem {
       const found = this.#disk.at(path, 'lchown', { follow: false });
       Object.assign(found, uid < 0 ? {} : { uid }, gid < 0 ? {} : { gid });
     });
-  link = (file: string, path: string) => this.#write('link', path, () => this.#disk.addName(file, path));
   mkdir = (path: string, { recursive = false, mode }: { recursive?: boolean; mode?: number } = {}) =>
     this.#write('mkdir', path, () =>
       recursive ? this.#disk.makeDirectories(path, mode) : void this.#disk.makeDirectory(path, mode),

@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Layout } from '../../../host/pods/layout.ts';
@@ -106,24 +106,6 @@ test('of a mark that a power cut left unfinished a stamp tells whose it was, as 
       await writeFile(path.join(directory, MARK_FILE), '[]');
       expect(ownerOf(layout.files, directory, maker).kind).toBe('unmarked');
     }
-  });
-});
-
-test('the stamp is a second name of the mark, or a directory where a file can have no second name', async () => {
-  await inRoot(async ({ layout, maker }) => {
-    const stampIn = async (directory: string) => {
-      const [stamp = ''] = (await readdir(directory)).filter((name) => name.startsWith('.statelet-by-'));
-      return lstat(path.join(directory, stamp));
-    };
-    await takePodDirectory({ layout, maker, pod });
-    for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)])
-      expect((await stampIn(directory)).ino).toBe((await lstat(path.join(directory, MARK_FILE))).ino);
-    const link = async () => Promise.reject(Object.assign(new Error('EPERM'), { code: 'EPERM' }));
-    const plain = { ...layout, files: { ...layout.files, link } };
-    expect(await makeMarked(layout.podDir('u2'), { layout: plain, maker, pod }, 0o750)).toBe(true);
-    expect((await stampIn(layout.podDir('u2'))).isDirectory()).toBe(true);
-    await writeFile(path.join(layout.podDir('u2'), MARK_FILE), '');
-    expect(ownerOfPodDirectory(layout, maker, 'u2').kind).toBe('ours');
   });
 });
 
@@ -267,46 +249,29 @@ test('one that was begun and cut off is gone on with', async () => {
   });
 });
 
-test("a pod's directory is made with that of its logs, and no call fails where those above are there", async () => {
+test("a pod's directory and that of its logs are made side by side, and no call fails where those above are there", async () => {
   await inRoot(async ({ layout, maker }) => {
     await takePodDirectory({ layout, maker, pod: { ...pod, uid: 'u0', name: 'before' } });
+    const { promise: both, resolve } = Promise.withResolvers<void>();
+    let writes = 0;
     const failed: unknown[] = [];
-    const told =
-      <Given extends readonly unknown[], T>(act: (...given: Given) => Promise<T>) =>
-      async (...given: Given) => {
-        const acting = act(...given);
-        acting.catch((error: unknown) => failed.push(error));
-        return acting;
-      };
-    const { mkdir: make, link, writeFile: write } = layout.files;
-    const files = { ...layout.files, mkdir: told(make), link: told(link), writeFile: told(write) };
+    const files = {
+      ...layout.files,
+      mkdir: async (...given: Parameters<typeof layout.files.mkdir>) => {
+        const making = layout.files.mkdir(...given);
+        making.catch((error: unknown) => failed.push(error));
+        return making;
+      },
+      writeFile: async (...given: Parameters<typeof layout.files.writeFile>) => {
+        writes += 1;
+        if (writes === 2) resolve();
+        await both;
+        await layout.files.writeFile(...given);
+      },
+    };
     await takePodDirectory({ layout: { ...layout, files }, maker, pod });
     expect(failed).toEqual([]);
     expect(ownerOfPodDirectory(layout, maker, 'u1').kind).toBe('ours');
     expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
-  });
-});
-
-test('both share the file of the mark; logs on another file system, and those made later, have one of their own', async () => {
-  await inRoot(async ({ layout, maker }) => {
-    const inodes = (uid: string) =>
-      Promise.all(
-        [layout.podDir(uid), layout.podLogDir({ ...pod, uid })].map(
-          async (directory) => (await lstat(path.join(directory, MARK_FILE))).ino,
-        ),
-      );
-    await takePodDirectory({ layout, maker, pod });
-    expect(new Set(await inodes('u1')).size).toBe(1);
-    const link = async (file: string, name: string) => {
-      if (path.dirname(file) !== path.dirname(name)) throw Object.assign(new Error('EXDEV'), { code: 'EXDEV' });
-      await layout.files.link(file, name);
-    };
-    const other = { ...pod, uid: 'u2' };
-    await takePodDirectory({ layout: { ...layout, files: { ...layout.files, link } }, maker, pod: other });
-    expect(new Set(await inodes('u2')).size).toBe(2);
-    await rm(layout.podLogDir(pod), { recursive: true });
-    await takePodDirectory({ layout, maker, pod });
-    expect(new Set(await inodes('u1')).size).toBe(2);
-    for (const each of [pod, other]) expect(hasOwnLogs({ layout, maker, pod: each })).toBe(true);
   });
 });

@@ -59,8 +59,7 @@ function call({ pick }: ReturnType<typeof dice>): { readonly what: string; reado
     rm: (files, at) => files.rm(at(one)),
     rmForced: (files, at) => files.rm(at(one), { force: true, recursive: true }),
     unlink: (files, at) => files.unlink(at(one)),
-    link: (files, at) => files.link(at(other), at(one)),
-    symlink: (files, at) => files.symlink(at(other), at(one)),
+    link: (files, at) => files.symlink(at(other), at(one)),
     readlink: async (files, at) => (await files.readlink(at(one))).replace(at(''), ''),
     look: (files, at) => stats(files, at(one)),
     entries: async (files, at) =>
