@@ -27,11 +27,11 @@ function sender(...replies: readonly Reply[]) {
   const onError = (source: string, error: unknown) => errors.push(`${source}: ${String(error)}`);
   const states: EventQueueState[] = [];
   const onState = (state: EventQueueState) => states.push(state);
-  const pods = { areInLine: false };
-  const told = { jitter: () => 0.5, areStartsInLine: () => pods.areInLine, onError, onState };
+  const starts = { areInLine: false };
+  const told = { jitter: () => 0.5, areStartsInLine: () => starts.areInLine, onError, onState };
   const events = new EventSender({ client, clock, ...told, signal: end.signal });
   const asked = () => transport.requests.map(({ method, path }) => `${method} ${path.slice(EVENTS.length)}`.trim());
-  return { clock, transport, events, errors, states, end, asked, pods };
+  return { clock, transport, events, errors, states, end, asked, starts };
 }
 
 const unreachables = (count: number) => Array.from({ length: count }, () => unreachable());
@@ -221,7 +221,7 @@ test('that events have to wait is told, with how many, why and until when; and t
   ]);
 });
 
-describe('while pods start', () => {
+describe('while starts stand in line', () => {
   const unhealthy = (name: string) =>
     coreEvent(recordedEvent(POD, warning('Unhealthy', 'Probe failed')), {
       ...{ host: 'node-1', at: 0, firstAt: 0, count: 1, name },
@@ -230,8 +230,8 @@ describe('while pods start', () => {
     transport.requests.map(({ body }) => JSON.parse(body ?? '').metadata.name);
 
   test('C36: normal events wait for them, and warnings do not', async () => {
-    const { clock, transport, events, pods, states } = sender(...taken(4));
-    pods.areInLine = true;
+    const { clock, transport, events, starts, states } = sender(...taken(4));
+    starts.areInLine = true;
     events.take(started('web.1'));
     await clock.advance(300);
     events.take(unhealthy('web.2'));
@@ -239,7 +239,7 @@ describe('while pods start', () => {
     await clock.advance(0);
     expect(sent({ transport })).toEqual(['web.2']);
     await clock.advance(400);
-    pods.areInLine = false;
+    starts.areInLine = false;
     await clock.advance(500);
     expect([sent({ transport }), clock.pending]).toEqual([['web.2', 'web.1', 'web.3'], 0]);
     // Of a wait that is soon over nothing is told.
@@ -247,8 +247,8 @@ describe('while pods start', () => {
   });
 
   test('C36: it waits thirty seconds at most, also where the clock is set back', async () => {
-    const { clock, transport, events, pods } = sender(...taken(2));
-    pods.areInLine = true;
+    const { clock, transport, events, starts } = sender(...taken(2));
+    starts.areInLine = true;
     events.take(started('web.1'));
     await clock.advance(10_000);
     const shown = clock.now.bind(clock);
@@ -263,16 +263,16 @@ describe('while pods start', () => {
   });
 
   test('that they wait is told, with how many and until when at the latest', async () => {
-    const { clock, events, pods, states } = sender(...taken(2));
+    const { clock, events, starts, states } = sender(...taken(2));
     const start = clock.now();
-    pods.areInLine = true;
+    starts.areInLine = true;
     events.take(started('web.1'));
     await clock.advance(499);
     expect(states).toEqual([]);
     events.take(started('web.2'));
     await clock.advance(1);
     expect(states).toEqual([{ since: start + 500, waiting: 2, dropped: 0, until: start + 30_000 }]);
-    pods.areInLine = false;
+    starts.areInLine = false;
     await clock.advance(500);
     const since = start + 1_000;
     expect(states.slice(1)).toEqual([
@@ -282,9 +282,9 @@ describe('while pods start', () => {
   });
 
   test('warnings meanwhile change nothing of what is told, however many', async () => {
-    const { clock, transport, events, pods, states } = sender(...taken(20));
+    const { clock, transport, events, starts, states } = sender(...taken(20));
     const start = clock.now();
-    pods.areInLine = true;
+    starts.areInLine = true;
     events.take(started('web.1'));
     for (let number = 2; number <= 20; number += 1) {
       await clock.advance(100);
@@ -296,8 +296,8 @@ describe('while pods start', () => {
   });
 
   test('C36: an agent that stops sends them first', async () => {
-    const { clock, transport, events, pods, states } = sender(...taken(2));
-    pods.areInLine = true;
+    const { clock, transport, events, starts, states } = sender(...taken(2));
+    starts.areInLine = true;
     for (const name of ['web.1', 'web.2']) events.take(started(name));
     await clock.advance(600);
     await clock.drive(events.finish());
@@ -308,8 +308,8 @@ describe('while pods start', () => {
   });
 
   test('but waits for a server that does not answer two seconds at most, and for one that is away not at all', async () => {
-    const { clock, events, pods, asked } = sender(silent(), unreachable());
-    pods.areInLine = true;
+    const { clock, events, starts, asked } = sender(silent(), unreachable());
+    starts.areInLine = true;
     for (const name of ['web.1', 'web.2']) events.take(started(name));
     const from = clock.now();
     await clock.drive(events.finish());
@@ -322,8 +322,8 @@ describe('while pods start', () => {
   });
 
   test('C36: no more than five hundred wait for them', async () => {
-    const { clock, transport, events, pods, states } = sender(...taken(600));
-    pods.areInLine = true;
+    const { clock, transport, events, starts, states } = sender(...taken(600));
+    starts.areInLine = true;
     for (let number = 1; number <= 500; number += 1) events.take(started(`web.${number}`));
     await clock.advance(0);
     expect(sent({ transport })).toEqual([]);
@@ -336,8 +336,8 @@ describe('while pods start', () => {
   });
 
   test('nothing is left of the wait once it is over', async () => {
-    const { clock, events, pods, end, asked } = sender();
-    pods.areInLine = true;
+    const { clock, events, starts, end, asked } = sender();
+    starts.areInLine = true;
     events.take(started('web.1'));
     await clock.advance(100);
     end.abort();
