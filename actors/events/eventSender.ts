@@ -32,7 +32,7 @@ const TRIES = 12;
 const RETRY_MS = 10_000;
 /** Events of the node wait so long for the UID of its Node: `kubectl describe node` finds them by that. */
 const HELD_MS = 10_000;
-/** How often it is looked whether starts still wait. */
+/** How often to look whether starts still wait. */
 const LOOK_MS = 500;
 /** Until when they give way at most is told again when it has moved by so much. */
 const MOVED_MS = 1_000;
