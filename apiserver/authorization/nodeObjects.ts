@@ -10,7 +10,11 @@ type Named = Pick<ResourceAttributes, 'resource' | 'namespace' | 'name'>;
 export function isOfNode(node: string, { resource, namespace, name }: Named, store: Store): boolean {
   if (resource === 'volumeattachments') {
     const attachment = store.get('storage.k8s.io/volumeattachments', undefined, name);
-    return attachment !== undefined && textAt(specOf(attachment), 'nodeName') === node;
+    return attachment !== undefined && isOn(node, attachment);
+  }
+  if (resource === 'pods') {
+    const pod = store.get('/pods', namespace, name);
+    return pod !== undefined && isOn(node, pod);
   }
   const pods = podsOf(node, store).filter((pod) => namespace === '' || metadataOf(pod).namespace === namespace);
   return pods.some((pod) => namesIn(pod, resource, store).includes(name));
@@ -21,13 +25,13 @@ const podsOf = (node: string, store: Store): JsonObject[] =>
   store
     .list('/pods')
     .map(([, pod]) => pod)
-    .filter((pod) => textAt(specOf(pod), 'nodeName') === node);
+    .filter((pod) => isOn(node, pod));
+
+const isOn = (node: string, object: JsonObject): boolean => textAt(specOf(object), 'nodeName') === node;
 
 function namesIn(pod: JsonObject, resource: string, store: Store): string[] {
   const spec = specOf(pod);
   switch (resource) {
-    case 'pods':
-      return [metadataOf(pod).name ?? ''];
     case 'serviceaccounts':
       return [textAt(spec, 'serviceAccountName')];
     case 'secrets':

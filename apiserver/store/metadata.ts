@@ -11,11 +11,12 @@ export type Metadata = Readonly<Partial<Record<(typeof TEXTS)[number], string>>>
 export function metadataOf(object: JsonObject): Metadata {
   const metadata = lookUp(object, 'metadata');
   if (!isObject(metadata)) return {};
-  const found = TEXTS.flatMap((name) => {
+  const found: Partial<Record<(typeof TEXTS)[number], string>> = {};
+  for (const name of TEXTS) {
     const value = lookUp(metadata, name);
-    return typeof value === 'string' ? [[name, value] as const] : [];
-  });
-  return Object.fromEntries(found);
+    if (typeof value === 'string') found[name] = value;
+  }
+  return found;
 }
 
 /** An object with these fields of its metadata; one that is undefined goes. */

@@ -25,6 +25,9 @@ interface Table {
   forgotten: number;
 }
 
+const inOrder = (objects: ReadonlyMap<string, JsonObject>) =>
+  [...objects].sort(([one], [other]) => (one < other ? -1 : 1));
+
 /** The key of an object within its resource: objects are listed in the order of their keys. */
 const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`;
 
@@ -44,15 +47,15 @@ export class Store {
   /** The objects by their keys, in order; as they were at an earlier revision that is not forgotten, if one is given. */
   list(resource: ResourceName, revision = this.#revision): readonly (readonly [key: string, object: JsonObject])[] {
     const { objects, changes } = this.#table(resource);
+    if (revision >= this.#revision) return inOrder(objects);
     const then = new Map(objects);
-    const isNow = revision >= this.#revision;
-    for (const { revision: at, object, before } of isNow ? [] : changes.toReversed()) {
+    for (const { revision: at, object, before } of changes.toReversed()) {
       if (at <= revision) break;
       const key = keyOfObject(object);
       if (before === undefined) then.delete(key);
       else then.set(key, before);
     }
-    return [...then].sort(([one], [other]) => (one < other ? -1 : 1));
+    return inOrder(then);
   }
 
   /** The same, or undefined where that revision is forgotten. */
