@@ -13,7 +13,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'actors/status': 'actorsOfPods podTrees since toldPod',
   },
   // A node of a cluster.
-  'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'caches describeNode podCache' },
+  'test/actors/cluster/apiPods.test.ts': { 'actors/cluster': 'caches describeNode' },
   'test/node/config/kubeconfig.test.ts': { 'node/config': 'execFields proxyField' },
   'test/node/credentials/renewal.test.ts': { 'node/credentials': 'nodeCertificates' },
   'test/actors/cluster/certificates/certificateFiles.test.ts': { 'actors/cluster/certificates': 'privateFiles' },

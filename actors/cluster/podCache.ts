@@ -10,7 +10,7 @@ const REMEMBERED = 1_000;
 export class PodCache {
   readonly told = new ToldStatuses();
   /** By UID; absent until the server has told all. */
-  #objects: ReadonlyMap<string, KubeObject> | undefined;
+  #objects: Map<string, KubeObject> | undefined;
   /** By namespace and name. */
   #mirrors: ReadonlyMap<string, SeenMirror> = new Map();
   #isFollowed = false;
@@ -19,11 +19,24 @@ export class PodCache {
 
   /** All pods of the node that the server has, and which of them are mirrors of static ones. */
   take(objects: readonly KubeObject[], mirrors: readonly SeenMirror[]): void {
-    const now = new Map(objects.map((object) => [object.metadata.uid, object]));
-    for (const uid of this.#objects?.keys() ?? []) if (!now.has(uid)) this.#left.add(uid);
-    for (const uid of this.#left) if (now.has(uid) || this.#left.size > REMEMBERED) this.#left.delete(uid);
-    this.#objects = now;
+    this.#objects ??= new Map();
+    for (const object of objects) {
+      const { uid } = object.metadata;
+      if (!this.#objects.has(uid)) this.#left.delete(uid);
+      this.#objects.set(uid, object);
+    }
+    if (this.#objects.size > objects.length) this.#leave(this.#objects, objects);
     this.#mirrors = new Map(mirrors.map((mirror) => [nameOf(mirror), mirror]));
+  }
+
+  #leave(known: Map<string, KubeObject>, objects: readonly KubeObject[]): void {
+    const now = new Set(objects.map(({ metadata: { uid } }) => uid));
+    for (const uid of known.keys()) {
+      if (now.has(uid)) continue;
+      known.delete(uid);
+      this.#left.add(uid);
+    }
+    for (const uid of this.#left) if (this.#left.size > REMEMBERED) this.#left.delete(uid);
   }
 
   /** Whether the server is heard of now. */

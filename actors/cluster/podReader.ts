@@ -27,7 +27,7 @@ type Known = readonly [object: KubeObject, read: Read];
 export class PodReader {
   readonly #clock: Pick<Clock, 'now'>;
   /** By UID. */
-  #known: ReadonlyMap<string, Known> = new Map();
+  readonly #known = new Map<string, Known>();
   /** When each pod was first seen, by its UID. */
   #seen = new Map<string, number>();
 
@@ -36,25 +36,34 @@ export class PodReader {
   }
 
   read(objects: readonly KubeObject[]): { readonly set: ManifestSet; readonly mirrors: readonly SeenMirror[] } {
-    const known = new Map(objects.map((object) => [object.metadata.uid, [object, this.#readOne(object)]] as const));
-    this.#known = known;
-    for (const uid of this.#seen.keys()) if (!known.has(uid)) this.#seen.delete(uid);
     // Each word of one pod is one of all: this is gone through as often as anything is told.
     const [pods, problems, mirrors] = [[] as Pod[], [] as SourceProblem[], [] as SeenMirror[]];
-    for (const [object, read] of known.values()) {
+    for (const object of objects) {
+      const read = this.#readOne(object);
       if ('mirror' in read) mirrors.push(read.mirror);
       else {
         if (read.pod !== undefined) pods.push(read.pod);
         if (read.problems !== undefined) problems.push(...problemsOf(object, read.problems));
       }
     }
+    if (this.#known.size > objects.length) this.#forgetAllBut(new Set(objects.map(({ metadata: { uid } }) => uid)));
     return { set: { pods, problems, warnings: [] }, mirrors };
   }
 
+  #forgetAllBut(uids: ReadonlySet<string>): void {
+    for (const uid of this.#known.keys()) if (!uids.has(uid)) this.#known.delete(uid);
+    for (const uid of this.#seen.keys()) if (!uids.has(uid)) this.#seen.delete(uid);
+  }
+
   #readOne(object: KubeObject): Read {
-    const { uid } = object.metadata;
-    const [before, read] = this.#known.get(uid) ?? [];
-    if (before === object && read !== undefined) return read;
+    const known = this.#known.get(object.metadata.uid);
+    if (known?.[0] === object) return known[1];
+    const read = this.#readAnew(object, known);
+    this.#known.set(object.metadata.uid, [object, read]);
+    return read;
+  }
+
+  #readAnew(object: KubeObject, [before, read]: Known | [] = []): Read {
     const mirror = readMirror(object);
     if (mirror !== undefined) return { mirror };
     const last = read && 'mirror' in read ? undefined : read;

@@ -34,18 +34,29 @@ export class ToldStatuses {
 
   /** Of all pods that the server has, the UIDs of those whose status is not as it was told. */
   editedIn(objects: readonly KubeObject[]): readonly string[] {
-    const uids = new Set(objects.map(({ metadata: { uid = '' } }) => uid));
-    for (const uid of this.#told.keys()) if (!uids.has(uid)) this.#told.delete(uid);
-    return objects.flatMap((object) => {
-      const told = this.#told.get(object.metadata.uid ?? '');
+    const found: string[] = [];
+    let known = 0;
+    for (const object of objects) {
+      const told = this.#told.get(object.metadata.uid);
+      if (told === undefined) continue;
+      known += 1;
       // Each change of one pod shows all: those that have not changed are not read again.
-      if (told === undefined || !isLater(object, told.answer)) return [];
-      const seen = seenSchema.safeParse(object).data;
-      if (seen === undefined) return [];
-      const edited = isEdited(seen, told.answer);
-      this.#told.set(seen.metadata.uid, { ...told, edited, ...(edited ? {} : { answer: seen }) });
-      return edited && !told.edited ? [told.report.uid] : [];
-    });
+      if (isLater(object, told.answer) && this.#isNewlyEdited(object, told)) found.push(told.report.uid);
+    }
+    if (known < this.#told.size) this.#forgetAllBut(new Set(objects.map(({ metadata: { uid } }) => uid)));
+    return found;
+  }
+
+  #isNewlyEdited(object: KubeObject, told: Told): boolean {
+    const seen = seenSchema.safeParse(object).data;
+    if (seen === undefined) return false;
+    const edited = isEdited(seen, told.answer);
+    this.#told.set(seen.metadata.uid, { ...told, edited, ...(edited ? {} : { answer: seen }) });
+    return edited && !told.edited;
+  }
+
+  #forgetAllBut(uids: ReadonlySet<string>): void {
+    for (const uid of this.#told.keys()) if (!uids.has(uid)) this.#told.delete(uid);
   }
 
   /** What is newer of the answer to what was told last of a pod and what was seen of it. */

@@ -30,14 +30,28 @@ export function changesOf(source: string, clock: Pick<Clock, 'now'>): (set: Mani
 
 /** What has gone comes first: another version of a pod may need its name. */
 function podChanges(before: readonly Pod[], now: readonly Pod[]): PodChange[] {
-  const gone = byUid(before);
-  const changes = now.flatMap((pod): PodChange[] => {
+  // Mostly there is one change of many pods, which keep their places.
+  const [first, last] = [sameAtStart(before, now), sameAtEnd(before, now)];
+  const gone = byUid(before.slice(first, before.length - last));
+  const changes = now.slice(first, now.length - last).flatMap((pod): PodChange[] => {
     const known = gone.get(pod.metadata.uid);
     gone.delete(pod.metadata.uid);
     if (known === undefined) return [{ change: 'added', pod }];
     return known === pod || isDeepStrictEqual(known, pod) ? [] : [{ change: 'updated', pod }];
   });
   return [...Array.from(gone.keys(), (uid) => ({ change: 'removed' as const, uid })), ...changes];
+}
+
+/** So many of the first ones are the same in both. */
+function sameAtStart(some: readonly Pod[], others: readonly Pod[]): number {
+  const index = others.findIndex((pod, at) => pod !== some[at]);
+  return index < 0 ? others.length : index;
+}
+
+/** So many of the last ones. */
+function sameAtEnd(some: readonly Pod[], others: readonly Pod[]): number {
+  const index = others.findLastIndex((pod, at) => pod !== some[some.length - others.length + at]);
+  return others.length - 1 - index;
 }
 
 const byUid = (pods: readonly Pod[]) => new Map(pods.map((pod) => [pod.metadata.uid, pod]));

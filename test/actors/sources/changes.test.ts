@@ -51,6 +51,20 @@ test('of a later set only what has changed is told: first what has gone, as anot
   ]);
 });
 
+test('one change of many pods is told, wherever in the set it is', () => {
+  const about = { type: 'config.podChanged', source: 'file', at: 7 };
+  const many = Array.from({ length: 4 }, (_, index) => namedPod(`pod-${index}`));
+  for (const [index, pod] of many.entries()) {
+    const edited = { ...pod, spec: { ...pod.spec, hostNetwork: true } };
+    const tell = telling();
+    tell(many);
+    expect(tell(many.with(index, edited))).toEqual([{ ...about, change: 'updated', pod: edited }]);
+    expect(tell(many.toSpliced(index, 1))).toEqual([{ ...about, change: 'removed', uid: pod.metadata.uid }]);
+    expect(tell(many)).toEqual([{ ...about, change: 'added', pod }]);
+    expect(tell([...many])).toEqual([]);
+  }
+});
+
 test('of problems and warnings those of the files are told of which there is something else to say', () => {
   const tell = telling();
   tell([], [wrong('/x'), wrong('/y')], [wrong('/x', 'odd')]);

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { PodCache } from '../../../actors/cluster/podCache.ts';
+
+const object = (uid: string) => ({ metadata: { uid, namespace: 'default', name: uid, resourceVersion: '1' } });
+const identity = (uid: string) => ({ uid, namespace: 'default', name: uid });
+
+function cacheOf(...uids: readonly string[]) {
+  const cache = new PodCache();
+  cache.take(uids.map(object), []);
+  return cache;
+}
+
+test('before the server has told its pods none is gone', () => {
+  expect(new PodCache().isGone(identity('a'))).toBe(false);
+  expect(cacheOf().isGone(identity('a'))).toBe(true);
+});
+
+test('a pod that the server has no more has left, until the server has it again', () => {
+  const cache = cacheOf('a', 'b');
+  expect([cache.isGone(identity('a')), cache.hasLeft('a')]).toEqual([false, false]);
+  cache.take([object('b')], []);
+  expect([cache.isGone(identity('a')), cache.hasLeft('a'), cache.hasLeft('b')]).toEqual([true, true, false]);
+  cache.take([object('b'), object('a')], []);
+  expect([cache.isGone(identity('a')), cache.hasLeft('a')]).toEqual([false, false]);
+});
+
+test('of pods that have left the last thousand are remembered', () => {
+  const many = Array.from({ length: 1_001 }, (_, index) => `pod-${index}`);
+  const cache = cacheOf(...many);
+  cache.take([], []);
+  expect([cache.hasLeft('pod-0'), cache.hasLeft('pod-1'), cache.hasLeft('pod-1000')]).toEqual([false, true, true]);
+});
+
+test('the last that was seen of a pod is certain only while the watch is heard', () => {
+  const cache = cacheOf('a');
+  expect(cache.lastSeen(identity('a'))).toBeUndefined();
+  cache.step({ state: 'watching' });
+  expect(cache.lastSeen(identity('a'))).toMatchObject({ metadata: { uid: 'a' } });
+});
