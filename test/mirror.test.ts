@@ -31,7 +31,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'apiserver/admission':
       'admission certificateRequests defaultTolerations kubeletLabels mirrorPods namespaceLifecycle nodeRestriction nodeTaint plugin podResize priority runtimeClass serviceAccount storageInUse',
     'apiserver/authentication': 'tokens',
-    'apiserver/authorization': 'attributes authorize nodeAuthorizer nodeObjects',
+    'apiserver/authorization': 'attributes authorize nodeAuthorizer',
     'apiserver/decode': 'duplicates',
     'apiserver/handlers': 'binding call eviction handlers patch read remove reviews subresource token watch write',
     'apiserver/openapi': 'definitions documents protobuf',

@@ -21,9 +21,8 @@ export class PodCache {
   take(objects: readonly KubeObject[], mirrors: readonly SeenMirror[]): void {
     this.#objects ??= new Map();
     for (const object of objects) {
-      const { uid } = object.metadata;
-      if (!this.#objects.has(uid)) this.#left.delete(uid);
-      this.#objects.set(uid, object);
+      this.#objects.set(object.metadata.uid, object);
+      this.#left.delete(object.metadata.uid);
     }
     if (this.#objects.size > objects.length) this.#leave(this.#objects, objects);
     this.#mirrors = new Map(mirrors.map((mirror) => [nameOf(mirror), mirror]));
@@ -36,7 +35,10 @@ export class PodCache {
       known.delete(uid);
       this.#left.add(uid);
     }
-    for (const uid of this.#left) if (this.#left.size > REMEMBERED) this.#left.delete(uid);
+    for (const uid of this.#left) {
+      if (this.#left.size <= REMEMBERED) break;
+      this.#left.delete(uid);
+    }
   }
 
   /** Whether the server is heard of now. */

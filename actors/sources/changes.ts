@@ -30,7 +30,7 @@ export function changesOf(source: string, clock: Pick<Clock, 'now'>): (set: Mani
 
 /** What has gone comes first: another version of a pod may need its name. */
 function podChanges(before: readonly Pod[], now: readonly Pod[]): PodChange[] {
-  // Mostly there is one change of many pods, which keep their places.
+  // Usually one pod of many has changed, and the others keep their places. No pod stands twice in a set.
   const [first, last] = [sameAtStart(before, now), sameAtEnd(before, now)];
   const gone = byUid(before.slice(first, before.length - last));
   const changes = now.slice(first, now.length - last).flatMap((pod): PodChange[] => {
@@ -42,13 +42,13 @@ function podChanges(before: readonly Pod[], now: readonly Pod[]): PodChange[] {
   return [...Array.from(gone.keys(), (uid) => ({ change: 'removed' as const, uid })), ...changes];
 }
 
-/** So many of the first ones are the same in both. */
+/** How many pods at the start are the same in both. */
 function sameAtStart(some: readonly Pod[], others: readonly Pod[]): number {
   const index = others.findIndex((pod, at) => pod !== some[at]);
   return index < 0 ? others.length : index;
 }
 
-/** So many of the last ones. */
+/** How many at the end. */
 function sameAtEnd(some: readonly Pod[], others: readonly Pod[]): number {
   const index = others.findLastIndex((pod, at) => pod !== some[some.length - others.length + at]);
   return others.length - 1 - index;

@@ -24,6 +24,22 @@ test('a pod that the server has no more has left, until the server has it again'
   expect([cache.isGone(identity('a')), cache.hasLeft('a')]).toEqual([false, false]);
 });
 
+test('a pod in whose place another stands has left', () => {
+  const cache = cacheOf('a', 'b');
+  cache.take([object('b'), object('c')], []);
+  expect(['a', 'b', 'c'].map((uid) => cache.isGone(identity(uid)))).toEqual([true, false, false]);
+  expect(['a', 'b', 'c'].map((uid) => cache.hasLeft(uid))).toEqual([true, false, false]);
+});
+
+test('a static pod is there as long as a mirror of it is: one that is marked as that of another pod is none', () => {
+  const cache = cacheOf();
+  const mirror = { uid: 'mirror-uid', namespace: 'default', name: 'a', hash: 'a', isDeleting: false };
+  cache.take([], [mirror]);
+  expect([cache.isMirrored(identity('a')), cache.isGone(identity('a'))]).toEqual([true, false]);
+  cache.take([], [{ ...mirror, hash: 'b' }]);
+  expect([cache.isMirrored(identity('a')), cache.isGone(identity('a'))]).toEqual([false, true]);
+});
+
 test('of pods that have left the last thousand are remembered', () => {
   const many = Array.from({ length: 1_001 }, (_, index) => `pod-${index}`);
   const cache = cacheOf(...many);
@@ -36,4 +52,6 @@ test('the last that was seen of a pod is certain only while the watch is heard',
   expect(cache.lastSeen(identity('a'))).toBeUndefined();
   cache.step({ state: 'watching' });
   expect(cache.lastSeen(identity('a'))).toMatchObject({ metadata: { uid: 'a' } });
+  cache.step({ state: 'reading' });
+  expect(cache.lastSeen(identity('a'))).toBeUndefined();
 });

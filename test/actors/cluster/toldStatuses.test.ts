@@ -83,6 +83,12 @@ test('of a pod that has gone nothing is remembered', () => {
   expect(told.hasIt(report())).toBe(false);
 });
 
+test('nor of one in whose place others stand', () => {
+  const told = toldReady();
+  expect(told.editedIn([seen(1, {}, 'v'), seen(1, {}, 'w')])).toEqual([]);
+  expect(told.hasIt(report())).toBe(false);
+});
+
 test('the status of a mirror is that of its pod', () => {
   const told = new ToldStatuses();
   told.note(report({ isStatic: true }), seen(10, { conditions: [ready('True')] }, 'mirror'));
