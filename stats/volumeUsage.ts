@@ -5,6 +5,7 @@ import type { Counted } from '../host/usage/diskUsages.ts';
 import { fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Volume } from '../pod/api/schema/volume.ts';
+import { keepOnly } from '../pod/keepOnly.ts';
 import { unlessAborted } from '../pod/unlessAborted.ts';
 import { fsStats, type PodVolumes } from './podFiles.ts';
 import type { StatsClock } from './statsClock.ts';
@@ -90,7 +91,7 @@ export class VolumeUsage {
     const { pods, clock, signal } = this.#parts;
     const living = pods().filter(isAlive);
     const uids = new Set(living.map(({ metadata }) => metadata.uid));
-    for (const uid of this.#known.keys()) if (!uids.has(uid)) this.#known.delete(uid);
+    keepOnly(this.#known, uids);
     if (this.#underway !== undefined) return;
     const now = clock.monotonic();
     const due = living.filter(({ metadata }) => now >= (this.#known.get(metadata.uid)?.dueAt ?? now));

@@ -4,6 +4,7 @@ import type { SourceProblem } from '../../machines/shared/events.ts';
 import { asFarAsRead, readApiPod, withOtherStatus } from '../../pod/api/apiPod.ts';
 import type { Problem } from '../../pod/api/problem.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import { keepOnly } from '../../pod/keepOnly.ts';
 import { readMirror, type SeenMirror } from '../../pod/mirror.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import { conditionsOfOthers } from '../../pod/status/conditions.ts';
@@ -29,7 +30,7 @@ export class PodReader {
   /** By UID. */
   readonly #known = new Map<string, Known>();
   /** When each pod was first seen, by its UID. */
-  #seen = new Map<string, number>();
+  readonly #seen = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
@@ -51,8 +52,8 @@ export class PodReader {
   }
 
   #forgetAllBut(uids: ReadonlySet<string>): void {
-    for (const uid of this.#known.keys()) if (!uids.has(uid)) this.#known.delete(uid);
-    for (const uid of this.#seen.keys()) if (!uids.has(uid)) this.#seen.delete(uid);
+    keepOnly(this.#known, uids);
+    keepOnly(this.#seen, uids);
   }
 
   #readOne(object: KubeObject): Read {

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/mini';
 import type { KubeObject } from '../../kube/reflector.ts';
+import { keepOnly } from '../../pod/keepOnly.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import { mergedStatus } from '../../pod/status/mergedStatus.ts';
 import { statusPatch } from '../../pod/status/statusPatch.ts';
@@ -43,7 +44,7 @@ export class ToldStatuses {
       // Each change of one pod shows all: those that have not changed are not read again.
       if (isLater(object, told.answer) && this.#isNewlyEdited(object, told)) found.push(told.report.uid);
     }
-    if (known < this.#told.size) this.#forgetAllBut(new Set(objects.map(({ metadata: { uid } }) => uid)));
+    if (known < this.#told.size) keepOnly(this.#told, new Set(objects.map(({ metadata: { uid } }) => uid)));
     return found;
   }
 
@@ -53,10 +54,6 @@ export class ToldStatuses {
     const edited = isEdited(seen, told.answer);
     this.#told.set(seen.metadata.uid, { ...told, edited, ...(edited ? {} : { answer: seen }) });
     return edited && !told.edited;
-  }
-
-  #forgetAllBut(uids: ReadonlySet<string>): void {
-    for (const uid of this.#told.keys()) if (!uids.has(uid)) this.#told.delete(uid);
   }
 
   /** What is newer of the answer to what was told last of a pod and what was seen of it. */

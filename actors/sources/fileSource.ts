@@ -4,6 +4,7 @@ import type { SourceStep } from '../../machines/node/source.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import { messageOf } from '../../pod/failure.ts';
+import { keepOnly } from '../../pod/keepOnly.ts';
 import { createAlarm } from '../alarm.ts';
 import { type Clock, type SteadyClock, steadyClock } from '../clock.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
@@ -170,7 +171,7 @@ class FileSource {
     const present = new Set(files);
     this.files.keepOnly(present);
     this.#forgetProblems(place.directory, new Set([...files, ...unnameable]));
-    for (const file of this.#emptySince.keys()) if (!present.has(file)) this.#emptySince.delete(file);
+    keepOnly(this.#emptySince, present);
     for (const file of unnameable) this.#report(file, file, UNNAMEABLE, 'it is renamed');
   }
 
