@@ -1,5 +1,6 @@
 /** What a real container uses, as Prometheus scrapes it of a node: cgroups as containerd and the kernel have them. */
 import { expect, test } from '@jest/globals';
+import { accountIsThere } from './support/account.ts';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
@@ -31,8 +32,7 @@ function valueIn(text: string, name: string, ...labels: readonly string[]): numb
 }
 
 test('container, sandbox and pod each have their own row, and none of a pod that is gone', async () => {
-  const account = '/api/v1/namespaces/default/serviceaccounts/default';
-  await eventually('the account is there', () => cluster.server.ask('GET', account).catch(() => undefined));
+  await accountIsThere(cluster.server);
   await cluster.server.ask('POST', '/api/v1/namespaces/default/pods', pod);
   const main = ['container="main"', 'namespace="default"', 'pod="busy"'];
   const cpu = 'container_cpu_usage_seconds_total';

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, expect, jest, test } from '@jest/globals';
+import { accountIsThere } from './support/account.ts';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
@@ -96,8 +97,7 @@ async function scraping(): Promise<Prometheus> {
 
 test('no target is down, and the rules on pods and the PLEG have values', async () => {
   const { server } = cluster;
-  const account = '/api/v1/namespaces/default/serviceaccounts/default';
-  await eventually('the account is there', () => server.ask('GET', account).catch(() => undefined));
+  await accountIsThere(server);
   await server.ask('POST', '/api/v1/namespaces/default/pods', busy);
   await eventually('it runs', async () => {
     cluster.agent.mustLive();

@@ -1,5 +1,6 @@
 /** The API of a node with real containers, as kubectl reaches it through an API server. */
 import { expect, test } from '@jest/globals';
+import { accountIsThere } from './support/account.ts';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
@@ -24,8 +25,7 @@ const tell = (...args: readonly string[]) => kubectl.tell(...args);
 
 test('its port is in its Node; logs, commands, and whatever else the API server asks it for', async () => {
   const { server, agent } = cluster;
-  const account = '/api/v1/namespaces/default/serviceaccounts/default';
-  await eventually('the account is there', () => server.ask('GET', account).catch(() => undefined));
+  await accountIsThere(server);
   await server.ask('POST', PODS, pod);
   await eventually('it runs', async () => {
     agent.mustLive();

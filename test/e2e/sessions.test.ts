@@ -1,6 +1,7 @@
 /** Sessions of kubectl with real containers, over an API server and the node's own API: each ends with its container. */
 import { once } from 'node:events';
 import { beforeAll, expect, test } from '@jest/globals';
+import { accountIsThere } from './support/account.ts';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
@@ -47,8 +48,7 @@ async function talking(release: Release, name: string) {
 }
 
 beforeAll(async () => {
-  const account = '/api/v1/namespaces/default/serviceaccounts/default';
-  await eventually('the account is there', () => cluster.server.ask('GET', account).catch(() => undefined));
+  await accountIsThere(cluster.server);
 });
 
 test.each(RELEASES)(

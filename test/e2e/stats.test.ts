@@ -1,6 +1,7 @@
 /** What a pod with real containers uses, as the API of its node tells it. */
 import { expect, test } from '@jest/globals';
 import type { PodStats, Summary } from '../../stats/summary.ts';
+import { accountIsThere } from './support/account.ts';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
@@ -63,8 +64,7 @@ const named = <T extends { readonly name: string }>(all: readonly T[] | undefine
 
 test('C43: processor, memory, volumes, layers, logs and networks of a pod that uses them', async () => {
   const { server, agent } = cluster;
-  const account = '/api/v1/namespaces/default/serviceaccounts/default';
-  await eventually('the account is there', () => server.ask('GET', account).catch(() => undefined));
+  await accountIsThere(server);
   await server.ask('POST', '/api/v1/namespaces/default/pods', pod);
   const { summary, stats } = await eventually('it has written all', async () => {
     agent.mustLive();

@@ -1,7 +1,7 @@
 /** So many pods of an API server at once that some stand in line to be started, on any number of processors. */
 import { availableParallelism } from 'node:os';
 import type { ApiServer } from '../../../apiserver/apiServer.ts';
-import { eventually } from './eventually.ts';
+import { accountIsThere } from './account.ts';
 
 const [PODS, EVENTS] = ['/api/v1/namespaces/default/pods', '/api/v1/namespaces/default/events'];
 /** A node takes 110. */
@@ -44,8 +44,7 @@ export function manyPods(server: ApiServer): ManyPods {
   const listed = async (path: string) => ((await server.ask('GET', path)) as unknown as Listed).items;
   return {
     make: async () => {
-      const account = '/api/v1/namespaces/default/serviceaccounts/default';
-      await eventually('the account is there', () => server.ask('GET', account).catch(() => undefined));
+      await accountIsThere(server);
       for (const name of manyNames) await server.ask('POST', PODS, pod(name));
     },
     running: async () =>
