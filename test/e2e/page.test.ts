@@ -18,7 +18,9 @@ const API = '/pod/shop/checkout-api/container/api';
 const VIOLET = 'rgb(27, 22, 41)';
 const FULL = { width: 1440, height: 900 };
 
-const node = await nodeForAllTests(upNode, {
+/** However late a test comes to look, the next run is near; on the pictures the waits grow. */
+const waits = pictures === undefined ? ['crashLoopBackOff: {maxContainerRestartPeriod: 10s}'] : [];
+const node = await nodeForAllTests(() => upNode(...waits), {
   args: ['--inspect-address', '127.0.0.1:0'],
   by: await installedCommand(),
   prepare: ({ write }) =>

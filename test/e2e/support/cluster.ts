@@ -33,19 +33,15 @@ interface TestClusterOptions {
   readonly serve?: ServeApiOptions;
 }
 
-export async function testCluster({ page = '', config, serve }: TestClusterOptions = {}): Promise<TestCluster> {
-  const node = await upNode();
+export async function testCluster({ page = '', config = [], serve }: TestClusterOptions = {}): Promise<TestCluster> {
+  const node = await upNode(...config);
   const server = await ApiServer.start(systemClock);
   const served = await server.serve(serve);
   const { kubeconfig, port } = served;
   let { close } = served;
   const [admins, nodes] = ['admin', 'node'].map((name) => join(node.directory, `${name}.kubeconfig`));
   const authorities = join(node.directory, 'ca.crt');
-  const configFile = join(node.directory, 'kubelet.yaml');
-  const args = [
-    ...['--kubeconfig', String(nodes), '--client-ca-file', authorities, '--inspect-address', page],
-    ...(config === undefined ? [] : ['--config', configFile]),
-  ];
+  const args = ['--kubeconfig', String(nodes), '--client-ca-file', authorities, '--inspect-address', page];
   const end = async () => {
     await node.end();
     server.close();
@@ -54,8 +50,6 @@ export async function testCluster({ page = '', config, serve }: TestClusterOptio
   let agent: Statelet;
   try {
     await writeFile(String(admins), kubeconfig());
-    const kind = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration'];
-    await writeFile(configFile, [...kind, ...(config ?? []), ''].join('\n'));
     await writeFile(authorities, authorityIn(kubeconfig()));
     await writeFile(String(nodes), kubeconfig({ name: 'system:node:node', groups: ['system:nodes'] }));
     agent = await node.start({ args });

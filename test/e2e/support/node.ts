@@ -62,13 +62,23 @@ export interface RunNode extends TestNode {
   readonly runtime: TestContainerd;
 }
 
-/** A node for `up`; a host that cannot run containers fails the test by saying what is missing. */
-export async function upNode(): Promise<UpNode> {
+/** Writes a configuration of these lines; gives the path of its file. */
+async function writeConfig(directory: string, lines: readonly string[]): Promise<string> {
+  const file = join(directory, 'kubelet.yaml');
+  const kind = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration'];
+  await writeFile(file, `${[...kind, ...lines].join('\n')}\n`);
+  return file;
+}
+
+/** A node for `up`, with these lines of configuration; a host that cannot run containers fails the test by saying what is missing. */
+export async function upNode(...lines: readonly string[]): Promise<UpNode> {
   const why = await whyNoManagedContainerd();
   if (why !== undefined) throw new Error(why);
   const directory = await mkdtemp(join(tmpdir(), 'statelet-up-'));
   const { rootDirectory: rootDir, podLogsDirectory: podLogs, containerdDirectory } = stateLayout(directory);
-  const node = await testNode({ directory, rootDir, podLogs, command: ['up', '--state-dir', directory] });
+  const config = lines.length === 0 ? [] : ['--config', await writeConfig(directory, lines)];
+  const command = ['up', '--state-dir', directory, ...config];
+  const node = await testNode({ directory, rootDir, podLogs, command });
   const end = async () => {
     await node.stop();
     await node.end();
@@ -85,17 +95,12 @@ export async function upNode(): Promise<UpNode> {
 export async function runNode(...lines: readonly string[]): Promise<RunNode> {
   const runtime = await startTestContainerd();
   const directory = await mkdtemp(join(tmpdir(), 'statelet-run-'));
-  const config = join(directory, 'kubelet.yaml');
-  await writeFile(
-    config,
-    `apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-cgroupRoot: ${runtime.containerd.cgroupParent}
-containerRuntimeEndpoint: ${runtime.containerd.endpoint}
-podLogsDir: ${directory}/log/pods
-${lines.join('\n')}
-`,
-  );
+  const config = await writeConfig(directory, [
+    `cgroupRoot: ${runtime.containerd.cgroupParent}`,
+    `containerRuntimeEndpoint: ${runtime.containerd.endpoint}`,
+    `podLogsDir: ${directory}/log/pods`,
+    ...lines,
+  ]);
   const [rootDir, podLogs] = [join(directory, 'kubelet'), join(directory, 'log', 'pods')];
   const command = ['run', '--root-dir', rootDir, '--config', config];
   const node = await testNode({ directory, rootDir, podLogs, command });
