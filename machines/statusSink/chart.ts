@@ -20,12 +20,23 @@ const MOST_AT_A_TIME = 8;
 /** As a kubelet: so often all statuses are looked through that the API server has not got. */
 const RETRY_MS = 10_000;
 
+/**
+ * So long waits the first status of a pod that comes with many others: they stand in line to start, and most of them run by
+ * then, so that each is told of once instead of twice.
+ */
+const IN_LINE_MS = RETRY_MS;
+
 /** A pod's status by its version, which grows with each that differs: only the latest is ever sent. */
 export interface DueStatus {
   readonly uid: string;
   readonly version: number;
   /** Nobody acts on what has changed. */
   readonly mayWait?: boolean;
+}
+
+interface GatheredStatus extends DueStatus {
+  /** It is the first of its pod, and came with many others. */
+  readonly isInLine: boolean;
 }
 
 export interface StatusSinkInput {
@@ -40,7 +51,7 @@ export interface StatusSinkContext extends StatusSinkInput {
   /** To be sent, the first one first; of a pod whose status is being sent the next one. */
   readonly due: readonly DueStatus[];
   /** They wait for what follows, of each pod the latest. */
-  readonly gathering: readonly DueStatus[];
+  readonly gathering: readonly GatheredStatus[];
   /** Being sent: of each pod one. */
   readonly sending: readonly DueStatus[];
   /** What it did not take. */
@@ -50,7 +61,8 @@ export interface StatusSinkContext extends StatusSinkInput {
   readonly retryAt: number;
 }
 
-const without = (all: readonly DueStatus[], uid: string | undefined) => all.filter((each) => each.uid !== uid);
+const without = <Status extends DueStatus>(all: readonly Status[], uid: string | undefined) =>
+  all.filter((each) => each.uid !== uid);
 
 /** A later version takes the place of an earlier one. */
 const withDue = (due: readonly DueStatus[], { uid, version }: DueStatus): readonly DueStatus[] =>
@@ -97,12 +109,18 @@ export const statusSinkMachine = setup({
     hasGathered: ({ event }) => event.type === 'timer.elapsed' && event.wait !== undefined,
   },
   actions: {
-    gather: enqueueActions(({ context: { gathering, failed, patienceMs: after = 0 }, event, enqueue }) => {
+    gather: enqueueActions(({ context: { gathering, failed, patienceMs = 0 }, event, enqueue }) => {
       if (event.type !== 'status.changed') return;
-      const { uid } = event;
-      enqueue.assign({ gathering: withDue(gathering, event), failed: without(failed, uid) });
-      // What follows does not make it wait longer.
-      if (!isAmong(gathering, uid)) enqueue.spawnChild('timer', { id: gatherId(uid), input: { after, wait: uid } });
+      const { uid, version } = event;
+      const before = gathering.find((each) => each.uid === uid);
+      const isInLine = version === 1 && before === undefined && gathering.length >= MOST_AT_A_TIME;
+      const gathered = [...without(gathering, uid), { uid, version, isInLine }];
+      enqueue.assign({ gathering: gathered, failed: without(failed, uid) });
+      // What follows does not make it wait longer. A pod that something follows of stands in line no more.
+      if (before?.isInLine === false) return;
+      if (before !== undefined) enqueue.stopChild(gatherId(uid));
+      const after = isInLine ? IN_LINE_MS : patienceMs;
+      enqueue.spawnChild('timer', { id: gatherId(uid), input: { after, wait: uid } });
     }),
     queueGathered: enqueueActions(({ context: { due, gathering }, event, enqueue }) => {
       if (event.type !== 'timer.elapsed' || event.wait === undefined) return;

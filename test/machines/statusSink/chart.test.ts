@@ -7,6 +7,7 @@ import { FakePorts } from '../../fakes/ports.ts';
 import { START } from '../support/stand.ts';
 
 const RETRY = 10_000;
+const IN_LINE = 10_000;
 
 /** A sink whose every try the test answers. */
 function sinkStory(due: readonly DueStatus[] = [], patience: { readonly patienceMs?: number } = {}) {
@@ -125,6 +126,57 @@ describe('a sink that is patient', () => {
     ports.advance(1_000);
     took(1);
     expect([state(), asked()]).toEqual(['idle', ['a', 'b']]);
+  });
+
+  describe('of many pods that come at once', () => {
+    const many = (count: number) => {
+      const story = sinkStory([], PATIENCE);
+      const uids = Array.from({ length: count }, (_, index) => `pod-${index}`);
+      for (const uid of uids) story.change(uid, 1, LATER);
+      return { ...story, uids };
+    };
+
+    test('gets the first status of those that would be sent at a time soon, of the others once most of them run', () => {
+      const { ports, asked, uids } = many(10);
+      ports.advance(1_000);
+      expect(asked()).toEqual(uids.slice(0, 8));
+      for (let answers = 0; answers < 8; answers += 1) ports.answer('putStatus', { version: 1 });
+      ports.advance(IN_LINE - 1_001);
+      expect(asked()).toEqual(uids.slice(0, 8));
+      ports.advance(1);
+      expect(asked()).toEqual(uids);
+    });
+
+    test('gets what follows the first status as soon as that of any pod', () => {
+      const { ports, change, asked, uids } = many(9);
+      ports.advance(3_000);
+      for (let answers = 0; answers < 8; answers += 1) ports.answer('putStatus', { version: 1 });
+      change('pod-8', 2, LATER);
+      ports.advance(500);
+      change('pod-8', 3, LATER);
+      ports.advance(499);
+      expect(asked()).toEqual(uids.slice(0, 8));
+      ports.advance(1);
+      expect(asked()).toEqual(uids);
+    });
+
+    test('gets what others act on at once, and with it the first status', () => {
+      const { ports, change, asked, state, children, uids } = many(9);
+      ports.advance(3_000);
+      for (let answers = 0; answers < 8; answers += 1) ports.answer('putStatus', { version: 1 });
+      change('pod-8', 2);
+      expect(asked()).toEqual(uids);
+      ports.answer('putStatus', { version: 2 });
+      expect([state(), children()]).toEqual(['idle', []]);
+    });
+
+    test('gets what is not the first status of its pod as soon as ever', () => {
+      const { ports, change, asked } = many(8);
+      change('other', 2, LATER);
+      ports.advance(1_000);
+      for (let answers = 0; answers < 8; answers += 1) ports.answer('putStatus', { version: 1 });
+      expect(asked()).toContain('other');
+    });
   });
 
   test('gets what can wait with the status that has yet to be sent', () => {

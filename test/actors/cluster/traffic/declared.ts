@@ -33,7 +33,7 @@ export const POD_REASONS: readonly Reason[] = [
   },
   {
     kubelet: 'tells the first status of a pod, which says that it waits, before its containers run',
-    here: 'that waits up to a second for what follows: a pod that runs by then has one status',
+    here: 'that waits up to a second (of many pods that come at once up to 10 s) for what follows: a pod that runs by then has one status',
     why: 'nobody acts on it, and a start is one request less',
     seen: [
       {
