@@ -35,7 +35,10 @@ export interface StatusSink {
   readonly name: string;
   /** Whether a terminal status stays on disk, also over a restart of the agent, until it was taken here. */
   readonly mustAcknowledge: boolean;
-  /** So long a status on which nobody acts may wait for what follows it, in milliseconds; absent: none waits. */
+  /**
+   * So long a status on which nobody acts may wait for what follows it, in milliseconds; the first one of a pod that comes
+   * with many others waits longer; absent: none waits.
+   */
   readonly patienceMs?: number;
   /**
    * Takes the latest status of a pod, which may be the one that it had; resolves when it has it. What it rejects, or has
@@ -128,7 +131,8 @@ export class StatusReports {
     const missing = new Set(this.#parts.sinks.map((sink) => sink.name));
     const [isStatic, ended] = [isStaticPod(pod), view.reclaimed];
     this.#latest.set(uid, { uid, namespace, name, status, ended, isStatic, version, missing, gone: removed });
-    return { uid, version, ...(isAwaited(known, { pod, view }) ? {} : { mayWait: true }) };
+    if (isAwaited(known, { pod, view })) return { uid, version };
+    return { uid, version, mayWait: true, ...(known === undefined && isNew({ pod, view }) ? { isFirst: true } : {}) };
   }
 
   /** Fills the port `putStatus`. */
@@ -217,6 +221,13 @@ function isAwaited(
   if (view.tags.includes('admitting')) return false;
   return isPressing(known?.status, status, view.termination?.reason === 'Deleted');
 }
+
+/**
+ * Whether the source of a pod, which may know it from an earlier agent, has nothing of it that anybody would act on. What
+ * the mirror of a static pod says its manifest does not tell.
+ */
+const isNew = ({ pod, view }: Pick<StatusChange, 'pod' | 'view'>): boolean =>
+  !isStaticPod(pod) && !isPressing(view.pod.status, pod.status ?? {}, false);
 
 /** Whether what is now known of the pod would take back what sinks have been told. */
 function isSilent(

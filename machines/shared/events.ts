@@ -223,8 +223,17 @@ export interface ManifestFindings {
 export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'removed'; uid: string };
 type PodList = { pods: readonly Pod[]; isPartial?: boolean };
 
-/** A pod has another status: only the latest version of it is sent to sinks. `mayWait`: nobody acts on what has changed. */
-export type StatusFact = { type: 'status.changed'; uid: string; version: number; mayWait?: boolean };
+/**
+ * A pod has another status: only the latest version of it is sent to sinks. `mayWait`: nobody acts on what has changed.
+ * `isFirst`: nobody has been told anything of the pod yet.
+ */
+export type StatusFact = {
+  type: 'status.changed';
+  uid: string;
+  version: number;
+  mayWait?: boolean;
+  isFirst?: boolean;
+};
 
 /** What brings facts in. */
 export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker' | 'watches';

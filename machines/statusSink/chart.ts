@@ -21,10 +21,10 @@ const MOST_AT_A_TIME = 8;
 const RETRY_MS = 10_000;
 
 /**
- * So long waits the first status of a pod that comes with many others: they stand in line to start, and most of them run by
- * then, so that each is told of once instead of twice.
+ * How long the first status of a pod may wait while as many others wait as are sent at a time: it says only that the pod is
+ * there. Such pods stand in line to start, and most of them run by then, so that each is told of once instead of twice.
  */
-const IN_LINE_MS = RETRY_MS;
+const FIRST_OF_MANY_MS = 10_000;
 
 /** A pod's status by its version, which grows with each that differs: only the latest is ever sent. */
 export interface DueStatus {
@@ -32,18 +32,20 @@ export interface DueStatus {
   readonly version: number;
   /** Nobody acts on what has changed. */
   readonly mayWait?: boolean;
+  /** Of its pod nobody has been told anything yet. */
+  readonly isFirst?: boolean;
 }
 
 interface GatheredStatus extends DueStatus {
-  /** It is the first of its pod, and came with many others. */
-  readonly isInLine: boolean;
+  /** It waits for `FIRST_OF_MANY_MS`. */
+  readonly isFirstOfMany: boolean;
 }
 
 export interface StatusSinkInput {
   readonly name: string;
   /** What a former run of the agent had no acknowledgement of. */
   readonly due: readonly DueStatus[];
-  /** So long waits what may, in milliseconds; absent: nothing does. */
+  /** So long waits what may, in milliseconds, but for the first statuses of many pods; absent: nothing does. */
   readonly patienceMs?: number;
 }
 
@@ -111,15 +113,15 @@ export const statusSinkMachine = setup({
   actions: {
     gather: enqueueActions(({ context: { gathering, failed, patienceMs = 0 }, event, enqueue }) => {
       if (event.type !== 'status.changed') return;
-      const { uid, version } = event;
+      const { uid, version, isFirst = false } = event;
       const before = gathering.find((each) => each.uid === uid);
-      const isInLine = version === 1 && before === undefined && gathering.length >= MOST_AT_A_TIME;
-      const gathered = [...without(gathering, uid), { uid, version, isInLine }];
+      const isFirstOfMany = isFirst && gathering.filter((each) => each.isFirst).length >= MOST_AT_A_TIME;
+      const gathered = [...without(gathering, uid), { uid, version, isFirst, isFirstOfMany }];
       enqueue.assign({ gathering: gathered, failed: without(failed, uid) });
-      // What follows does not make it wait longer. A pod that something follows of stands in line no more.
-      if (before?.isInLine === false) return;
+      // What follows does not make it wait longer; once more is known of a pod, it waits no longer than any other.
+      if (before?.isFirstOfMany === false) return;
       if (before !== undefined) enqueue.stopChild(gatherId(uid));
-      const after = isInLine ? IN_LINE_MS : patienceMs;
+      const after = isFirstOfMany ? FIRST_OF_MANY_MS : patienceMs;
       enqueue.spawnChild('timer', { id: gatherId(uid), input: { after, wait: uid } });
     }),
     queueGathered: enqueueActions(({ context: { due, gathering }, event, enqueue }) => {

@@ -1,5 +1,5 @@
 /** A node of a cluster, over a test API server in memory: pods come from it, and their statuses go back. */
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ContainerState } from '../../../cri/generated/runtime.ts';
 import { joinedNode as joined, boundPod as manifest, PODS } from '../../fakes/joinedNode.ts';
 import { IMAGE } from '../../fakes/pods.ts';
@@ -158,4 +158,51 @@ test('C32: a status that makes no sense holds up neither its pod nor another', a
   expect(node.errors.filter((error) => !error.startsWith('putStatus'))).toEqual([]);
   expect(node.calls('startContainer').length).toBe(2);
   expect(await ask('GET', `${PODS}/db`)).toMatchObject({ status: { phase: 'Running' } });
+});
+
+describe('of many pods that come at once', () => {
+  const names = Array.from({ length: 12 }, (_, index) => `web-${index}`);
+  const inLine = async (delayMs: number) => {
+    const story = await joined({ config: { startSlots: 1 } });
+    story.node.runtime.faults.add({ call: 'runPodSandbox', times: Number.POSITIVE_INFINITY, delayMs });
+    return story;
+  };
+  const conditionsOf = async (ask: (method: string, path: string) => Promise<Record<string, unknown>>, name: string) =>
+    Object((await ask('GET', `${PODS}/${name}`)).status).conditions;
+
+  test('C14: those that stand in line to start are told of once, when they run', async () => {
+    const { node, ask, transport } = await inLine(400);
+    for (const name of names) await ask('POST', PODS, manifest(name));
+    await node.advance('9s');
+    expect(names.map((name) => node.pod(name).phase)).toEqual(names.map(() => 'Running'));
+    const patches = (name: string) =>
+      transport.requests.filter(({ method, path }) => method === 'PATCH' && path === `${PODS}/${name}/status`).length;
+    // More is known of the one that starts first before all have come.
+    expect(names.slice(8 + 1).map(patches)).toEqual([1, 1, 1]);
+    expect(node.errors).toEqual([]);
+  });
+
+  test('C14: all are told of after 10 s, run they or not', async () => {
+    const { node, ask } = await inLine(30_000);
+    for (const name of names) await ask('POST', PODS, manifest(name));
+    await node.advance('9s');
+    expect(await conditionsOf(ask, 'web-11')).toBeUndefined();
+    await node.advance('2s');
+    const isNotReady = expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'False' })]);
+    expect(await conditionsOf(ask, 'web-11')).toEqual(isNotReady);
+  });
+
+  test('C14: those that an earlier agent has told ready are told unready within a second where they are not', async () => {
+    const { node, ask } = await inLine(30_000);
+    node.killAgent();
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    for (const name of names) {
+      await ask('POST', PODS, manifest(name));
+      await ask('PATCH', `${PODS}/${name}/status`, { status }, 'application/merge-patch+json');
+    }
+    await node.restartAgent();
+    await node.advance('2s');
+    const isNotReady = expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'False' })]);
+    for (const name of names) expect(await conditionsOf(ask, name)).toEqual(isNotReady);
+  });
 });

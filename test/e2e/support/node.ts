@@ -70,7 +70,10 @@ async function writeConfig(directory: string, lines: readonly string[]): Promise
   return file;
 }
 
-/** A node for `up`, with these lines of configuration; a host that cannot run containers fails the test by saying what is missing. */
+/**
+ * A node for `up`, with these lines of configuration; a host that cannot run containers fails the test by saying what is
+ * missing.
+ */
 export async function upNode(...lines: readonly string[]): Promise<UpNode> {
   const why = await whyNoManagedContainerd();
   if (why !== undefined) throw new Error(why);

@@ -7,7 +7,7 @@ import { FakePorts } from '../../fakes/ports.ts';
 import { START } from '../support/stand.ts';
 
 const RETRY = 10_000;
-const IN_LINE = 10_000;
+const FIRST_OF_MANY = 10_000;
 
 /** A sink whose every try the test answers. */
 function sinkStory(due: readonly DueStatus[] = [], patience: { readonly patienceMs?: number } = {}) {
@@ -16,7 +16,7 @@ function sinkStory(due: readonly DueStatus[] = [], patience: { readonly patience
   actor.start();
   return {
     ports,
-    change: (uid: string, version: number, more: { readonly mayWait?: boolean } = {}) =>
+    change: (uid: string, version: number, more: Pick<DueStatus, 'mayWait' | 'isFirst'> = {}) =>
       actor.send({ type: 'status.changed', uid, version, ...more }),
     took: (version: number) => ports.answer('putStatus', { version }),
     failed: () => ports.fail('putStatus', 'StatusNotSent', 'connection refused'),
@@ -129,53 +129,79 @@ describe('a sink that is patient', () => {
   });
 
   describe('of many pods that come at once', () => {
+    const FIRST = { ...LATER, isFirst: true };
     const many = (count: number) => {
       const story = sinkStory([], PATIENCE);
       const uids = Array.from({ length: count }, (_, index) => `pod-${index}`);
-      for (const uid of uids) story.change(uid, 1, LATER);
-      return { ...story, uids };
+      for (const uid of uids) story.change(uid, 1, FIRST);
+      const takeAll = (answers: number) => {
+        for (let answer = 0; answer < answers; answer += 1) story.took(1);
+      };
+      return { ...story, uids, takeAll };
     };
 
-    test('gets the first status of those that would be sent at a time soon, of the others once most of them run', () => {
-      const { ports, asked, uids } = many(10);
+    test('gets the first status of the first eight after a second, of the others after ten', () => {
+      const { ports, asked, uids, takeAll } = many(10);
       ports.advance(1_000);
       expect(asked()).toEqual(uids.slice(0, 8));
-      for (let answers = 0; answers < 8; answers += 1) ports.answer('putStatus', { version: 1 });
-      ports.advance(IN_LINE - 1_001);
+      takeAll(8);
+      ports.advance(FIRST_OF_MANY - 1_001);
       expect(asked()).toEqual(uids.slice(0, 8));
       ports.advance(1);
       expect(asked()).toEqual(uids);
     });
 
-    test('gets what follows the first status as soon as that of any pod', () => {
-      const { ports, change, asked, uids } = many(9);
+    test('gets what follows the first status within a second, and nothing twice', () => {
+      const { ports, change, took, asked, uids, takeAll, state, children } = many(9);
       ports.advance(3_000);
-      for (let answers = 0; answers < 8; answers += 1) ports.answer('putStatus', { version: 1 });
+      takeAll(8);
       change('pod-8', 2, LATER);
       ports.advance(500);
       change('pod-8', 3, LATER);
       ports.advance(499);
       expect(asked()).toEqual(uids.slice(0, 8));
       ports.advance(1);
-      expect(asked()).toEqual(uids);
+      took(3);
+      expect([asked(), state(), children(), ports.untilNext]).toEqual([uids, 'idle', [], undefined]);
     });
 
-    test('gets what others act on at once, and with it the first status', () => {
-      const { ports, change, asked, state, children, uids } = many(9);
+    test('gets at once what others act on, and the first status with it', () => {
+      const { ports, change, took, asked, uids, takeAll, state, children } = many(9);
       ports.advance(3_000);
-      for (let answers = 0; answers < 8; answers += 1) ports.answer('putStatus', { version: 1 });
+      takeAll(8);
       change('pod-8', 2);
-      expect(asked()).toEqual(uids);
-      ports.answer('putStatus', { version: 2 });
-      expect([state(), children()]).toEqual(['idle', []]);
+      took(2);
+      expect([asked(), state(), children(), ports.untilNext]).toEqual([uids, 'idle', [], undefined]);
     });
 
-    test('gets what is not the first status of its pod as soon as ever', () => {
-      const { ports, change, asked } = many(8);
-      change('other', 2, LATER);
+    test('gets within a second, as usual, what is not the first status of its pod', () => {
+      const { ports, change, asked, takeAll } = many(9);
+      change('other', 1, LATER);
       ports.advance(1_000);
-      for (let answers = 0; answers < 8; answers += 1) ports.answer('putStatus', { version: 1 });
+      takeAll(8);
       expect(asked()).toContain('other');
+    });
+
+    test('gets within a second, as usual, the first status of a pod that comes while others have changed', () => {
+      const { ports, change, asked } = sinkStory([], PATIENCE);
+      for (let index = 0; index < 7; index += 1) change(`ran-${index}`, 2, LATER);
+      change('new', 1, FIRST);
+      change('newer', 1, FIRST);
+      ports.advance(1_000);
+      ports.answer('putStatus', { version: 2 });
+      expect(asked().slice(-2)).toEqual(['new', 'newer']);
+    });
+
+    test('is tried again with the first statuses where it has failed', () => {
+      const { ports, failed, took, asked, uids, takeAll, state } = many(9);
+      ports.advance(1_000);
+      failed();
+      takeAll(7);
+      expect(state()).toBe('awaitingRetry');
+      ports.advance(FIRST_OF_MANY);
+      took(1);
+      took(1);
+      expect([asked(), state()]).toEqual([[...uids, 'pod-0'], 'idle']);
     });
   });
 
