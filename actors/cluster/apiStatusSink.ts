@@ -81,16 +81,16 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /**
-   * Others may say so too how a pod has come out, and that is not to be taken back: a phase is told of the very version that
-   * is known. Undefined: the server has another by now.
+   * It is told of the very version that is known: others may write too, and how they say that a pod has come out is not to
+   * be taken back, nor may what they write of the rest stay unnoticed in the answer. Undefined: the server has another
+   * version by now.
    */
   async #tellKnown(
     known: SeenPod,
     report: StatusReport,
     how: Patching,
   ): Promise<{ readonly pod: SeenPod | undefined } | undefined> {
-    const tellsPhase = how.change !== undefined && Object.hasOwn(how.change, 'phase');
-    if (!tellsPhase) return { pod: await this.#write(known, report, how) };
+    if (how.change === undefined) return { pod: await this.#write(known, report, how) };
     const ifVersion = known.metadata.resourceVersion;
     if (ifVersion === undefined) return undefined;
     try {
@@ -164,7 +164,8 @@ export class ApiStatusSink implements StatusSink {
     try {
       return await call();
     } catch (error) {
-      if (isNotFound(error)) return undefined;
+      // One that the server has not told the end of is looked for again.
+      if (isNotFound(error) && !this.#cache.has(report)) return undefined;
       // Of a pod that is not there any more a node must not ask.
       if (isForbidden(error) && this.#cache.isGone(report)) return undefined;
       throw error;

@@ -56,6 +56,11 @@ export class PodCache {
     return this.#left.has(uid);
   }
 
+  /** Whether the server has it, as far as was heard. */
+  has(pod: PodIdentity): boolean {
+    return this.#objects?.has(pod.uid) === true || this.isMirrored(pod);
+  }
+
   /** Whether the server has a mirror of this static pod. */
   isMirrored(pod: PodIdentity): boolean {
     return this.#mirrorOf(pod) !== undefined;

@@ -1,5 +1,6 @@
 /** A node of a cluster, over a test API server in memory: pods come from it, and their statuses go back. */
 import { describe, expect, test } from '@jest/globals';
+import type { Attributes } from '../../../apiserver/authorization/attributes.ts';
 import { ContainerState } from '../../../cri/generated/runtime.ts';
 import { joinedNode as joined, boundPod as manifest, PODS } from '../../fakes/joinedNode.ts';
 import { IMAGE } from '../../fakes/pods.ts';
@@ -158,6 +159,34 @@ test('C32: a status that makes no sense holds up neither its pod nor another', a
   expect(node.errors.filter((error) => !error.startsWith('putStatus'))).toEqual([]);
   expect(node.calls('startContainer').length).toBe(2);
   expect(await ask('GET', `${PODS}/db`)).toMatchObject({ status: { phase: 'Running' } });
+});
+
+const isStatusOfNode = (asked: Attributes, user: string) =>
+  'subresource' in asked && asked.resource === 'pods' && asked.subresource === 'status' && user !== 'admin';
+
+const isReady = { conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True' })]) };
+
+test('C14: what somebody writes over a status while another one is on its way is told again', async () => {
+  const { node, ask, api } = await joined();
+  await ask('POST', PODS, manifest('web'));
+  await node.advance('15s');
+  const write = (status: object) =>
+    ask('PATCH', `${PODS}/web/status`, { status }, 'application/strategic-merge-patch+json');
+  // The node tells once more what nobody acts on: that is half a second on its way.
+  api.faults.add({ fault: { kind: 'latency', ms: 500 }, matches: isStatusOfNode, times: 1 });
+  await write({ conditions: [{ type: 'Initialized', status: 'False' }] });
+  await node.advance('1200ms');
+  await write({ conditions: [{ type: 'Ready', status: 'False' }] });
+  await node.advance('15s');
+  expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: isReady });
+});
+
+test('C14: a status of a pod that the server once does not find, and has, is told again', async () => {
+  const { node, ask, api } = await joined();
+  api.faults.add({ fault: { kind: 'refused', code: 404 }, matches: isStatusOfNode, times: 1 });
+  await ask('POST', PODS, manifest('web'));
+  await node.advance('15s');
+  expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: { phase: 'Running', ...isReady } });
 });
 
 describe('of many pods that come at once', () => {

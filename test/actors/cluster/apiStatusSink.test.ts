@@ -85,7 +85,7 @@ describe('a status', () => {
     expect(patch).toEqual({
       ...{ method: 'PATCH', path: `${WEB}/status` },
       body: {
-        metadata: { uid },
+        metadata: { uid, resourceVersion: expect.any(String) },
         status: {
           '$setElementOrder/conditions': [{ type: 'Ready' }, { type: 'PodScheduled' }],
           conditions: [{ type: 'Ready', status: 'False', reason: 'ContainersNotReady' }],
