@@ -66,11 +66,17 @@ export interface StatusSinkContext extends StatusSinkInput {
 const without = <Status extends DueStatus>(all: readonly Status[], uid: string | undefined) =>
   all.filter((each) => each.uid !== uid);
 
-/** A later version takes the place of an earlier one. */
-const withDue = (due: readonly DueStatus[], { uid, version }: DueStatus): readonly DueStatus[] =>
-  due.some((each) => each.uid === uid)
-    ? due.map((each) => (each.uid === uid ? { uid, version } : each))
-    : [...due, { uid, version }];
+/** A later version takes the place of an earlier one; what others act on in one of them they wait for. */
+const withDue = (due: readonly DueStatus[], { uid, version, mayWait = false }: DueStatus): readonly DueStatus[] =>
+  isAmong(due, uid)
+    ? due.map((each) => (each.uid === uid ? { uid, version, mayWait: mayWait && each.mayWait === true } : each))
+    : [...due, { uid, version, mayWait }];
+
+/** What others act on goes first: what could wait comes in crowds. */
+const inOrder = (due: readonly DueStatus[]): readonly DueStatus[] => [
+  ...due.filter(({ mayWait }) => !mayWait),
+  ...due.filter(({ mayWait }) => mayWait),
+];
 
 const isAmong = (all: readonly DueStatus[], uid: string): boolean => all.some((each) => each.uid === uid);
 
@@ -116,7 +122,7 @@ export const statusSinkMachine = setup({
       const { uid, version, isFirst = false } = event;
       const before = gathering.find((each) => each.uid === uid);
       const isFirstOfMany = isFirst && gathering.filter((each) => each.isFirst).length >= MOST_AT_A_TIME;
-      const gathered = [...without(gathering, uid), { uid, version, isFirst, isFirstOfMany }];
+      const gathered = [...without(gathering, uid), { uid, version, mayWait: true, isFirst, isFirstOfMany }];
       enqueue.assign({ gathering: gathered, failed: without(failed, uid) });
       // What follows does not make it wait longer; once more is known of a pod, it waits no longer than any other.
       if (before?.isFirstOfMany === false) return;
@@ -148,7 +154,9 @@ export const statusSinkMachine = setup({
     }),
     send: enqueueActions(({ context: { name, due, sending }, enqueue }) => {
       const isFree = ({ uid }: DueStatus) => sending.every((each) => each.uid !== uid);
-      const next = due.filter(isFree).slice(0, MOST_AT_A_TIME - sending.length);
+      const next = inOrder(due)
+        .filter(isFree)
+        .slice(0, MOST_AT_A_TIME - sending.length);
       enqueue.assign({ due: due.filter((each) => !next.includes(each)), sending: [...sending, ...next] });
       for (const { uid } of next) enqueue.spawnChild('putStatus', { id: callId(uid), input: { sink: name, uid } });
     }),

@@ -192,6 +192,14 @@ describe('a sink that is patient', () => {
       expect(asked().slice(-2)).toEqual(['new', 'newer']);
     });
 
+    test('gets what others act on before what has waited', () => {
+      const { ports, change, asked, uids, takeAll } = many(30);
+      ports.advance(FIRST_OF_MANY);
+      change('other', 2);
+      takeAll(8);
+      expect(asked().slice(8)).toEqual(['other', ...uids.slice(8, 15)]);
+    });
+
     test('is tried again with the first statuses where it has failed', () => {
       const { ports, failed, took, asked, uids, takeAll, state } = many(9);
       ports.advance(1_000);
