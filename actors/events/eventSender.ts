@@ -91,6 +91,7 @@ export class EventSender {
   async finish(): Promise<void> {
     const { clock, signal } = this.#parts;
     this.#isEnding = true;
+    this.#release();
     this.#turn.ring();
     // A server that is away would be waited for in vain.
     if (this.#sending === undefined || this.#told.failure !== undefined) return;

@@ -307,6 +307,15 @@ describe('while starts stand in line', () => {
     await events.finish();
   });
 
+  test('C36: an agent that stops sends also those of its node that wait for the UID of the Node', async () => {
+    const { clock, events, asked } = sender(...taken(1));
+    events.take(started('node-1.1', 1, { kind: 'Node', name: 'node-1', uid: 'node-1' }));
+    await clock.advance(1_000);
+    expect(asked()).toEqual([]);
+    await clock.drive(events.finish());
+    expect(asked()).toEqual(['POST']);
+  });
+
   test('but waits for a server that does not answer two seconds at most, and for one that is away not at all', async () => {
     const { clock, events, starts, asked } = sender(silent(), unreachable());
     starts.areInLine = true;
