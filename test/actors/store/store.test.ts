@@ -270,7 +270,7 @@ test('a writer killed at any moment leaves whole files, none older than what it 
       expect((await readdir(path.join(folder, 'facts'))).filter((name) => !name.endsWith('.json'))).toEqual([]);
     }
   });
-}, 30_000);
+}, 120_000);
 
 /** Runs the writer, kills it so long after it told of its first turn, and says the last turn that it told of. */
 async function killedWriter(folder: string, delayMs: number): Promise<number> {
