@@ -48,7 +48,7 @@ export class PodCache {
 
   /** Whether the server has told all its pods, and this is none of them. */
   isGone(pod: PodIdentity): boolean {
-    return this.#objects !== undefined && !this.#objects.has(pod.uid) && !this.isMirrored(pod);
+    return this.#objects !== undefined && !this.has(pod);
   }
 
   /** Whether the server had this pod, and has it no more: no list that is late says so. */

@@ -50,7 +50,7 @@ export interface StatusSinkInput {
 }
 
 export interface StatusSinkContext extends StatusSinkInput {
-  /** To be sent, the first one first; of a pod whose status is being sent the next one. */
+  /** To be sent, each kind of `inOrder` the first one first; of a pod whose status is being sent the next one. */
   readonly due: readonly DueStatus[];
   /** They wait for what follows, of each pod the latest. */
   readonly gathering: readonly GatheredStatus[];
@@ -66,7 +66,7 @@ export interface StatusSinkContext extends StatusSinkInput {
 const without = <Status extends DueStatus>(all: readonly Status[], uid: string | undefined) =>
   all.filter((each) => each.uid !== uid);
 
-/** A later version takes the place of an earlier one; what others act on in one of them they wait for. */
+/** A later version takes the place of an earlier one, and may wait only where both may. */
 const withDue = (due: readonly DueStatus[], { uid, version, mayWait = false }: DueStatus): readonly DueStatus[] =>
   isAmong(due, uid)
     ? due.map((each) => (each.uid === uid ? { uid, version, mayWait: mayWait && each.mayWait === true } : each))
