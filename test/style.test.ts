@@ -1,4 +1,4 @@
-/** The budgets that keep the code readable, and what no linter here looks for. */
+/** Style rules that no linter here checks. */
 import { expect, test } from '@jest/globals';
 import { productFiles, productFolders, type Source, sources } from './support/tree.ts';
 
@@ -19,13 +19,6 @@ test('there is something to look at', () => {
   expect(productFolders).toEqual(expect.arrayContaining(['actors', 'cli', 'cri', 'host', 'machines', 'node', 'pod']));
   expect(productFiles.length).toBeGreaterThan(150);
   expect(linesWith(/Date\.now\(\)/, sources)).not.toEqual([]);
-});
-
-test('a file of the product is at most 300 lines long, a test file 400', () => {
-  const long = sources
-    .map(({ file, text }) => ({ file, lines: text.split('\n').length - 1 }))
-    .filter(({ file, lines }) => lines > (file.startsWith('test/') ? 400 : 300));
-  expect(long).toEqual([]);
 });
 
 test('the time and chance are read in one place', () => {
