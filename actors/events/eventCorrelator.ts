@@ -1,10 +1,10 @@
 /**
- * Keeps events few, as clients of Kubernetes do: the same one again is counted, many that differ only in their message
- * become one, and an object that has too much to tell is not heard for a while.
+ * Bounds the number of events as client-go does (`tools/record/events_cache.go`): a repeated event is counted, many that
+ * differ only in their message are combined, and each object has a budget for each type of event.
  */
 import type { InvolvedObject, RecordedEvent } from '../../pod/events/recordedEvent.ts';
 
-/** What becomes of an event: the event that it is part of. `key` tells which one, `count` how often it was. */
+/** The event that an occurrence counts towards. `key` identifies that event, and `count` is its number of occurrences. */
 export interface Correlated {
   readonly recordedEvent: RecordedEvent;
   readonly key: string;
@@ -12,14 +12,14 @@ export interface Correlated {
   readonly firstAt: number;
 }
 
-/** So many different messages of one reason about one object within the interval are told as one event. */
+/** From this many different messages of one type and reason about one object within the interval, they are combined. */
 const SIMILAR_MESSAGES = 10;
 const SIMILAR_WITHIN_MS = 600_000;
-/** What one object may tell at once, and after how long it may tell one more. */
+/** Budget of an object for each type of event (`getSpamKey`), and the time after which it has room for one more. */
 const BURST = 25;
 const REFILL_MS = 300_000;
-/** How many objects, events and reasons are remembered. */
-const REMEMBERED = 4_096;
+/** Maximum number of entries in each of the caches. */
+const CACHE_SIZE = 4_096;
 
 interface Similar {
   readonly messages: Set<string>;
@@ -31,20 +31,20 @@ interface Bucket {
   at: number;
 }
 
-/** Gives undefined for what is not to be told; it is counted all the same. */
+/** Returns a function whose result is undefined if the budget is exhausted; the occurrence is counted nevertheless. */
 export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) => Correlated | undefined {
   const similar = new Map<string, Similar>();
-  const seen = new Map<string, { count: number; firstAt: number }>();
+  const counts = new Map<string, { count: number; firstAt: number }>();
   const buckets = new Map<string, Bucket>();
 
   const aggregate = (recordedEvent: RecordedEvent, at: number): { key: string; recordedEvent: RecordedEvent } => {
     const { eventType, reason, message, involved } = recordedEvent;
     const group = keyOf(objectKey(involved), eventType, reason);
-    const known = similar.get(group);
-    const record =
-      known && at - known.lastAt <= SIMILAR_WITHIN_MS ? known : { messages: new Set<string>(), lastAt: at };
+    const previous = similar.get(group);
+    const isRecent = previous !== undefined && at - previous.lastAt <= SIMILAR_WITHIN_MS;
+    const record = isRecent ? previous : { messages: new Set<string>(), lastAt: at };
     record.lastAt = at;
-    remember(similar, group, record);
+    cache(similar, group, record);
     if (record.messages.has(message) || record.messages.size + 1 < SIMILAR_MESSAGES) {
       record.messages.add(message);
       return { key: keyOf(group, involved.fieldPath, message), recordedEvent };
@@ -52,20 +52,21 @@ export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) =
     return { key: group, recordedEvent: { ...recordedEvent, message: `(combined from similar events): ${message}` } };
   };
 
-  const mayTell = (object: string, at: number): boolean => {
-    const known = buckets.get(object) ?? { tokens: BURST, at };
-    const tokens = Math.min(BURST, known.tokens + (at - known.at) / REFILL_MS);
-    const allowed = tokens >= 1;
-    remember(buckets, object, { tokens: allowed ? tokens - 1 : tokens, at });
-    return allowed;
+  const takeFromBudget = ({ involved, eventType }: RecordedEvent, at: number): boolean => {
+    const budget = keyOf(objectKey(involved), eventType);
+    const bucket = buckets.get(budget) ?? { tokens: BURST, at };
+    const tokens = Math.min(BURST, bucket.tokens + (at - bucket.at) / REFILL_MS);
+    const isAllowed = tokens >= 1;
+    cache(buckets, budget, { tokens: isAllowed ? tokens - 1 : tokens, at });
+    return isAllowed;
   };
 
-  return (told, at) => {
-    const { key, recordedEvent } = aggregate(told, at);
-    const before = seen.get(key);
+  return (occurrence, at) => {
+    const { key, recordedEvent } = aggregate(occurrence, at);
+    const before = counts.get(key);
     const observed = { count: (before?.count ?? 0) + 1, firstAt: before?.firstAt ?? at };
-    remember(seen, key, observed);
-    return mayTell(objectKey(told.involved), at) ? { recordedEvent, key, ...observed } : undefined;
+    cache(counts, key, observed);
+    return takeFromBudget(occurrence, at) ? { recordedEvent, key, ...observed } : undefined;
   };
 }
 
@@ -73,10 +74,10 @@ const keyOf = (...parts: readonly (string | undefined)[]): string => JSON.string
 
 const objectKey = ({ kind, namespace, name, uid }: InvolvedObject): string => keyOf(kind, namespace, name, uid);
 
-/** The newest stand last; of too many, the one that was not needed for longest goes. */
-function remember<T>(map: Map<string, T>, key: string, value: T): void {
+/** Adds the value as the newest entry. A full cache drops the entry that was not used for longest. */
+function cache<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();
-  if (map.size > REMEMBERED && oldest !== undefined) map.delete(oldest);
+  if (map.size > CACHE_SIZE && oldest !== undefined) map.delete(oldest);
 }

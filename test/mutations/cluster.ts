@@ -153,6 +153,13 @@ export const clusterMutations: readonly Mutation[] = [
   },
   {
     rule: 'C36',
+    breaks: 'Normal and Warning events of an object share one budget',
+    file: 'actors/events/eventCorrelator.ts',
+    find: 'keyOf(objectKey(involved), eventType);',
+    put: "keyOf(objectKey(involved), eventType && 'Normal');",
+  },
+  {
+    rule: 'C36',
     breaks: 'a refused event is sent again',
     file: 'actors/events/eventSender.ts',
     find: '!(cause instanceof KubeError) && tries < TRIES',

@@ -48,6 +48,17 @@ describe('events are kept few', () => {
     expect(correlate(told('a'), START + 5 * MINUTE)).toBeUndefined();
     expect(correlate(told('a', 'Started', 'other'), START)).toMatchObject({ count: 1 });
   });
+
+  test('C36: failed probes do not use up the budget for Normal events', () => {
+    const correlate = createCorrelator();
+    const failed: RecordedEvent = { ...told('Liveness probe failed', 'Unhealthy'), eventType: 'Warning' };
+    const published = Array.from({ length: 30 }, () => correlate(failed, START)).filter((each) => each !== undefined);
+    expect(published).toHaveLength(25);
+    expect(correlate(told('Stopping container web', 'Killing'), START)).toMatchObject({ count: 1 });
+    const normal = Array.from({ length: 30 }, () => correlate(told('a'), START)).filter((each) => each !== undefined);
+    expect(normal).toHaveLength(24);
+    expect(correlate(failed, START + 5 * MINUTE)).toMatchObject({ count: 31 });
+  });
 });
 
 describe('the recorder', () => {
