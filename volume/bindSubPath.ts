@@ -18,8 +18,8 @@ interface SubPathBind {
 }
 
 /**
- * Mounts a part of a volume at a path of the pod's own, which can be given to the runtime; directories that are missing
- * are made, with the rights of the volume. Idempotent: what is mounted there and is still the same stays.
+ * Mounts a part of a volume at a path of the pod's own, which the runtime then mounts. Missing directories are created with
+ * the mode of the volume. Idempotent, because a mount of the same directory or file is left alone.
  */
 export async function bindSubPath({ hostPath, subPath, target, signal }: SubPathBind): Promise<void> {
   const handle = await openWithin(hostPath, subPath, { make: true });

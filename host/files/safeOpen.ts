@@ -12,12 +12,13 @@ const { O_DIRECTORY, O_NOFOLLOW } = constants;
 /** A handle to a name itself: nothing is read, no device or pipe is opened. Linux has it, Node.js does not name it. */
 export const O_PATH = 0o10000000;
 const PRIVATE = 0o750;
-const RIGHTS = 0o777n;
-const SPECIAL_RIGHTS = 0o7000n;
+/** All bits of a mode but the type of the file: permissions, setuid, setgid and sticky. */
+const MODE_BITS = 0o7777n;
 
 /**
- * Opens a path within a volume, to be closed by the caller; symlinks that stay within are followed. `make`: directories
- * that are missing are made, with the rights of the volume.
+ * Opens a path within a volume, to be closed by the caller. Symlinks that stay within are followed. With `make`, missing
+ * directories are created with the mode of the volume, including setgid and sticky (`doSafeMakeDir` in
+ * `pkg/volume/util/subpath/subpath_linux.go`).
  */
 export async function openWithin(
   volume: string,
@@ -75,13 +76,13 @@ async function realPathOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Opens what the names lead to. */
+/** Opens the names one below the other, each by the handle of its parent. */
 async function descend(root: string, names: readonly string[], make: boolean): Promise<FileHandle> {
   let here = await open(root, O_PATH | O_NOFOLLOW | O_DIRECTORY);
   try {
     const { mode } = await here.stat({ bigint: true });
     for (const name of names) {
-      const next = await enter(`/proc/self/fd/${here.fd}/${name}`, name, make ? mode & RIGHTS : undefined);
+      const next = await enter(`/proc/self/fd/${here.fd}/${name}`, name, make ? mode & MODE_BITS : undefined);
       await here.close();
       here = next;
     }
@@ -92,17 +93,15 @@ async function descend(root: string, names: readonly string[], make: boolean): P
   }
 }
 
-/** Opens one name; where there is nothing a directory with these rights is made. */
-async function enter(file: string, name: string, rights: bigint | undefined): Promise<FileHandle> {
-  const made = rights !== undefined && (await makeMissing(file));
+/** Opens one name. With `mode`, a missing one is created as a directory of that mode. */
+async function enter(file: string, name: string, mode: bigint | undefined): Promise<FileHandle> {
+  const made = mode !== undefined && (await makeMissing(file));
   const handle = await open(file, O_PATH | O_NOFOLLOW);
   try {
     const found = await handle.stat({ bigint: true });
     if (found.isSymbolicLink()) throw new Error(`${name} is a dangling symlink`);
     // By its handle: whatever has this name meanwhile, this is what was opened.
-    if (made && found.isDirectory()) {
-      await chmod(`/proc/self/fd/${handle.fd}`, Number((found.mode & SPECIAL_RIGHTS) | rights));
-    }
+    if (made && found.isDirectory()) await chmod(`/proc/self/fd/${handle.fd}`, Number(mode));
     return handle;
   } catch (error) {
     await handle.close();

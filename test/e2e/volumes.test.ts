@@ -61,10 +61,10 @@ test("downwardAPI: a container sees the pod's labels, and new ones in place when
   expect(identitiesOf(await node.running('shown'))).toEqual(before);
 });
 
-test('emptyDir in memory has its size; with an fsGroup a user of the group may write, and the group owns what is made', async () => {
+test('C26: emptyDir in memory has its size; with an fsGroup the group owns it, also a subPath that did not exist, sticky in memory', async () => {
   const said = await saidBy(
     'owned',
-    `df -m /memory | awk 'END { print $2 }'; for each in /memory /disk; do
+    `df -m /memory | awk 'END { print $2 }'; for each in /memory /memory-part /disk /disk-part; do
       touch $each/file; stat -c '%a %g' $each; stat -c %g $each/file; done; id -G`,
     {
       securityContext: { runAsUser: 1234, runAsGroup: 2345, fsGroup: 4711 },
@@ -76,11 +76,15 @@ test('emptyDir in memory has its size; with an fsGroup a user of the group may w
     {
       volumeMounts: [
         { name: 'memory', mountPath: '/memory' },
+        { name: 'memory', mountPath: '/memory-part', subPath: 'a/b' },
         { name: 'disk', mountPath: '/disk' },
+        { name: 'disk', mountPath: '/disk-part', subPath: 'a/b' },
       ],
     },
   );
-  expect(said).toEqual(['3', '3777 4711', '4711', '2777 4711', '4711', '2345 4711']);
+  const inMemory = ['3777 4711', '4711'];
+  const onDisk = ['2777 4711', '4711'];
+  expect(said).toEqual(['3', ...inMemory, ...inMemory, ...onDisk, ...onDisk, '2345 4711']);
 });
 
 test('optional ConfigMaps and Secrets, which a lenient node goes without: volumes without files, variables that are not set', async () => {

@@ -80,16 +80,19 @@ withVolume(
 );
 
 withVolume(
-  'C26: missing directories are made with the rights of the volume, those that are there stay',
+  'C26: missing directories get the whole mode of the volume, setgid and sticky included; existing ones keep theirs',
   async (place) => {
     const { volume, bind } = place;
-    await chmod(volume, 0o2777);
-    await chmod(join(volume, 'inside'), 0o700);
+    await chmod(volume, 0o3777);
+    await chmod(join(volume, 'inside'), 0o2700);
     await bind('inside/a/./b/');
-    const rights = async (name: string) => (await lstat(join(volume, name))).mode & 0o777;
+    const rights = async (name: string) => (await lstat(join(volume, name))).mode & 0o7777;
     expect([await rights('inside'), await rights('inside/a'), await rights('inside/a/b')]).toEqual([
-      0o700, 0o777, 0o777,
+      0o2700, 0o3777, 0o3777,
     ]);
+    await chmod(volume, 0o755);
+    await bind('inside/c');
+    expect(await rights('inside/c')).toBe(0o755);
   },
 );
 

@@ -10,7 +10,8 @@ import type { VolumeTask } from '../volumeTasks.ts';
 type ReadTask = Extract<VolumeTask, { kind: 'read' }>;
 type BindTask = Extract<VolumeTask, { kind: 'bind' }>;
 
-const RIGHTS = 0o777;
+/** All bits of a mode but the type of the file: permissions, setuid, setgid and sticky. */
+const MODE_BITS = 0o7777;
 
 /** Reads a file within a volume; undefined when there is none. Refuses what is no file, or larger than it may be. */
 export function readWithin(disk: MemoryDisk, { hostPath, path, largest }: ReadTask): string | undefined {
@@ -25,7 +26,7 @@ export function readWithin(disk: MemoryDisk, { hostPath, path, largest }: ReadTa
 export function bindWithin(disk: MemoryDisk, { hostPath, subPath, target }: BindTask): void {
   const { path: source, missing } = placeWithin(disk, hostPath, subPath);
   const { mode } = disk.at(hostPath, 'open');
-  for (const directory of missing) disk.makeDirectory(directory, mode & RIGHTS);
+  for (const directory of missing) disk.makeDirectory(directory, mode & MODE_BITS);
   const wanted = itself(disk, source);
   if (disk.find(target, 'stat') === wanted) return;
   clear(disk, target);

@@ -22,7 +22,7 @@ type Story = (place: Place) => Promise<readonly unknown[]>;
 /** A volume with a directory and a file; a secret lies outside of it, to which links lead. */
 async function fill({ files, at }: Place): Promise<void> {
   for (const each of ['volume/inside', 'volume-2', 'outside']) await files.mkdir(at(each), { recursive: true });
-  await files.chmod(at('volume'), 0o777);
+  await files.chmod(at('volume'), 0o3777);
   await files.writeFile(at('volume/file'), 'mine');
   await files.writeFile(at('outside/secret'), 'secret');
   const rights = { 'volume/inside': 0o700, 'volume/file': 0o644, outside: 0o755 };
