@@ -4,7 +4,7 @@ import { type FailureReason, NodeFailure } from '../pod/failure.ts';
 /** The failure of a call that the runtime, or the way to it, answered with a gRPC status. */
 export function runtimeFailure(call: string, error: ServiceError): NodeFailure {
   const details = detailsOf(error);
-  return new NodeFailure(reasonOf(call, error.code, details), `${call}: ${details}`, { cause: error });
+  return new NodeFailure(reasonOf(call, error, details), `${call}: ${details}`, { cause: error });
 }
 
 /** The gRPC library's own words around what the system said of a connection that cannot be made. */
@@ -50,6 +50,7 @@ export function rpcErrorText(failure: NodeFailure): string {
 
 /** The codes that a refusal comes with, as Go writes them. */
 const CODE_NAMES: Readonly<Partial<Record<status, string>>> = {
+  [status.CANCELLED]: 'Canceled',
   [status.INVALID_ARGUMENT]: 'InvalidArgument',
   [status.DEADLINE_EXCEEDED]: 'DeadlineExceeded',
   [status.NOT_FOUND]: 'NotFound',
@@ -82,8 +83,17 @@ const ALREADY_STARTING = /is already in starting state/;
 /** Of containerd 1.6, which may lose track of a container that it was starting when its client is killed. */
 const TASK_LOST = /cannot delete running task/;
 
-function reasonOf(call: string, code: status, details: string): FailureReason {
-  switch (code) {
+/**
+ * Whether the runtime sent the status of a failed pull. Such a status describes the registry, even if its code is one that
+ * otherwise means an unavailable runtime: containerd answers DEADLINE_EXCEEDED when the registry's host does not, and
+ * CANCELLED when a pull makes no progress. Only a response has headers; the gRPC library adds none to its own errors.
+ */
+const describesRegistry = (call: string, { metadata }: ServiceError): boolean =>
+  call === 'PullImage' && metadata.get('content-type').length > 0;
+
+function reasonOf(call: string, error: ServiceError, details: string): FailureReason {
+  if (describesRegistry(call, error)) return 'RuntimeError';
+  switch (error.code) {
     case status.UNAVAILABLE:
     // Cancelled by the other side (our own cancellations do not come here): it went away in the middle of the call.
     case status.CANCELLED:

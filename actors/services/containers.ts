@@ -29,6 +29,7 @@ import { type FindImageUser, imageUsers } from './imageUsers.ts';
 import { otherIdOf, readKnown, runsOf } from './knownContainer.ts';
 import { prepareMounts } from './mounts.ts';
 import type { FindRuntimeHandler } from './runtimeClasses.ts';
+import { requireImageVolumes } from './runtimeFeatures.ts';
 import { despiteReservation, unlessGone } from './sandboxes.ts';
 
 /** Whatever is left of the grace, the process gets at least so long after SIGTERM (C10). */
@@ -118,6 +119,7 @@ async function create(
     targetOf(cri, input, { signal }),
     makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) }),
     writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: facts.clusterDomain, signal }),
+    requireImageVolumes(cri, container, volumes, { signal }),
   ]);
   const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
   const objects = parts.variableObjects.take(input);

@@ -26,7 +26,6 @@ import type { Ownership } from '../store/ownership.ts';
 import type { ContainerObjects } from './containerObjects.ts';
 import { isSafeToKill } from './ownCgroup.ts';
 import { podTurns } from './podTurns.ts';
-import { requireImageVolumes } from './runtimeFeatures.ts';
 import { withinLimit } from './timeLimit.ts';
 import { UnusedCgroups } from './unusedCgroups.ts';
 
@@ -139,14 +138,12 @@ async function removePodData(
   ownership.forget(uid);
 }
 
-function volumeServices({ cri, node, clock, layout, mounter, ownership, ...content }: DiskParts) {
+function volumeServices({ node, clock, layout, mounter, ownership, ...content }: DiskParts) {
   return {
     mountVolume: async ({ pod, volume: name }: Input<'mountVolume'>, signal: AbortSignal) => {
       const volume = volumeNamed(pod, name);
-      if (volume.image !== undefined) {
-        await requireImageVolumes(cri, name, { signal });
-        return null;
-      }
+      // The runtime mounts the image when it creates a container.
+      if (volume.image !== undefined) return null;
       const { objects, tokens, trustBundles } = content;
       const given = { pod, volume, layout, mounter, allocatable: allocatableOf(node()), now: clock.now() };
       return pluginFor(volumePlugins, volume).mount({ ...given, objects, tokens, trustBundles, signal });

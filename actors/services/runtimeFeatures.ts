@@ -1,27 +1,52 @@
-/** What the runtime can do beyond the least, asked when a pod needs it: few do. */
+/** Optional features of the runtime, queried only when a pod needs one. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
+import type { VersionResponse } from '../../cri/generated/runtime.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import type { MountedVolumes } from '../../pod/mountedVolume.ts';
 
-/** The first versions that mount images; of other runtimes nothing is known, and they are asked to. */
-const WITH_IMAGE_VOLUMES: Readonly<Record<string, readonly [major: number, minor: number]>> = {
-  containerd: [2, 1],
-  'cri-o': [1, 31],
-};
+type FirstVersions = Readonly<Record<string, readonly [major: number, minor: number]>>;
 
-/** Fails with `FailedMount` where the runtime is known to have no image volumes: it would make a container without. */
+/** First version of each runtime that mounts images. A runtime that is not listed is assumed to mount them. */
+const WITH_IMAGE_VOLUMES: FirstVersions = { containerd: [2, 1], 'cri-o': [1, 31] };
+
+/**
+ * First version of each runtime that mounts a part of an image. An older one ignores the field and mounts the whole image
+ * (`test/e2e_node/image_volume.go` requires containerd 2.2; the CRI has the field since 1.33, and CRI-O follows its version).
+ */
+const WITH_IMAGE_SUB_PATHS: FirstVersions = { containerd: [2, 2], 'cri-o': [1, 33] };
+
+/**
+ * Fails with `CreateContainerError` if the container mounts an image that the runtime is known to ignore: the runtime would
+ * create the container without it. Checked after the pull, so that a failed pull is reported first, as by a kubelet (C16).
+ */
 export async function requireImageVolumes(
   cri: Pick<Cri, 'version'>,
-  volume: string,
+  { volumeMounts = [] }: Pick<Container, 'volumeMounts'>,
+  volumes: MountedVolumes,
   options: CallOptions,
 ): Promise<void> {
-  const { runtimeName, runtimeVersion } = await cri.version({ version: '' }, options);
-  const [major, minor] = lookUp(WITH_IMAGE_VOLUMES, runtimeName) ?? [0, 0];
+  const mounts = volumeMounts.filter(({ name }) => lookUp(volumes, name)?.kind === 'image');
+  if (mounts.length === 0) return;
+  const version = await cri.version({ version: '' }, options);
+  for (const { name, subPath = '', subPathExpr = '' } of mounts) {
+    requireVersion(version, WITH_IMAGE_VOLUMES, `volume "${name}": the runtime has no image volumes`);
+    const isPart = subPath !== '' || subPathExpr !== '';
+    if (isPart) requireVersion(version, WITH_IMAGE_SUB_PATHS, `volume "${name}": the runtime has no subPath of images`);
+  }
+}
+
+function requireVersion(
+  { runtimeName, runtimeVersion }: Pick<VersionResponse, 'runtimeName' | 'runtimeVersion'>,
+  firstVersions: FirstVersions,
+  missing: string,
+): void {
+  const [major, minor] = lookUp(firstVersions, runtimeName) ?? [0, 0];
   const [hasMajor = 0, hasMinor = 0] = runtimeVersion.replace(/^v/, '').split('.').map(Number);
   if (hasMajor > major || (hasMajor === major && hasMinor >= minor)) return;
-  const message = `volume "${volume}": the runtime ${runtimeName} ${runtimeVersion} has no image volumes (they come with ${major}.${minor})`;
-  throw new NodeFailure('FailedMount', message);
+  const message = `${missing} (${runtimeName} ${runtimeVersion}; available from ${runtimeName} ${major}.${minor})`;
+  throw new NodeFailure('CreateContainerError', `ImageVolumeMountFailed: ${message}`);
 }
 
 /** Whether the runtime can make mounts read-only with all that is mounted in them; asked for where a container wants it. */

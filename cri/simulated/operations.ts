@@ -2,7 +2,7 @@ import type { CallName, Operations } from './callNames.ts';
 import type { Containers } from './containers.ts';
 import type { Images } from './images.ts';
 import type { Network } from './network.ts';
-import type { RuntimeCan } from './options.ts';
+import type { SimulatedRuntimeOptions } from './options.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import { runtimeConfig, runtimeStatus, VERSION } from './selfReport.ts';
 import type { Stats } from './stats.ts';
@@ -22,13 +22,13 @@ export function operationsOf(
   world: World,
   { sandboxes, containers, images, network, stats, streaming }: Parts,
   execSync: Operations['execSync'],
-  features: RuntimeCan,
+  { features = {}, version }: Pick<SimulatedRuntimeOptions, 'features' | 'version'>,
 ): Operations {
   const own = <Answer>(call: CallName, answer: () => Answer) => {
     return (_: unknown, signal: AbortSignal) => world.work(call, signal).then(answer);
   };
   return {
-    version: own('version', () => VERSION),
+    version: own('version', () => ({ ...VERSION, ...version })),
     status: ({ verbose }, signal) => world.work('status', signal).then(() => runtimeStatus(features, network, verbose)),
     runtimeConfig: own('runtimeConfig', runtimeConfig),
     runPodSandbox: (request, signal) => sandboxes.run(request, signal),

@@ -30,6 +30,8 @@ export interface SimulatedRuntimeOptions {
   readonly random?: () => number;
   /** Whether stopping what does not exist fails with NOT_FOUND, as containerd up to 1.6 does; later ones succeed. */
   readonly absentStopsFail?: boolean;
+  /** Name and version that the runtime reports; its own if undefined. */
+  readonly version?: { readonly runtimeName: string; readonly runtimeVersion: string };
   /** What it can do that only some runtimes can: nothing when absent. */
   readonly features?: RuntimeCan;
   /** The runtime handlers that it has beside the default one; absent: any name will do. */

@@ -95,7 +95,7 @@ export class SimulatedRuntime {
       streaming: streamingOf(this.#world, this.#records, () => ({ ...options, exec: this.exec })),
     };
     const exec: Operations['execSync'] = (...call) => execSync(this.#world, this.#records, this.exec, ...call);
-    this.#operations = operationsOf(this.#world, parts, exec, options.features ?? {});
+    this.#operations = operationsOf(this.#world, parts, exec, options);
   }
 
   /** Does a call on wire messages. Rejects with a `CallError`, as a gRPC client sees it. */

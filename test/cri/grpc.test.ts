@@ -1,7 +1,7 @@
 import { Metadata, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Cri } from '../../cri/calls.ts';
-import { runtimeFailure } from '../../cri/failure.ts';
+import { runtimeFailure, runtimeMessageWithCode } from '../../cri/failure.ts';
 import * as wire from '../../cri/generated/runtime.ts';
 import { connectCri } from '../../cri/grpc.ts';
 import { NodeFailure } from '../../pod/failure.ts';
@@ -35,8 +35,11 @@ beforeEach(async () => {
     [
       wire.ImageServiceService,
       {
-        pullImage: (_: unknown, send: sendUnaryData<wire.PullImageResponse>) =>
-          setTimeout(() => send(null, { imageRef: 'sha256:1' }), 1500),
+        pullImage: ({ request }: { request: wire.PullImageRequest }, send: sendUnaryData<wire.PullImageResponse>) => {
+          const code = Number(request.image?.annotations.code ?? status.OK);
+          if (code !== status.OK) send({ code, details: 'failed to pull and unpack image' });
+          else setTimeout(() => send(null, { imageRef: 'sha256:1' }), 1500);
+        },
       },
     ],
   ]);
@@ -108,6 +111,24 @@ describe('the runtime answers with an error', () => {
     const failure = await failureOf(containerStatus());
     expect(failure).toMatchObject({ reason, message: 'ContainerStatus: its own words' });
     expect(failure.cause).toMatchObject({ code });
+  });
+
+  test.each([
+    ['Unavailable', status.UNAVAILABLE],
+    ['DeadlineExceeded', status.DEADLINE_EXCEEDED],
+    ['Canceled', status.CANCELLED],
+  ])('C16: a pull that the runtime answers with %s failed because of the registry', async (name, code) => {
+    const image = { image: 'registry/site:1', annotations: { code: `${code}` } };
+    const failure = await failureOf(cri.pullImage(wire.PullImageRequest.fromPartial({ image }), { signal }));
+    expect(failure.reason).toBe('RuntimeError');
+    expect(runtimeMessageWithCode(failure)).toBe(`rpc error: code = ${name} desc = failed to pull and unpack image`);
+  });
+
+  test('a runtime that goes away during a pull says nothing about the registry', async () => {
+    const pulling = failureOf(cri.pullImage(wire.PullImageRequest.fromPartial({ image: { image: 'a' } }), { signal }));
+    await cri.version({ version: '' }, { signal });
+    server.down();
+    expect((await pulling).reason).toBe('RuntimeUnavailable');
   });
 
   test('a runtime too old for RuntimeConfig is told as such', async () => {

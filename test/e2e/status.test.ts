@@ -101,6 +101,29 @@ describe('C16: what a container waits for', () => {
     );
   });
 
+  test('a failed pull of an image volume: as that of an image, and a runtime without image volumes fails only the creation', async () => {
+    const volumeMounts = [{ name: 'site', mountPath: '/site' }];
+    const pod = (name: string, reference: string) =>
+      node.write(
+        name,
+        podManifest(name, [shell('main', steadily(), { volumeMounts })], {
+          volumes: [{ name: 'site', image: { reference } }],
+        }),
+      );
+    await pod('absent-volume', '127.0.0.1:1/nothing:1');
+    await pod('present-volume', busyboxImage);
+    const failed = await waits('absent-volume', 'ErrImagePull');
+    expect(failed.state?.waiting?.message).toMatch(/failed to pull and unpack image.*connection refused/);
+    const { state } = await waits('absent-volume', 'ImagePullBackOff');
+    expect(state?.waiting?.message).toBe(
+      `Back-off pulling image "127.0.0.1:1/nothing:1": ErrImagePull: ${failed.state?.waiting?.message}`,
+    );
+    const refused = await waits('present-volume', 'CreateContainerError');
+    expect(refused.state?.waiting?.message).toMatch(
+      /^ImageVolumeMountFailed: volume "site": the runtime has no image volumes/,
+    );
+  });
+
   test('a command that is not there: refused, with the dead container as the last state, then a crash loop', async () => {
     await node.write('absent', podManifest('absent', [shell('main', '', { command: ['/no/such/command'] })]));
     const refused = await waits('absent', 'RunContainerError');

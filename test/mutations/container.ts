@@ -39,6 +39,20 @@ export const containerMutations: readonly Mutation[] = [
   },
   {
     rule: 'C16',
+    breaks: 'a registry that does not answer counts as an unavailable runtime',
+    file: 'cri/failure.ts',
+    find: "call === 'PullImage' &&",
+    put: 'call === undefined &&',
+  },
+  {
+    rule: 'C16',
+    breaks: 'an image volume is not pulled where the runtime cannot mount it',
+    file: 'actors/services/disk.ts',
+    find: 'if (volume.image !== undefined) return null;',
+    put: "if (volume.image !== undefined) throw new NodeFailure('FailedMount', 'the runtime has no image volumes');",
+  },
+  {
+    rule: 'C16',
     breaks: 'a repository in upper case is pulled',
     file: 'pod/images/imageReference.ts',
     find: 'if (path.toLowerCase() !== path) {',
@@ -162,6 +176,13 @@ export const containerMutations: readonly Mutation[] = [
     file: 'host/pods/layout.ts',
     find: "segment('pod name', name), segment('pod uid', uid)].join('_');",
     put: "segment('pod name', name), segment('pod uid', uid).slice(0, 4)].join('_');",
+  },
+  {
+    rule: 'C26',
+    breaks: 'a directory created for a subPath loses the setgid and sticky bits of its volume',
+    file: 'host/files/safeOpen.ts',
+    find: 'const MODE_BITS = 0o7777n;',
+    put: 'const MODE_BITS = 0o777n;',
   },
   {
     rule: 'C26',

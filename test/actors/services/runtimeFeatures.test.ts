@@ -1,4 +1,4 @@
-/** What only some runtimes can do, on the messages that they are sent. */
+/** Optional features of runtimes, tested on the messages that a runtime receives. */
 import { describe, expect, test } from '@jest/globals';
 import {
   recursiveReadOnly,
@@ -10,38 +10,86 @@ import type { Cri } from '../../../cri/calls.ts';
 import { StatusResponse } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
+import type { VolumeMount } from '../../../pod/api/schema/container.ts';
 import { simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 
 const { signal } = new AbortController();
 
-/** A runtime that tells this of itself. */
+/** The containerd of Debian 12. */
+const DEBIAN_12 = { runtimeName: 'containerd', runtimeVersion: '1.6.20~ds1' };
+
+const imageVolumePod = podWith('web', {
+  containers: [containerWith('main', { volumeMounts: [{ name: 'site', mountPath: '/site' }] }), containerWith('other')],
+  volumes: [{ name: 'site', image: { reference: 'registry/site:1', pullPolicy: 'IfNotPresent' } }],
+});
+
+/** A simulated runtime with some of its calls replaced. */
 function runtime(more: Partial<Cri>): Cri {
   return { ...inProcessCri(createSimulatedRuntime({ clock: new SimulatedClock() })), ...more };
 }
 
-const versioned = (runtimeName: string, runtimeVersion: string) =>
-  runtime({ version: async () => ({ version: '', runtimeApiVersion: 'v1', runtimeName, runtimeVersion }) });
+const mount = { name: 'site', mountPath: '/site' };
+const mounted = {
+  site: { kind: 'image', imageRef: 'sha256:site' },
+  data: { kind: 'path', hostPath: '/data' },
+} as const;
 
-describe('image volumes', () => {
+/** Checks a container with these mounts against a runtime of this version. */
+function checked(runtimeName: string, runtimeVersion: string, volumeMounts: VolumeMount[]): Promise<void> {
+  const answer = { version: '', runtimeApiVersion: 'v1', runtimeName, runtimeVersion };
+  return requireImageVolumes({ version: async () => answer }, { volumeMounts }, mounted, { signal });
+}
+
+describe('C26: image volumes', () => {
   test.each([
-    ['containerd', '1.6.20~ds1'],
-    ['containerd', 'v2.0.4'],
-    ['cri-o', '1.30.2'],
-  ])('%s %s has none, and that is said', async (name, version) => {
-    await expect(requireImageVolumes(versioned(name, version), 'site', { signal })).rejects.toMatchObject({
-      reason: 'FailedMount',
-      message: expect.stringContaining(`volume "site": the runtime ${name} ${version} has no image volumes`),
-    });
+    ['containerd', '1.6.20~ds1', '2.1'],
+    ['containerd', 'v2.0.4', '2.1'],
+    ['cri-o', '1.30.2', '1.31'],
+  ])('%s %s has none, so it must not create a container that mounts one', async (name, version, first) => {
+    const message = `ImageVolumeMountFailed: volume "site": the runtime has no image volumes (${name} ${version}; available from ${name} ${first})`;
+    await expect(checked(name, version, [mount])).rejects.toMatchObject({ reason: 'CreateContainerError', message });
   });
 
   test.each([
-    ['containerd', 'v2.1.0'],
+    ['containerd', '2.1.4', '2.2'],
+    ['cri-o', '1.32.9', '1.33'],
+  ])('%s %s would mount the whole image instead of a part of it', async (name, version, first) => {
+    await expect(checked(name, version, [mount])).resolves.toBeUndefined();
+    const message = `ImageVolumeMountFailed: volume "site": the runtime has no subPath of images (${name} ${version}; available from ${name} ${first})`;
+    for (const part of [{ subPath: 'html' }, { subPathExpr: '$(A)' }]) {
+      await expect(checked(name, version, [{ ...mount, ...part }])).rejects.toMatchObject({ message });
+    }
+  });
+
+  test.each([
+    ['containerd', 'v2.2.0'],
     ['containerd', '3.0.0'],
-    ['cri-o', '1.31.0'],
+    ['cri-o', '1.33.0'],
     ['another', '0.1'],
-  ])('%s %s is asked for one', async (name, version) => {
-    await expect(requireImageVolumes(versioned(name, version), 'site', { signal })).resolves.toBeUndefined();
+  ])('%s %s mounts an image and a part of one', async (name, version) => {
+    await expect(checked(name, version, [{ ...mount, subPath: 'html' }])).resolves.toBeUndefined();
+  });
+
+  test('a container without image volumes does not need the version of the runtime', async () => {
+    const mute = { version: () => Promise.reject(new Error('unexpected call')) };
+    const volumeMounts = [{ name: 'data', mountPath: '/data', subPath: 'x' }];
+    await expect(requireImageVolumes(mute, { volumeMounts }, mounted, { signal })).resolves.toBeUndefined();
+    await expect(requireImageVolumes(mute, {}, mounted, { signal })).resolves.toBeUndefined();
+  });
+
+  test('an image that was pulled stays with CreateContainerError where the runtime cannot mount it', async () => {
+    const node = await simulatedNode({
+      pods: [imageVolumePod],
+      runtime: { images: { anyPullable: true }, version: DEBIAN_12 },
+    });
+    await node.advance('10s');
+    expect(node.container('web', 'main').state?.waiting).toEqual({
+      reason: 'CreateContainerError',
+      message: expect.stringContaining('volume "site": the runtime has no image volumes'),
+    });
+    expect(node.container('web', 'other').state?.running).toBeDefined();
+    expect(node.calls('createContainer')).toMatchObject([{ request: { config: { metadata: { name: 'other' } } } }]);
   });
 
   test('C17, C26: the image is pulled, and the runtime is told to mount the part of it that the container wants', async () => {
@@ -70,24 +118,36 @@ describe('image volumes', () => {
   });
 });
 
-test('C16: an image volume that cannot be pulled holds up only the containers that mount it, and explain names the volume', async () => {
-  const volumes = [{ name: 'site', image: { reference: 'registry/site:1', pullPolicy: 'IfNotPresent' as const } }];
-  const volumeMounts = [{ name: 'site', mountPath: '/site' }];
-  const containers = [containerWith('main', { volumeMounts }), containerWith('other')];
-  const node = await simulatedNode({ pods: [podWith('web', { containers, volumes })] });
+/** Runtimes with and without image volumes: a failed pull looks the same on both, as the pull comes first (C16). */
+const RUNTIMES = [
+  ['a runtime with image volumes', { runtimeName: 'containerd', runtimeVersion: 'v2.2.0' }],
+  ['a runtime without', DEBIAN_12],
+] as const;
+
+test.each(RUNTIMES)(
+  'C16: an image volume that cannot be pulled delays only the containers that mount it (%s)',
+  async (_, version) => {
+    const node = await simulatedNode({ pods: [imageVolumePod], runtime: { version } });
+    node.runtime.images.publish('registry/site:1', { error: { message: 'no route to host' } });
+    await node.advance('2s');
+    const waiting = (name: string) => node.container('web', name).state?.waiting;
+    expect(waiting('main')).toEqual({ reason: 'ErrImagePull', message: expect.stringContaining('no route to host') });
+    expect(node.container('web', 'other').state?.running).toBeDefined();
+    await node.advance('5s');
+    expect(waiting('main')).toEqual({
+      reason: 'ImagePullBackOff',
+      message: expect.stringMatching(/^Back-off pulling image "registry\/site:1": ErrImagePull: .*no route to host/),
+    });
+    const explained = node.agent.explain('web');
+    expect(explained).toMatchObject({ status: 'ImagePullBackOff', ready: '1/2' });
+    expect(explained?.answer).toMatch(/^volume site is not mounted: ErrImagePull: .*no route to host; next attempt/);
+  },
+);
+
+test('C16: an image volume is mounted as soon as its image can be pulled', async () => {
+  const node = await simulatedNode({ pods: [imageVolumePod] });
   node.runtime.images.publish('registry/site:1', { error: { message: 'no route to host' } });
-  await node.advance('2s');
-  const waiting = (name: string) => node.container('web', name).state?.waiting;
-  expect(waiting('main')).toEqual({ reason: 'ErrImagePull', message: expect.stringContaining('no route to host') });
-  expect(node.container('web', 'other').state?.running).toBeDefined();
-  await node.advance('5s');
-  expect(waiting('main')).toEqual({
-    reason: 'ImagePullBackOff',
-    message: expect.stringMatching(/^Back-off pulling image "registry\/site:1": ErrImagePull: .*no route to host/),
-  });
-  const explained = node.agent.explain('web');
-  expect(explained).toMatchObject({ status: 'ImagePullBackOff', ready: '1/2' });
-  expect(explained?.answer).toMatch(/^volume site is not mounted: ErrImagePull: .*no route to host; next attempt/);
+  await node.advance('7s');
   node.runtime.images.publish('registry/site:1', {});
   await node.advance('10s');
   expect(node.container('web', 'main').state?.running).toBeDefined();

@@ -324,18 +324,6 @@ describe('C17: an image', () => {
     },
   );
 
-  test('is asked for again at the return of a runtime that could not say whether it has image volumes', () => {
-    const story = volumeStory({ name: 'data', image: { reference: 'site:1', pullPolicy: 'Always' } });
-    story.ports.hold('mountVolume', 'findImage');
-    story.start();
-    story.ports.fail('mountVolume', 'RuntimeUnavailable');
-    expect([story.state(), story.told()]).toEqual(['awaitingRetry', []]);
-    story.returned();
-    expect(story.state()).toBe('mounting.current');
-    story.ports.answer('mountVolume', null);
-    expect(story.state()).toBe('gettingImage.checking');
-  });
-
   test('that is absent under Never is waited for', () => {
     const story = imageStory('Never');
     story.ports.answer('findImage', { imageRef: null, at: START });
@@ -365,12 +353,4 @@ describe('C17: an image', () => {
       if (state === 'queued' || state === 'pulling') expect(story.asksOfLimiter().at(-1)).toBe(`slot.release ${key}`);
     },
   );
-
-  test('is not looked for where the runtime has no image volumes', () => {
-    const story = volumeStory({ name: 'data', image: { reference: 'site:1', pullPolicy: 'Always' } });
-    story.ports.failNext('mountVolume', 'FailedMount');
-    story.start();
-    expect(story.state()).toBe('awaitingRetry');
-    expect(story.ports.asked('findImage')).toEqual([]);
-  });
 });
