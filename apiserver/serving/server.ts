@@ -36,6 +36,12 @@ export interface Serving {
 /** As a kube-apiserver has it (`http2-max-streams-per-connection` left alone). */
 const STREAMS = 100;
 
+/**
+ * Size limit of a request's target and headers over HTTP/1.1, in bytes (`DefaultMaxHeaderBytes` of `net/http` in Go). The
+ * target of `kubectl exec` contains the whole command.
+ */
+const MAX_HEADER_BYTES = 1 << 20;
+
 /** Serves on loopback. */
 export async function serve(
   api: Api,
@@ -44,10 +50,16 @@ export async function serve(
   const listener = (request: Incoming, response: Outgoing) => void answer(api, request, response, askNode);
   const { clientCa, ...pair } = tls ?? {};
   const secure = {
-    ...{ ...pair, allowHTTP1: true, settings: { maxConcurrentStreams } },
+    ...pair,
+    allowHTTP1: true,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    settings: { maxConcurrentStreams },
     ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
   };
-  const server: Server = tls === undefined ? createServer(listener) : createSecureServer(secure, listener);
+  const server: Server =
+    tls === undefined
+      ? createServer({ maxHeaderSize: MAX_HEADER_BYTES }, listener)
+      : createSecureServer(secure, listener);
   if (askNode !== undefined)
     server.on('upgrade', (...asked: [IncomingMessage, Socket, Buffer]) => void upgrade(api, asked, askNode));
   const sockets = new Set<Socket>();

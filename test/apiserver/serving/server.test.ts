@@ -1,9 +1,9 @@
 /** The test API server over real connections: HTTP/2 and HTTP/1.1, TLS, client certificates, watches that stream. */
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { request } from 'node:https';
+import { type RequestOptions, request } from 'node:https';
 import { TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { Api } from '../../../apiserver/api.ts';
 import type { Answer } from '../../../apiserver/request.ts';
@@ -161,4 +161,34 @@ test('without TLS it speaks plain HTTP/1.1', async () => {
   const answer = await fetch(`http://127.0.0.1:${plain.port}/readyz`);
   expect(await answer.text()).toBe('ok');
   await plain.close();
+});
+
+describe('accepts HTTP/1.1 headers of up to a mebibyte, as Go does', () => {
+  const target = (length: number) => `/version?command=${'a'.repeat(length)}`;
+
+  async function codeOf(options: RequestOptions, port: number): Promise<unknown> {
+    const sent = request({ host: '127.0.0.1', port, ca: authority.cert, agent: false, ...options });
+    // A server that refuses the headers while they are still being sent may reset the connection.
+    const failed = once(sent, 'error').then(([error]) => Object(error).code);
+    sent.end();
+    const answered = once(sent, 'response').then(([response]) => {
+      response.resume();
+      return response.statusCode;
+    });
+    answered.catch(() => {});
+    return Promise.race([answered, failed]);
+  }
+
+  test('over TLS, as kubectl exec with a long command sends them', async () => {
+    expect(await codeOf({ path: target(900_000), headers: { authorization } }, serving.port)).toBe(200);
+    expect([431, 'ECONNRESET', 'EPIPE']).toContain(await codeOf({ path: target(1_100_000) }, serving.port));
+  });
+
+  test('without TLS', async () => {
+    const plain = await serve(api);
+    const answer = await fetch(`http://127.0.0.1:${plain.port}${target(900_000)}`);
+    await answer.text();
+    await plain.close();
+    expect(answer.status).toBe(200);
+  });
 });
