@@ -12,7 +12,7 @@ import { RESIZE_CONDITIONS, resizeConditions } from './resizeConditions.ts';
 interface ConditionsInput {
   readonly view: PodView;
   readonly phase: PodPhase;
-  /** What the phase is going to be, if it is terminal, which is not told before nothing runs any more. */
+  /** The phase that the conditions follow. It may be terminal while containers still run, unlike the published phase (C2). */
   readonly comingPhase: PodPhase;
   /** Those of init containers, sidecars and regular containers. */
   readonly statuses: readonly ContainerStatus[];
@@ -26,7 +26,10 @@ type Verdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 
 const TRUE: Verdict = { status: 'True' };
 const OURS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
-/** Told of pods with a rule that can come to it. */
+/**
+ * Set on pods with a rule that can restart all containers, without an observedGeneration
+ * (`GenerateAllContainersRestartingCondition` in `pkg/kubelet/status/generate.go`).
+ */
 const RESTARTING = 'AllContainersRestarting';
 
 /** Whether it is for the node to say a condition of this type. */
@@ -48,7 +51,7 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = containersReadyVerdict(input);
   const verdicts: Record<string, Verdict> = {
     PodReadyToStartContainers: { status: hasNetwork(view) ? 'True' : 'False' },
-    Initialized: initializedVerdict(input),
+    Initialized: initializedVerdict(input, before),
     Ready: containersReady.status === 'True' ? gatesVerdict(view, others) : containersReady,
     ContainersReady: containersReady,
     PodScheduled: TRUE,
@@ -61,7 +64,7 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     const first = before.length === 0 ? firstTime(view, type, verdict) : undefined;
     return {
       type,
-      ...(observedGeneration === undefined ? {} : { observedGeneration }),
+      ...(observedGeneration === undefined || type === RESTARTING ? {} : { observedGeneration }),
       ...verdict,
       lastTransitionTime: since ?? rfc3339(first ?? now),
     };
@@ -114,7 +117,10 @@ function hasNetwork({ pod, sandbox }: PodView): boolean {
   return sandbox?.state === 'ready' && (pod.spec.hostNetwork === true || (sandbox.ips ?? []).length > 0);
 }
 
-function initializedVerdict({ view, comingPhase: phase, statuses }: ConditionsInput): Verdict {
+function initializedVerdict(
+  { view, comingPhase: phase, statuses }: ConditionsInput,
+  before: readonly PodCondition[],
+): Verdict {
   const init = [...containersOf(view.pod.spec)].filter(({ role }) => role === 'init' || role === 'sidecar');
   if (statuses.length === 0 && init.length > 0) return { status: 'False', reason: 'UnknownContainerStatuses' };
   const { unknown, lacking } = sortOut(init, statuses, ({ role }, status) =>
@@ -122,6 +128,8 @@ function initializedVerdict({ view, comingPhase: phase, statuses }: ConditionsIn
   );
   if (phase === 'Succeeded' && unknown.length === 0) return { status: 'True', reason: 'PodCompleted' };
   if (hasRegularRun(view, statuses)) return TRUE;
+  // A pod stays initialized, also while its init containers run again (`GeneratePodInitializedCondition`).
+  if (before.some(({ type, status }) => type === 'Initialized' && status === 'True')) return TRUE;
   return lackVerdict('ContainersNotInitialized', unknown, 'incomplete', lacking);
 }
 

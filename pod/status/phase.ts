@@ -23,21 +23,38 @@ export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
   return previous ?? (hasBegun ? 'Running' : 'Pending');
 }
 
-/** What the containers of a pod come to, which its conditions tell before its phase does (C2). */
+/** The phase that the conditions of a pod follow. They show a terminal phase before `status.phase` does (C2, C15). */
 export function comingPhase(view: PodView, phase: PodPhase): PodPhase {
-  const coming = phaseOfContainers(view);
+  const coming = fixedPhase(view) ?? phaseOfContainers(view);
   if (isTerminalPhase(coming)) return coming;
   // Of a pod that never ran they tell that, not that it has failed for it.
   return forcedPhase(view) === phase && view.termination?.phase === undefined && !view.refused ? coming : phase;
 }
 
-/** Whether the pod has a terminal phase to come, which is not told before it has ended (C2). */
+/** Whether a terminal phase is due that is not published before the pod has ended (C2). */
 export const isPhaseDue = (view: PodView): boolean =>
   !view.ended && (view.completes === true || isTerminalPhase(intendedPhase(view)));
 
+/**
+ * The phase to which the pod comes. The phase that preemption or eviction sets is only a default, because the phase that
+ * the exits of the containers yield wins if it is terminal (the three-way merge in `generateAPIPodStatus` of
+ * `pkg/kubelet/kubelet_pods.go`).
+ */
 function intendedPhase(view: PodView): PodPhase {
   if (view.refused) return 'Failed';
-  return view.termination?.phase ?? phaseOfContainers(view);
+  const fixed = fixedPhase(view);
+  if (fixed !== undefined) return fixed;
+  const phase = phaseOfContainers(view);
+  return isTerminalPhase(phase) ? phase : (view.termination?.phase ?? phase);
+}
+
+/**
+ * The phase that holds whatever the containers exit with. An exceeded activeDeadlineSeconds overrides their exits, as does
+ * a terminal phase at the API server (the end of `generateAPIPodStatus`).
+ */
+function fixedPhase({ termination }: PodView): PodPhase | undefined {
+  const overridesExits = termination?.reason === 'DeadlineExceeded' || termination?.reason === 'EndedElsewhere';
+  return overridesExits ? termination.phase : undefined;
 }
 
 /**

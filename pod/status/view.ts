@@ -90,7 +90,10 @@ export interface Termination {
   readonly message?: string;
   /** Seconds; what the cause asks for, before the pod's own `terminationGracePeriodSeconds` fills it in. */
   readonly graceSeconds: number;
-  /** The phase it leads to; absent when the containers' exits decide. */
+  /**
+   * The phase that the cause sets. Undefined if the exits of the containers decide. They also take precedence over the phase
+   * that preemption sets (C2).
+   */
   readonly phase?: 'Failed' | 'Succeeded';
   /** When it was asked for. */
   readonly at: number;

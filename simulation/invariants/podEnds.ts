@@ -4,6 +4,7 @@ import type { RuntimeEffect, SimulatedContainer } from '../../cri/simulated/view
 import { isSidecar } from '../../pod/api/containers.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
+import { isStaticPod } from '../../pod/api/staticPod.ts';
 import type { OutsideCall } from '../outside.ts';
 import { renameIn } from '../renamed.ts';
 import { statusesOf } from './apiRules.ts';
@@ -31,6 +32,10 @@ const REMOVING: ReadonlySet<string> = new Set(['removeContainer', 'removePodSand
 
 /** What a kubelet takes for the end of a container that it cannot find any more. */
 const OF_NONE_FOUND = { exitCode: 137, reason: 'ContainerStatusUnknown' };
+
+/** The condition of a pod that the node ended for its own reasons. */
+const DISRUPTION = 'DisruptionTarget';
+const BY_NODE = 'TerminationByKubelet';
 
 export class PodEnds {
   readonly #watched: Pick<Watched, 'host'>;
@@ -124,12 +129,21 @@ export class PodEnds {
     return seconds !== undefined && (this.#activeMs.get(uid) ?? 0) >= seconds * 1_000;
   }
 
-  /** Whether there is a reason for a pod to have ended as it has; `versions`: the manifests that it had. */
-  explain({ metadata: { uid }, spec, status }: Pod, versions: readonly Pod[]): boolean {
-    if (status?.reason === 'DeadlineExceeded') return versions.some((each) => this.#isLate(uid, each));
-    if (status?.reason === 'Preempting') return [...this.#priorities].some((each) => each > (spec.priority ?? 0));
-    if (status?.reason) return false;
+  /** Whether there is a reason for the terminal phase of a pod. `versions` are the manifests that it had. */
+  explain(pod: Pod, versions: readonly Pod[]): boolean {
+    const { metadata, spec, status } = pod;
+    const { uid } = metadata;
     const endOf = ({ name }: Container) => this.lastEndOf(uid, name);
+    if (status?.reason === 'DeadlineExceeded') return versions.some((each) => this.#isLate(uid, each));
+    const isOutranked = [...this.#priorities].some((each) => each > (spec.priority ?? 0));
+    // The exits of a preempted pod take precedence over the phase that preemption sets (C2).
+    const hasSucceeded =
+      spec.containers.every((each) => endOf(each)?.exitCode === 0) &&
+      (!isStaticPod(pod) || spec.containers.every((each) => mayStayEnded(spec, each, endOf(each))));
+    if (status?.reason === 'Preempting') return isOutranked && !hasSucceeded;
+    if (status?.reason) return false;
+    const isDisrupted = status?.conditions?.some(({ type, reason }) => type === DISRUPTION && reason === BY_NODE);
+    if (isDisrupted) return isOutranked && hasSucceeded && status?.phase === 'Succeeded';
     const inits = (spec.initContainers ?? []).filter((each) => !isSidecar(each));
     const hasFailed = (each: Container) => endOf(each) !== undefined && endOf(each)?.exitCode !== 0;
     if (status?.phase === 'Failed' && inits.some((each) => hasFailed(each) && mayStayEnded(spec, each, endOf(each))))

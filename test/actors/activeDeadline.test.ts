@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { simulatedNode } from '../fakes/node.ts';
-import { podWith } from '../fakes/pods.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
 
 const message = 'Pod was active on the node longer than the specified deadline';
 
@@ -20,4 +20,18 @@ test('activeDeadlineSeconds: the pod is Failed, is told why, and stays so; a res
   node.remove('web');
   await node.advance('5s');
   expect(await node.leftovers()).toEqual([]);
+});
+
+test('C15: a pod that exits with 0 when its activeDeadlineSeconds is exceeded has failed, and is unready at once', async () => {
+  const slow = containerWith('main', { command: ['sh', '-c', 'trap "sleep 5; exit 0" TERM; sleep 1d'] });
+  const node = await simulatedNode({ pods: [podWith('web', { containers: [slow], activeDeadlineSeconds: 60 })] });
+  const ready = () => node.pod('web').conditions?.find(({ type }) => type === 'Ready');
+  await node.advance('59s');
+  expect(ready()).toMatchObject({ status: 'True' });
+  await node.advance('2s');
+  expect(ready()).toMatchObject({ status: 'False', reason: 'PodFailed' });
+  await node.advance('1m');
+  expect(node.pod('web')).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+  expect(node.container('web').state?.terminated).toMatchObject({ exitCode: 0 });
+  expect(ready()).toMatchObject({ reason: 'PodFailed' });
 });

@@ -64,6 +64,27 @@ describe('C24: a critical pod that there is no room for', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
+  test('C2: a pod that exits with 0 when it is preempted has succeeded, and does not run again', async () => {
+    const polite = containerWith('main', {
+      command: ['sh', '-c', 'trap "exit 0" TERM; sleep 1d'],
+      resources: { requests: { cpu: '1500m' } },
+    });
+    const node = await simulatedNode({ pods: [podWith('a', { containers: [polite] })], config });
+    await node.advance('3s');
+    node.apply(critical('important', '1'));
+    await node.advance('5s');
+    expect(node.pod('important').phase).toBe('Running');
+    expect(node.pod('a')).toMatchObject({ phase: 'Succeeded' });
+    expect(node.pod('a')).not.toHaveProperty('reason');
+    expect(node.pod('a').conditions?.find(({ type }) => type === 'DisruptionTarget')).toMatchObject({ status: 'True' });
+    expect(node.pod('a').conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ reason: 'PodCompleted' });
+    node.remove('important');
+    await node.restartAgent();
+    await node.advance('1m');
+    expect(node.pod('a').phase).toBe('Succeeded');
+    expect(node.calls('runPodSandbox')).toHaveLength(2);
+  });
+
   test('a pod that is removed while it ends for another is removed', async () => {
     const behaviours = { [IMAGE]: { termAfterMs: 5_000 } };
     const node = await simulatedNode({ pods: [asking('a', '1500m')], config, runtime: { behaviours } });

@@ -32,6 +32,20 @@ export const podLifeMutations: readonly Mutation[] = [
   },
   {
     rule: 'C2',
+    breaks: 'the phase that preemption sets wins over the exits of the containers',
+    file: 'pod/status/phase.ts',
+    find: 'return isTerminalPhase(phase) ? phase : (view.termination?.phase ?? phase);',
+    put: 'return view.termination?.phase ?? phase;',
+  },
+  {
+    rule: 'C15',
+    breaks: 'the conditions of a pod that exceeded its deadline follow the exits of its containers',
+    file: 'pod/status/phase.ts',
+    find: 'const coming = fixedPhase(view) ?? phaseOfContainers(view);',
+    put: 'const coming = phaseOfContainers(view);',
+  },
+  {
+    rule: 'C2',
     breaks: 'a terminal phase is told while a container may still run',
     file: 'pod/status/phase.ts',
     find: 'if (view.ended) return phase;',

@@ -94,6 +94,21 @@ describe('C15: AllContainersRestarting', () => {
     expect(told({ ...podView({}), pod })).toMatchObject({ status: 'False' });
   });
 
+  test('has no observedGeneration, as with a kubelet', () => {
+    const view = { ...podView({ meta: { generation: 3 } }), pod };
+    const input = {
+      view,
+      phase: 'Running',
+      comingPhase: 'Running',
+      statuses: [],
+      now: 0,
+      observedGeneration: 3,
+    } as const;
+    const generations = podConditions(input).map(({ type, observedGeneration }) => [type, observedGeneration]);
+    expect(generations).toContainEqual(['Ready', 3]);
+    expect(generations).toContainEqual(['AllContainersRestarting', undefined]);
+  });
+
   test('is true while they restart', () => {
     const message = 'container exited with restart policy rule';
     const during = { status: 'True', reason: 'RestartAllContainersStarted', message };

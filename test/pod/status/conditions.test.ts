@@ -84,6 +84,37 @@ test('C15: of a pod that never ran the conditions tell no more than that its con
   expect(condition(view, 'Ready')).toMatchObject({ reason: 'ContainersNotReady' });
 });
 
+describe('C15: the conditions follow', () => {
+  const following = (view: PodView) => lines(view, { phase: 'Running' }).filter((line) => /Ready |Init/.test(line));
+  const byFailure = ['Initialized True - -', 'Ready False PodFailed -', 'ContainersReady False PodFailed -'];
+  const healthy = ['Initialized True - -', 'Ready True - -', 'ContainersReady True - -'];
+
+  test.each(['DeadlineExceeded', 'EndedElsewhere'] as const)('the phase Failed of %s, also while it runs', (reason) => {
+    const cause = ending({ reason, phase: 'Failed' });
+    expect(following(podView({ main: { a: running() }, view: cause }))).toEqual(byFailure);
+    const ended = podView({ main: { a: exited(0) }, view: { ...cause, ended: true } });
+    expect(podStatus(ended, { ...options, previous: { phase: 'Running' } }).phase).toBe('Failed');
+    expect(following(ended)).toEqual(byFailure);
+  });
+
+  test('the exits of a preempted pod: it has succeeded if they are all 0', () => {
+    const preempted = ending({ reason: 'Preempting', message: 'm', phase: 'Failed', disruption: 'preempted' });
+    expect(following(podView({ main: { a: running() }, view: preempted }))).toEqual(healthy);
+    const succeeded = podView({ main: { a: exited(0) }, view: { ...preempted, ended: true } });
+    const status = podStatus(succeeded, { ...options, previous: { phase: 'Running' } });
+    expect([status.phase, status.reason, status.message]).toEqual(['Succeeded', undefined, undefined]);
+    expect(following(succeeded)).toEqual([
+      'Initialized True PodCompleted -',
+      'Ready False PodCompleted -',
+      'ContainersReady False PodCompleted -',
+    ]);
+    expect(condition(succeeded, 'DisruptionTarget', { phase: 'Running' })).toMatchObject({ status: 'True' });
+    const failed = podView({ main: { a: exited(143) }, view: { ...preempted, ended: true } });
+    expect(podStatus(failed, options)).toMatchObject({ phase: 'Failed', reason: 'Preempting', message: 'm' });
+    expect(following(failed)).toEqual(byFailure);
+  });
+});
+
 describe('C15: PodReadyToStartContainers', () => {
   const status = (view: Partial<ShownPod>, hostNetwork = false) =>
     condition(podView({ main: { a: null }, spec: { hostNetwork }, view }), 'PodReadyToStartContainers')?.status;
@@ -111,6 +142,14 @@ describe('C15: Initialized', () => {
     const cold = running({ started: false });
     expect(status(podView({ sidecars: { s: cold }, main: { a: waiting() } }))).toMatch(/^False .*\[s\]$/);
     expect(status(podView({ sidecars: { s: running() }, main: { a: waiting() } }))).toBe('True ');
+  });
+
+  test('stays true once it was, also while init containers run again in a new sandbox', () => {
+    const view = podView({ init: { i: running() }, main: { a: backOff(1) } });
+    const previous: PodStatus = { phase: 'Running', conditions: [{ type: 'Initialized', status: 'True' }] };
+    expect(condition(view, 'Initialized', previous)).toMatchObject({ status: 'True' });
+    expect(condition(view, 'Initialized', previous)).not.toHaveProperty('reason');
+    expect(condition(view, 'Initialized', { phase: 'Running', conditions: [] })?.status).toBe('False');
   });
 
   test('stays true while a sidecar restarts beside a regular container', () => {

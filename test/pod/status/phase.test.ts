@@ -165,10 +165,15 @@ const tables: Readonly<Record<string, string>> = {
     Never     |         |  | -                   |  | was Failed              | Failed
     Always    |         |  | run                 |  | evicted, was Running    | Running
     Always    |         |  | wait                |  | evicted                 | Pending
-    Always    |         |  | 0                   |  | evicted, ended          | Failed
+    Always    |         |  | 0                   |  | evicted, ended          | Succeeded
+    Always    |         |  | 0, 143              |  | evicted, ended          | Failed
     Always    |         |  | 137                 |  | evicted, ended          | Failed
     Always    |         |  | wait                |  | evicted, ended          | Failed
     Always    | 0       |  | 0                   |  | evicted, ended, static  | Failed
+    Never     |         |  | 0                   |  | evicted, ended, static  | Succeeded
+    Always    |         |  | run                 |  | overdue, was Running    | Running
+    Always    |         |  | 0                   |  | overdue, ended          | Failed
+    Never     |         |  | 0                   |  | overdue, ended, static  | Failed
     Always    |         |  | -                   |  | refused, ended          | Failed
     Always    |         |  | run                 |  | refused                 | Running`,
   'C2: a pod that is told to end': `

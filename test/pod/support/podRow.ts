@@ -33,7 +33,7 @@ interface Part {
  * - `loop 3` in back-off after it
  * and may have rules of its own: `3@Never`, or `3@on 3 4` for a rule that restarts it after these codes. Of the pod:
  * - `ended`           nothing of it has or will get a process
- * - `told to end`, `evicted`, `refused`
+ * - `told to end`, `evicted`, `overdue` (its activeDeadlineSeconds is exceeded), `refused`
  * - `static`          it is from a file
  * - `reset`           its sandbox is new: init containers have to run again
  * - `was Running`     the phase told before
@@ -69,7 +69,7 @@ function rowOf(line: string): Row {
 }
 
 function viewOf(parts: readonly Part[], restartPolicy: Pod['spec']['restartPolicy'], facts: readonly string[]) {
-  const podEnding = facts.includes('told to end') || facts.includes('evicted');
+  const podEnding = ['told to end', 'evicted', 'overdue'].some((fact) => facts.includes(fact));
   const specs = (...roles: ContainerRole[]) =>
     parts.filter(({ role }) => roles.includes(role)).map(({ container }) => container);
   const pod = podView({
@@ -94,6 +94,7 @@ function viewOf(parts: readonly Part[], restartPolicy: Pod['spec']['restartPolic
     ended: facts.includes('ended'),
     ...(facts.includes('told to end') ? ending() : {}),
     ...(facts.includes('evicted') ? ending({ reason: 'Evicted', phase: 'Failed' }) : {}),
+    ...(facts.includes('overdue') ? ending({ reason: 'DeadlineExceeded', phase: 'Failed' }) : {}),
     ...(facts.includes('refused') ? { refused: { reason: 'OutOfcpu' as const, message: '' } } : {}),
   };
 }

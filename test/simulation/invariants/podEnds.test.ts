@@ -184,3 +184,19 @@ test('a pod may also have ended for one of a higher priority', () => {
   expect(ends.explain(outdone, [])).toBe(true);
   expect(ends.explain(pod(spec, { phase: 'Failed', reason: 'Evicted' }), [])).toBe(false);
 });
+
+test('C2: a preempted pod whose containers exited with 0 has succeeded, unless it is static and may restart them', () => {
+  const { ends, effect, pod, tell } = history();
+  const spec = { restartPolicy: 'Always', containers: [main], priority: 5 };
+  const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }];
+  const failed = pod(spec, { phase: 'Failed', reason: 'Preempting', conditions });
+  const succeeded = pod(spec, { phase: 'Succeeded', conditions });
+  tell(6);
+  effect('ended', 'main', { exitCode: 143 });
+  expect([failed, succeeded].map((each) => ends.explain(each, []))).toEqual([true, false]);
+  effect('ended', 'main', { exitCode: 0 });
+  expect([failed, succeeded].map((each) => ends.explain(each, []))).toEqual([false, true]);
+  const annotations = { 'kubernetes.io/config.source': 'file' };
+  const fixed = { ...failed, metadata: { ...failed.metadata, annotations } };
+  expect(ends.explain(fixed, [])).toBe(true);
+});
