@@ -100,7 +100,12 @@ export interface ContainerContext
   readonly stopBy?: number | undefined;
   /** How many seconds it may take, whatever the clock is set to meanwhile; absent: the pod's own grace. */
   readonly stopWithin?: number | undefined;
-  /** The last wait before a restart; absent before the first one, which is immediate. */
+  /** The node kills the present run in order to start the container again, as a kubelet does in one sync (C7). */
+  readonly killedToRestart?: boolean | undefined;
+  /**
+   * The delay that the last start was counted with. Undefined if none was counted, so that the next start is immediate and
+   * is counted with 0.
+   */
   readonly crashDelayMs?: number | undefined;
   /** How much of that was over when the state began that waits for the rest. */
   readonly backedOffMs?: number | undefined;
@@ -191,6 +196,7 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   startedAt: undefined,
   foundUnknown: undefined,
   condemnedFor: undefined,
+  killedToRestart: undefined,
   ...pastRuns(context),
   onEnd: 'byPolicy',
 });

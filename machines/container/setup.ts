@@ -119,8 +119,11 @@ export const containerSetup = setup({
     update: assign(({ context, event }) => {
       if (event.type !== 'container.update') return {};
       const isAnother = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
-      // Other resources may be what it needed: its back-off starts over (C7).
-      return { pod: event.pod, volumes: event.volumes, ...(isAnother ? { crashDelayMs: undefined } : {}) };
+      if (!isAnother) return { pod: event.pod, volumes: event.volumes };
+      // Other resources may be what it needed, so the back-off starts over (C7). A kubelet counts the start of a container
+      // of which a run had ended (`backOff.Next` in `doBackOff`).
+      const crashDelayMs = context.id === undefined && context.earlierRun?.finishedAt !== undefined ? 0 : undefined;
+      return { pod: event.pod, volumes: event.volumes, crashDelayMs };
     }),
     /** A turn that it is given from now on is one to start anew. */
     askForReset: assign(({ context }) => (context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const, hasTurn: false })),

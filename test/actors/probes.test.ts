@@ -122,13 +122,45 @@ describe('liveness', () => {
     const node = await probedNode([podProbed('web', { livenessProbe: probe('live') })], { live: 1 });
     await node.advance('10s');
     expect(node.container('web')).toMatchObject({
-      restartCount: 1,
+      restartCount: 2,
       state: { waiting: { reason: 'CrashLoopBackOff' } },
     });
     // Which probe it was, and what it said, is told of each end that it has caused.
     expect(node.agent.explain('web')?.answer).toMatch(
       /keeps failing: exit code \d+ after \d+s, killed: Liveness probe failed: live says 1; restarts at /,
     );
+  });
+
+  const secondsOfStarts = (node: SimulatedNode): number[] => {
+    const starts = node.calls('startContainer').map(({ at }) => at);
+    return starts.map((at) => Math.floor((at - (starts[0] ?? 0)) / 1_000));
+  };
+
+  test.each(['livenessProbe', 'startupProbe'] as const)(
+    'C7: the back-off after a kill by a %s counts only the runs that had ended before it',
+    async (kind) => {
+      const failing = probe('live', { initialDelaySeconds: 4, failureThreshold: 1 });
+      const node = await probedNode([podProbed('web', { [kind]: failing })], { live: 1 });
+      await node.advance('100s');
+      expect(secondsOfStarts(node)).toEqual([0, 4, 8, 22, 46, 90]);
+    },
+  );
+
+  test('C7: a probe that fails after a long run does not make the back-off start over, but the restart is immediate', async () => {
+    const health: Health = { live: 1 };
+    const failing = probe('live', { initialDelaySeconds: 4, failureThreshold: 1 });
+    const node = await probedNode([podProbed('web', { livenessProbe: failing })], health);
+    await node.advance('23s');
+    health.live = 0;
+    await node.advance('677s');
+    health.live = 1;
+    await node.advance('100s');
+    // The kill after the long run starts it at once and doubles the delay to 20 s, and the next kill to 40 s.
+    const starts = secondsOfStarts(node);
+    const [, , , fourth = 0, fifth = 0, sixth = 0] = starts;
+    expect(fourth).toBe(22);
+    expect(fifth - fourth).toBeGreaterThan(670);
+    expect([44, 45]).toContain(sixth - fifth);
   });
 
   test('an end that it caused is a failure even with exit code 0, but for the policy Never', async () => {
@@ -139,7 +171,7 @@ describe('liveness', () => {
     ];
     const node = await probedNode(pods, { live: 1 });
     await node.advance('5s');
-    expect(flags(node, 'again').restarts).toBe(1);
+    expect(flags(node, 'again').restarts).toBe(2);
     expect(node.pod('again').phase).toBe('Running');
     expect(node.pod('once').phase).toBe('Succeeded');
   });
@@ -323,7 +355,7 @@ describe('a restart of the agent', () => {
     expect(await play()).toEqual([]);
     expect(agent.trees()).toEqual(node.agent.trees());
     expect(agent.pods()).toEqual(node.agent.pods());
-    expect(flags(node).restarts).toBe(1);
+    expect(flags(node).restarts).toBe(2);
     agent.stop();
   });
 });

@@ -25,18 +25,42 @@ const wantsRestart = (context: ContainerContext): boolean =>
 /** A run that a probe has ended has failed, however well it took its end. */
 const asFailed = (run: TerminatedRun): TerminatedRun => (run.exitCode === 0 ? { ...run, exitCode: 137 } : run);
 
-/** The wait before the next run, from the end of the last one (C7); another container begins without one. */
-function crashBackoff(context: ContainerContext): { crashDelayMs: number | undefined; retryAt: number } {
-  const finishedAt = context.run?.finishedAt;
-  if (context.onEnd === 'recreate') return { crashDelayMs: undefined, retryAt: 0 };
+/** The delay that is counted for the next start, and how much of it the container has to wait. */
+interface NextStart {
+  readonly crashDelayMs: number | undefined;
+  readonly waitMs: number;
+  /** Milliseconds since the epoch. 0 if the end of the run is unknown, so that the wait starts now. */
+  readonly retryAt: number;
+}
+
+/**
+ * The wait before the next run, from the end of the last one (C7). A kubelet kills a container and starts it again in one
+ * sync, in which `doBackOff` (`pkg/kubelet/kuberuntime/kuberuntime_manager.go`) sees only the runs that had ended before.
+ * If the delay after those is over, the container starts at once. Otherwise the next sync counts from the end of the
+ * killed run.
+ */
+function nextStart(context: ContainerContext): NextStart {
+  const { run, crashDelayMs: previousDelayMs, killedToRestart = false } = context;
+  const atOnce = { waitMs: 0, retryAt: 0 };
+  const afterRun = waitAfterRun(context);
+  if (!killedToRestart) return afterRun;
+  const seenEnd = [context.earlierRun, context.runBefore].find((each) => each?.finishedAt !== undefined)?.finishedAt;
+  if (seenEnd === undefined) return { crashDelayMs: previousDelayMs, ...atOnce };
+  if (previousDelayMs === undefined) return { crashDelayMs: 0, ...atOnce };
+  const crashDelayMs = crashLoopBackOff({ previousDelayMs, finishedAt: seenEnd, ...context.crashLoop });
+  const isOver = run?.finishedAt !== undefined && run.finishedAt - seenEnd >= crashDelayMs;
+  return isOver ? { crashDelayMs, ...atOnce } : afterRun;
+}
+
+function waitAfterRun({ run, crashDelayMs: previousDelayMs, crashLoop }: ContainerContext): NextStart {
+  const finishedAt = run?.finishedAt;
   const crashDelayMs = crashLoopBackOff({
-    ...(context.crashDelayMs === undefined ? {} : { previousDelayMs: context.crashDelayMs }),
-    ...(context.run?.startedAt === undefined ? {} : { startedAt: context.run.startedAt }),
+    ...(previousDelayMs === undefined ? {} : { previousDelayMs }),
+    ...(run?.startedAt === undefined ? {} : { startedAt: run.startedAt }),
     finishedAt: finishedAt ?? 0,
-    ...context.crashLoop,
+    ...crashLoop,
   });
-  // When nobody knows the end, the wait begins where it is seen.
-  return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };
+  return { crashDelayMs, waitMs: crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };
 }
 
 function restOfBackOff(context: ContainerContext) {
@@ -52,13 +76,14 @@ const guards = {
     isEndedFor(run?.reason, 'StartError') && run?.containerId === id,
   restartsAll: ({ context }: ContainerArgs) => isRestartOfAll(context),
   wantsRestart: ({ context }: ContainerArgs) => wantsRestart(context),
-  backsOff: ({ context }: ContainerArgs) => (crashBackoff(context).crashDelayMs ?? 0) > 0,
+  backsOff: ({ context }: ContainerArgs) => nextStart(context).waitMs > 0,
   hasSucceeded: ({ context: { role, run } }: ContainerArgs) => run !== undefined && !hasFailed(role, run),
   isInit: ({ context }: ContainerArgs) => context.role === 'init',
 };
 
 const actions = {
-  forgetCrashes: containerSetup.assign({ crashDelayMs: undefined }),
+  /** A start under a new key is counted at once, because a run had ended before it (`backOff.Next` in `doBackOff`). */
+  countUnderNewKey: containerSetup.assign({ crashDelayMs: 0 }),
   /** It stays as it was told: what was reported as the last end is not taken back. */
   forgetFailedStart: containerSetup.assign(({ context }) => ({
     isCounted: true,
@@ -72,7 +97,10 @@ const actions = {
     run && because ? { run: { ...run, because } } : {},
   ),
   showCrashLoop: containerSetup.assign(({ context }) => ({ waitingReason: crashLoopReason(context) })),
-  backOff: containerSetup.assign(({ context }) => ({ ...crashBackoff(context), backedOffMs: undefined })),
+  backOff: containerSetup.assign(({ context }) => {
+    const { crashDelayMs, retryAt } = nextStart(context);
+    return { crashDelayMs, retryAt, backedOffMs: undefined };
+  }),
   countShown: containerSetup.assign({ backedOffMs: SHOWN_FAILED_MS }),
 };
 
@@ -81,7 +109,7 @@ export const endedImplementations = { guards, actions };
 /** Its crash-loop back-off ends for another reason than its time. */
 const duringBackOff = {
   'container.update': [
-    { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['update', 'forgetCrashes'] },
+    { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['update', 'countUnderNewKey'] },
     { actions: 'update' },
   ],
   // Its sandbox was going when it was to start: nothing is wrong with the container itself.

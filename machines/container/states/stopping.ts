@@ -34,6 +34,10 @@ const restOfGrace = (context: ContainerContext) => ({
 const KILL_LIMIT_MS = 122_000;
 
 const actions = {
+  /** A start whose postStart hook fails, and a container that died with its sandbox, are seen to have ended before a sync. */
+  noteKill: containerSetup.assign(({ context }) => ({
+    killedToRestart: !hasFailedPostStart(context) && context.former !== null,
+  })),
   /** A restart of the whole pod grants none (C5), whatever it is told to stop within from now on. */
   limitGrace: containerSetup.assign(({ context: { onEnd } }) => (onEnd === 'reset' ? { stopWithin: 0 } : {})),
   /** Its deadline is over, also where the clock was set back since and shows an earlier time (C10). */
@@ -65,6 +69,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       params: ({ context }) => ({ lifecycle: hasFailedPostStart(context) ? 'launching' : 'live' }),
     },
     'endStartupAndLiveness',
+    'noteKill',
   ],
   initial: 'choosing',
   on: {

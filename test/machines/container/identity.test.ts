@@ -24,6 +24,19 @@ describe('identity', () => {
     expect(story.state()).toBe('running.steady');
   });
 
+  test('C7: the start with a new image is counted only if a run had ended before the kill', () => {
+    const fresh = runningContainer();
+    fresh.send(update(edited({ image: 'busybox:2' })));
+    expect(fresh.context().crashDelayMs).toBeUndefined();
+    const crashed = runningContainer();
+    crashed.die(1);
+    crashed.send(update(edited({ image: 'busybox:2' })));
+    expect(crashed.state()).toBe('running.steady');
+    expect(crashed.context()).toMatchObject({ attempt: 2, crashDelayMs: 0 });
+    crashed.die(1);
+    expect(crashed.state()).toBe('ended.backingOff');
+  });
+
   test('C6: any other change leaves the container alone', () => {
     const story = runningContainer();
     story.send(update(edited({ args: ['more'] })));

@@ -132,6 +132,10 @@ describe('C25: a container that is resized', () => {
     expect(story.state()).toBe('ended.backingOff');
     story.send(update());
     expect(story.state()).toBe('running.steady');
-    expect(story.context()).toMatchObject({ attempt: 2, crashDelayMs: undefined });
+    // A kubelet counts this start, because a run had ended before it: the next crash waits for 10 s.
+    expect(story.context()).toMatchObject({ attempt: 2, crashDelayMs: 0 });
+    story.die(1);
+    expect(story.state()).toBe('ended.backingOff');
+    expect(story.context()).toMatchObject({ crashDelayMs: 10_000 });
   });
 });
