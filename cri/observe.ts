@@ -69,11 +69,13 @@ export function observedContainer(container: Container): ObservedContainer | und
 export function observedContainerStatus(status: ContainerStatus, sandboxId: string): ObservedContainer | undefined {
   const container = commonOf(status, sandboxId);
   if (!container) return undefined;
+  const hasExited = status.state === ContainerState.CONTAINER_EXITED;
   return {
     ...container,
-    ...(status.startedAt > 0n ? { startedAt: milliseconds(status.startedAt) } : {}),
+    // A runtime reports 0 for a container that it could not start, and so does the kubelet (1970-01-01T00:00:00Z).
+    ...(status.startedAt > 0n || hasExited ? { startedAt: milliseconds(status.startedAt) } : {}),
     ...(status.finishedAt > 0n ? { finishedAt: milliseconds(status.finishedAt) } : {}),
-    ...(status.state === ContainerState.CONTAINER_EXITED ? { exitCode: status.exitCode } : {}),
+    ...(hasExited ? { exitCode: status.exitCode } : {}),
     ...(status.reason ? { reason: status.reason } : {}),
     ...(status.message ? { message: status.message } : {}),
     made: madeOf(status),

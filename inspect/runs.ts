@@ -51,7 +51,10 @@ export class Runs {
 
   #note(ended: NonNullable<ContainerStatus['state']>['terminated'], run: number): void {
     const { startedAt, finishedAt, exitCode, reason = '' } = ended ?? {};
-    const [from, to] = [Date.parse(startedAt ?? ''), Date.parse(finishedAt ?? '')];
+    const to = Date.parse(finishedAt ?? '');
+    const started = Date.parse(startedAt ?? '');
+    // A container that could not be started has the zero time of the runtime.
+    const from = started === 0 ? to : started;
     if (exitCode === undefined || Number.isNaN(from) || Number.isNaN(to)) return;
     const known = { run, startedAt: from, endedAt: to, ranMs: to - from, exitCode, reason };
     this.#ended.set(keyOf(known), known);

@@ -66,9 +66,10 @@ export function containerServices(parts: ContainerParts): ContainerServices {
     createContainer: async (input, { signal }) => ({ id: await create({ ...parts, imageUserOf }, input, signal) }),
     startContainer: async (known, { signal }) => {
       const { pod, container } = known;
-      const id = await start({ cri, files }, known, { signal });
+      const { id, refusal } = await start({ cri, files }, known, { signal });
       const started = await readKnown({ cri, files }, { ...known, id }, { signal });
       if (started === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
+      if (refusal !== undefined) return { ...started, refusal };
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
       // The container runs, and its log is there: without the link only collectors of logs do not find it.
       await linkLog(layout, { pod: pod.metadata, container, id: started.id }, { logFile, signal }).catch((error) =>
@@ -201,37 +202,37 @@ const NOT_REFUSED: ReadonlySet<FailureReason> = new Set(['RuntimeUnavailable', '
 
 const MAY_RUN: ReadonlySet<ObservedContainer['state']> = new Set(['running', 'unknown']);
 
-/**
- * Starts a container that is only created; one that was started by a call whose answer was lost is left as it is. Gives
- * the id under which the runtime has it.
- */
+/** The id under which the runtime has the container and, if it refused to start it, why. */
+interface Start {
+  readonly id: string;
+  readonly refusal?: { readonly message: string };
+}
+
+/** Starts a container that is only created. A container that a call started whose answer was lost is left as it is. */
 async function start(
   parts: { readonly cri: Cri; readonly files: FileSystem },
   known: KnownContainer,
   options: CallOptions,
-): Promise<string> {
+): Promise<Start> {
   try {
     await parts.cri.startContainer({ containerId: known.id }, options);
-    return known.id;
+    return { id: known.id };
   } catch (error) {
     if (error instanceof NodeFailure && NOT_REFUSED.has(error.reason)) throw error;
     const shown = await readKnown(parts, known, options);
     if (shown?.state === 'created' && shown.id !== known.id) return start(parts, { ...known, id: shown.id }, options);
     // The answer of a call that worked was lost; a start that failed shows as an end with its own reason. One in a
     // state that the runtime does not know may run.
-    if (shown && MAY_RUN.has(shown.state)) return shown.id;
-    if (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError')) return shown.id;
+    if (shown && MAY_RUN.has(shown.state)) return { id: shown.id };
+    if (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError')) return { id: shown.id };
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
+    if (shown?.state === 'exited') return { id: shown.id, refusal: { message } };
     throw new NodeFailure(refusalOf(shown), message, { cause: error });
   }
 }
 
-/** What the failure of a start means for a container that the runtime shows so. */
-function refusalOf(shown: ObservedContainer | null): FailureReason {
-  if (shown === null) return 'NotFound';
-  // The call was lost on its way: nothing of the container has ended.
-  return shown.state === 'created' ? 'RuntimeError' : 'RunContainerError';
-}
+/** The reason of a failed start. A container that is still created has not ended, because the call never arrived. */
+const refusalOf = (shown: ObservedContainer | null): FailureReason => (shown === null ? 'NotFound' : 'RuntimeError');
 
 /** Under the id that is known and, where the runtime has it under another, under that within what is left. */
 async function stop(

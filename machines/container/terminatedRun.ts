@@ -13,7 +13,7 @@ export function terminatedRun(container: ObservedContainer): TerminatedRun {
     exitCode,
     reason: container.reason || (exitCode === 0 ? 'Completed' : 'Error'),
     ...(container.message ? { message: container.message } : {}),
-    ...(container.startedAt ? { startedAt: container.startedAt } : {}),
+    ...(container.startedAt === undefined ? {} : { startedAt: container.startedAt }),
     ...(container.finishedAt ? { finishedAt: container.finishedAt } : {}),
   };
 }

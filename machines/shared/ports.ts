@@ -145,7 +145,11 @@ export interface PortTypes extends CertificatePorts {
    * Sees to it that a container has started, makes its log symlink, and reads its status: it may already have ended. The
    * answer has the id under which the runtime has it.
    */
-  startContainer: { input: KnownContainer; output: ObservedContainer };
+  startContainer: {
+    input: KnownContainer;
+    /** `refusal` is the runtime's reason why the container could not be started. The container has exited then. */
+    output: ObservedContainer & { readonly refusal?: { readonly message: string } };
+  };
   /**
    * Stops a container: SIGTERM, then SIGKILL at the deadline or, without one, when the grace is over; at least 2 s are
    * given (C10). The answer is its last status, null when the runtime does not have it, under this id or another; a

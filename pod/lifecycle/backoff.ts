@@ -17,12 +17,14 @@ export function nextBackOff(previousMs: number, { baseMs, maxMs }: BackOff): num
 
 /**
  * How long after `finishedAt` a container restarts (C7): at once for the first time and after a run of more than
- * 600 s, then the base doubling to the maximum. Give the result as `previousDelayMs` the next time.
+ * 600 s, then the base doubling to the maximum. The result is the `previousDelayMs` of the next call. `startedAt` is 0 for
+ * a container that could not be started.
  */
 export function crashLoopBackOff(
   input: { previousDelayMs?: number; startedAt?: number; finishedAt: number } & Partial<BackOff>,
 ): number {
   const { previousDelayMs, startedAt, finishedAt, baseMs = crashBackOff.baseMs, maxMs = crashBackOff.maxMs } = input;
-  const longRun = startedAt !== undefined && finishedAt - startedAt > LONG_RUN_MS;
+  const hasStarted = startedAt !== undefined && startedAt > 0;
+  const longRun = hasStarted && finishedAt - startedAt > LONG_RUN_MS;
   return previousDelayMs === undefined || longRun ? 0 : nextBackOff(previousDelayMs, { baseMs, maxMs });
 }

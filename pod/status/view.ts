@@ -27,6 +27,7 @@ export interface TerminatedRun {
   readonly message?: string;
   /** Why the node itself ended it, where it did: the probe that failed, and what it said. */
   readonly because?: string;
+  /** 0 if the runtime could not start the container. Undefined if nobody knows. */
   readonly startedAt?: number;
   readonly finishedAt?: number;
 }

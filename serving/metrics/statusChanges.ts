@@ -73,5 +73,8 @@ export function isFirstRoundOver({ phase, initContainerStatuses = [], containerS
 export const initMs = ({ initContainerStatuses = [] }: Lists): number =>
   initContainerStatuses.reduce((sum, { state }) => {
     const { startedAt, finishedAt } = state?.terminated ?? {};
-    return sum + (startedAt && finishedAt ? Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) : 0);
+    const from = Date.parse(startedAt ?? '');
+    const to = Date.parse(finishedAt ?? '');
+    // A container that could not be started has the zero time of the runtime.
+    return from > 0 && to > from ? sum + to - from : sum;
   }, 0);

@@ -103,13 +103,29 @@ describe('restarts', () => {
       runtime: { behaviours: { 'statelet.local/app:1': { startError } } },
     });
     await node.advance('5s');
-    const { state, lastState } = node.container('bad');
+    const { state, lastState, imageID, user } = node.container('bad');
     expect(state?.waiting?.reason).toBe('CrashLoopBackOff');
-    expect(lastState?.terminated).toMatchObject({ exitCode: 128, reason: 'StartError' });
+    expect(lastState?.terminated).toMatchObject({
+      ...{ exitCode: 128, reason: 'StartError', startedAt: '1970-01-01T00:00:00Z' },
+      finishedAt: expect.stringMatching(/^20/),
+    });
+    expect(imageID).toMatch(/./);
     expect(lastState?.terminated?.message).toContain(startError);
     node.runtime.behave('statelet.local/app:1', {});
     await node.advance('20s');
     expect(node.container('bad').ready).toBe(true);
+    expect({ imageID, user }).toEqual({ imageID: node.container('bad').imageID, user: node.container('bad').user });
+  });
+
+  test('C7: starts that the runtime refuses back off further and further', async () => {
+    const node = await simulatedNode({
+      pods: [podWith('bad')],
+      runtime: { behaviours: { 'statelet.local/app:1': { startError: 'no such file' } } },
+    });
+    await node.advance('35s');
+    expect(node.container('bad').restartCount).toBe(3);
+    expect(node.container('bad').state?.waiting?.message).toMatch(/^back-off 40s/);
+    expect(node.agent.explain('bad')?.answer).toMatch(/could not be started: .*no such file/);
   });
 
   test('C5: a container whose start has not reached the runtime is started again, although it runs only once', async () => {

@@ -128,12 +128,14 @@ describe('C16: what a container waits for', () => {
     await node.write('absent', podManifest('absent', [shell('main', '', { command: ['/no/such/command'] })]));
     const refused = await waits('absent', 'RunContainerError');
     expect(refused.state?.waiting?.message).toMatch(/^failed to create containerd task: .*\/no\/such\/command/);
-    expect(refused.lastState?.terminated).toMatchObject({ exitCode: 128, reason: 'StartError' });
+    const startedAt = '1970-01-01T00:00:00Z';
+    expect(refused.lastState?.terminated).toMatchObject({ exitCode: 128, reason: 'StartError', startedAt });
+    expect(refused.imageID).toMatch(/^sha256:|@sha256:/);
     const { state, restartCount } = await waits('absent', 'CrashLoopBackOff');
     expect(state?.waiting?.message).toMatch(/^back-off 10s restarting failed container=main pod=absent-node_default\(/);
     expect(restartCount).toBe(1);
     const ended = await endOf('never', shell('main', '', { command: ['/no/such/command'] }));
-    expect(ended).toMatchObject({ exitCode: 128, reason: 'StartError' });
+    expect(ended).toMatchObject({ exitCode: 128, reason: 'StartError', startedAt });
   });
 
   test('what cannot be made of its manifest', async () => {

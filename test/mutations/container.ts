@@ -25,6 +25,20 @@ export const containerMutations: readonly Mutation[] = [
   },
   {
     rule: 'C7',
+    breaks: 'the zero time of a container that could not be started counts as a long run',
+    file: 'pod/lifecycle/backoff.ts',
+    find: 'const hasStarted = startedAt !== undefined && startedAt > 0;',
+    put: 'const hasStarted = startedAt !== undefined;',
+  },
+  {
+    rule: 'C7',
+    breaks: 'a run that the node kills in order to restart it counts at once',
+    file: 'machines/container/states/ended.ts',
+    find: 'if (!killedToRestart) return afterRun;',
+    put: 'if (!killedToRestart || afterRun) return afterRun;',
+  },
+  {
+    rule: 'C7',
     breaks: 'the wait counts from when the end is heard of',
     file: 'machines/container/states/ended.ts',
     find: 'retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs',

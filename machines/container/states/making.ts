@@ -1,10 +1,12 @@
 /** A container is created and started, while it holds a start slot. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
+import type { Failure } from '../../../pod/failure.ts';
 import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
 import { namespacedName } from '../../../pod/show/shownName.ts';
 import { parent, pathOf, served } from '../../shared/actorRefs.ts';
 import type { PodEvent } from '../../shared/events.ts';
 import { failureOf, retryAfter } from '../../shared/failure.ts';
+import type { PortTypes } from '../../shared/ports.ts';
 import { identityOf, knownContainer, sizeOf, slotKey } from '../context.ts';
 import { underId } from '../otherId.ts';
 import {
@@ -21,7 +23,12 @@ import { refusedStart } from '../waitingReason.ts';
 /** What is known of a container by its start: also the id that it has by then. */
 const whatStarted = ({ id, createdAt, startedAt, made }: ObservedContainer) => ({ id, createdAt, startedAt, made });
 
+/** The failure of a start that the runtime has refused, about a container that it shows as exited. */
+const refusalOf = ({ refusal, finishedAt, createdAt }: PortTypes['startContainer']['output']): Failure | undefined =>
+  refusal && { reason: 'RunContainerError', message: refusal.message, at: finishedAt ?? createdAt };
+
 const guards = {
+  isRefused: (_: ContainerArgs, started: PortTypes['startContainer']['output']) => started.refusal !== undefined,
   isStartRefused: ({ event }: ContainerArgs) => failureOf(event).reason === 'RunContainerError',
   isStillCreated: ({ event }: ContainerArgs) => failureOf(event).reason === 'RuntimeError',
   isGoneBeforeStart: ({ event }: ContainerArgs) => failureOf(event).reason === 'NotFound',
@@ -126,6 +133,25 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
         src: 'startContainer',
         input: ({ context }) => knownContainer(context),
         onDone: [
+          // The image, the user and the times are those that the runtime reports, as with any other end.
+          {
+            guard: { type: 'isRefused', params: ({ event }) => event.output },
+            target: '#container.ended',
+            actions: [
+              assign(({ event: { output } }) => {
+                const failure = refusalOf(output);
+                const waitingReason = failure && refusedStart(failure);
+                return { ...whatStarted(output), run: terminatedRun(output), failure, waitingReason };
+              }),
+              {
+                type: 'recordEvent',
+                params: ({ event: { output } }) => {
+                  const failure = refusalOf(output);
+                  return failure ? launchFailed(failure) : [];
+                },
+              },
+            ],
+          },
           {
             guard: 'hasSeenEnd',
             target: '#container.ended',

@@ -20,12 +20,14 @@ describe('C7: crash back-off', () => {
   });
 
   test('a run of more than 600 s starts it again, one of 600 s does not', () => {
-    expect(crashLoopBackOff({ previousDelayMs: 80_000, startedAt: 0, finishedAt: 600_000 })).toBe(160_000);
-    expect(crashLoopBackOff({ previousDelayMs: 80_000, startedAt: 0, finishedAt: 600_001 })).toBe(0);
+    expect(crashLoopBackOff({ previousDelayMs: 80_000, startedAt: 1, finishedAt: 600_001 })).toBe(160_000);
+    expect(crashLoopBackOff({ previousDelayMs: 80_000, startedAt: 1, finishedAt: 600_002 })).toBe(0);
   });
 
   test('a run that never started does not end it', () => {
     expect(crashLoopBackOff({ previousDelayMs: 10_000, finishedAt: 5_000_000 })).toBe(20_000);
+    // The runtime reports the zero time for a container that it could not start.
+    expect(crashLoopBackOff({ previousDelayMs: 10_000, startedAt: 0, finishedAt: 5_000_000 })).toBe(20_000);
   });
 
   test('a lower maximum holds from the first delay on', () => {
