@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../actors/clock.ts';
+import { guardConnections } from '../host/connectionGuard.ts';
 import { startLimit } from '../host/limit.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../pod/failure.ts';
 import { unlessAborted } from '../pod/unlessAborted.ts';
@@ -42,8 +43,8 @@ export interface PageServer {
 
 /** Where other inspectors find the actors, in Stately's protocol. */
 const STATELY_PATH = '/stately';
-/** More than all who may look at a time need. */
-const MOST_CONNECTIONS = 64;
+/** More connections than the browsers that show the page need at a time. */
+const MAX_CONNECTIONS = 64;
 /** How long a request may take to come, in milliseconds: it is a line and some headers. */
 const REQUEST_MS = 10_000;
 /** How long an answer may take to be read, in milliseconds. */
@@ -58,7 +59,7 @@ export async function servePage(options: Options): Promise<PageServer> {
   const { address, tls, token, name = address.host } = options;
   const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS };
   const server = tls ? createTlsServer({ ...tls, ...limits }) : createServer(limits);
-  server.maxConnections = MOST_CONNECTIONS;
+  guardConnections(server, { maxConnections: MAX_CONNECTIONS });
   await listen(server, address);
   // One that listens on a port has an address.
   const { port } = server.address() as AddressInfo;

@@ -5,6 +5,7 @@ import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../actors/clock.ts';
+import { affordableConnections, guardConnections } from '../../host/connectionGuard.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { startLimit } from '../../host/limit.ts';
 import type { Upgrade } from '../exchange.ts';
@@ -44,8 +45,8 @@ const LONGEST_MS = 4 * 60 * 60_000;
 const PATIENCE: Patience = { headersMs: 60_000, handshakeMs: 30_000 };
 /** So often it is looked who takes longer. */
 const LOOK_MS = 30_000;
-/** Each costs some 50 KiB. */
-const MOST_CONNECTIONS = 10_000;
+/** Each connection takes about 50 KiB. */
+const MAX_CONNECTIONS = 10_000;
 /** Nobody who asks a kubelet sends requests before it has answered: each would have to be kept. */
 const MOST_AT_A_TIME = 8;
 /** How long answers that are on their way may take once the server closes. */
@@ -74,7 +75,8 @@ export async function serve(
 ): Promise<Bound> {
   const limits = limitsOf(options.patience ?? PATIENCE);
   const server = options.tls ? createTlsServer({ ...limits, ...options.tls }) : createServer(limits);
-  server.maxConnections = MOST_CONNECTIONS;
+  const maxConnections = affordableConnections(MAX_CONNECTIONS);
+  guardConnections(server, { maxConnections, maxPerAddress: Math.ceil(maxConnections / 2) });
   const served = new Served(server, options);
   await listen(server, address);
   // It listens at an address, which has a port.

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../actors/clock.ts';
+import { ResetWatch } from '../../host/connectionGuard.ts';
 import { startLimit } from '../../host/limit.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { stripTokens } from '../access/offered.ts';
@@ -64,13 +65,20 @@ async function dialled(exchange: Exchange, place: URL): Promise<Dialled> {
   }
 }
 
+const runtimeConnections = new ResetWatch();
+
 function asking({ request, response: { socket } }: Exchange, place: URL): ClientRequest {
   const host = place.hostname.replaceAll(/[[\]]/g, '');
   const asked = ask(place, {
     method: request.method,
     agent: false,
     setHost: false,
-    createConnection: () => connect({ host, port: Number(place.port || 80), allowHalfOpen: true, noDelay: true }),
+    createConnection: () => {
+      const connection = connect({ host, port: Number(place.port || 80), allowHalfOpen: true, noDelay: true });
+      // A connection that nobody reads because the client is slow would not notice that the runtime has reset it.
+      connection.once('connect', () => runtimeConnections.add(connection));
+      return connection;
+    },
   });
   for (const [name, values] of headersFor(request, request.socket?.remoteAddress ?? socket?.remoteAddress))
     asked.setHeader(name, values);

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { Authority } from '../../apiserver/serving/authority.ts';
 import { servePage } from '../../inspect/server.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import { openSockets, resetAfterRequest } from '../host/support/resettingClients.ts';
 import { emptySnapshot, fakeInspected, fakeLive, sendBytes, servedPage, until, upgradeOf } from './support/served.ts';
 
 const connections: Socket[] = [];
@@ -94,3 +97,12 @@ test('it is closed at once whatever is still to be made, also for the second tim
   expect(await answer).toBe('');
   await page.close();
 });
+
+test('descriptors of clients that reset a request at once are released within 10 s', async () => {
+  const pair = new Authority().issue({ name: 'page', groups: [] });
+  const { port } = await servedPage({ tls: { cert: Buffer.from(pair.cert), key: Buffer.from(pair.key) } });
+  const before = openSockets();
+  for (let times = 0; times < 4; times += 1)
+    await resetAfterRequest(port, 50, `GET /api/rail HTTP/1.1\r\nHost: 127.0.0.1:${port}`);
+  await eventually('they are released', () => openSockets() <= before, 10_000);
+}, 60_000);

@@ -14,6 +14,7 @@ import { listenPlain } from '../../../serving/listener/listener.ts';
 import { Paths } from '../../../serving/listener/paths.ts';
 import { serve } from '../../../serving/listener/server.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
+import { openSockets, resetAfterRequest } from '../../host/support/resettingClients.ts';
 import { ALL_ON, allFrom, atEnd, echo, listening, route, server } from './support/listening.ts';
 
 jest.setTimeout(60_000);
@@ -207,6 +208,23 @@ test('a client that goes away ends its request; one that does not read holds lit
   expect(given).toBeLessThan(16 * 2 ** 20);
   socket.destroy();
   await eventually('it has ended', () => ends.length > 0 || undefined);
+});
+
+test.each([
+  ['a request', ''],
+  ['an upgrade', '\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1'],
+])('C38: descriptors of unknown clients that reset %s at once are released within 10 s', async (_, more) => {
+  const { port } = await listening({
+    access: () => ({
+      admit: async () => {
+        await pause(20);
+        return { isAdmitted: false, code: 401, text: 'Unauthorized' };
+      },
+    }),
+  });
+  const before = openSockets();
+  await resetAfterRequest(port, 200, `GET /pods HTTP/1.1\r\nHost: node\r\nAuthorization: Bearer random${more}`);
+  await eventually('they are released', () => openSockets() <= before, 10_000);
 });
 
 describe('an upgrade', () => {

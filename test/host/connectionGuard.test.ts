@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { Authority } from '../../apiserver/serving/authority.ts';
+import { affordableConnections, clientOf, guardConnections } from '../../host/connectionGuard.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import { openSockets, resetAfterRequest } from './support/resettingClients.ts';
+
+jest.setTimeout(60_000);
+
+const ends: (() => void)[] = [];
+
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ends.push(() => server.close());
+  // A server that listens on a port has an address.
+  return (server.address() as AddressInfo).port;
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  ends.push(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+test('releases within 10 s the connections of clients that reset them before an asynchronous response', async () => {
+  const before = openSockets();
+  const server = createTlsServer(new Authority().issue({ name: 'node', groups: [] }), async (_, response) => {
+    await pause(20);
+    response.writeHead(401, { 'content-length': 12 }).end('Unauthorized');
+  });
+  guardConnections(server, { maxConnections: 1_000 });
+  const port = await listening(server);
+  await resetAfterRequest(port, 200, 'GET /pods HTTP/1.1\r\nHost: node');
+  await eventually('only the listener is left', () => openSockets() <= before + 1, 10_000);
+});
+
+test('releases a connection that is reset while nothing reads it', async () => {
+  const accepted: Socket[] = [];
+  const server = createServer({ pauseOnConnect: true }, (socket) => void accepted.push(socket.on('error', () => {})));
+  guardConnections(server, { maxConnections: 10 });
+  const client = await connected(await listening(server));
+  await eventually('it is accepted', () => accepted.length === 1);
+  client.resetAndDestroy();
+  await eventually('it is released', () => accepted[0]?.destroyed, 10_000);
+});
+
+test('leaves alone a connection whose client has only stopped sending, or says nothing', async () => {
+  const server = createServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => {}).resume());
+  guardConnections(server, { maxConnections: 10 });
+  const port = await listening(server);
+  const silent = await connected(port);
+  const halfClosed = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+  ends.push(() => halfClosed.destroy());
+  halfClosed.end();
+  await pause(10_000);
+  expect([silent.destroyed, halfClosed.destroyed, halfClosed.readableEnded]).toEqual([false, false, false]);
+});
+
+test('gives one address no more than its share of the connections, and the share again once they are closed', async () => {
+  const server = createServer();
+  guardConnections(server, { maxConnections: 10, maxPerAddress: 2 });
+  server.on('connection', (socket) => void socket.on('error', () => {}).write('hello'));
+  const port = await listening(server);
+  const isServed = async (socket: Socket) => {
+    await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    return socket.bytesRead > 0;
+  };
+  const first = await connected(port);
+  expect([await isServed(first), await isServed(await connected(port))]).toEqual([true, true]);
+  expect(await isServed(await connected(port))).toBe(false);
+  first.destroy();
+  await eventually('there is room again', async () => isServed(await connected(port)));
+});
+
+describe('a client is counted', () => {
+  test.each([
+    ['10.0.0.1', '10.0.0.1'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1:2::1', '2001:db8:1:2'],
+    ['2001:db8::1', '2001:db8:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['::1', '0:0:0:0'],
+  ])('%s as %s', (address, client) => {
+    expect(clientOf(address)).toBe(client);
+  });
+});
+
+test('at most half of the descriptors of the process go to connections', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'limits-')), 'limits');
+  const limitsAre = (soft: string) =>
+    writeFileSync(file, `Max open files            ${soft}                 4096       files\n`);
+  limitsAre('1024');
+  expect(affordableConnections(10_000, file)).toBe(512);
+  limitsAre('1048576');
+  expect(affordableConnections(10_000, file)).toBe(10_000);
+  limitsAre('unlimited');
+  expect(affordableConnections(10_000, file)).toBe(10_000);
+  expect(affordableConnections(10_000, `${file}.missing`)).toBe(10_000);
+});

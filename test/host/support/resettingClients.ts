@@ -1,0 +1,41 @@
+/** Clients over TLS that reset their connection as soon as they have sent a request, and a count of what that leaves open. */
+import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { connect as connectPlain } from 'node:net';
+import { connect } from 'node:tls';
+
+const AT_A_TIME = 50;
+
+/**
+ * Sends one request by each of `count` connections to loopback. The reset reaches the server before the request does, as the
+ * server runs in the same process and has not read it yet.
+ */
+export async function resetAfterRequest(port: number, count: number, head: string): Promise<void> {
+  for (let sent = 0; sent < count; sent += AT_A_TIME) {
+    const batch = Math.min(AT_A_TIME, count - sent);
+    await Promise.all(Array.from({ length: batch }, () => sendAndReset(port, head)));
+  }
+}
+
+async function sendAndReset(port: number, head: string): Promise<void> {
+  const connection = connectPlain(port, '127.0.0.1').on('error', () => {});
+  const secure = connect({ socket: connection, rejectUnauthorized: false }).on('error', () => {});
+  secure.once('secureConnect', () => {
+    secure.write(`${head}\r\n\r\n`);
+    connection.resetAndDestroy();
+  });
+  await once(connection, 'close');
+  secure.destroy();
+}
+
+/** The number of sockets that this process has open, also those that the kernel no longer lists as connections. */
+export const openSockets = (): number => readdirSync('/proc/self/fd').filter(isSocket).length;
+
+function isSocket(name: string): boolean {
+  try {
+    return readlinkSync(`/proc/self/fd/${name}`).startsWith('socket:');
+  } catch {
+    // The directory itself was open while it was listed.
+    return false;
+  }
+}
