@@ -58,6 +58,11 @@ export interface Boundary extends Provider {
   readonly redact: Redaction['redact'];
   /** Lets a fact in that no feed brings. */
   tell(to: FactTaker, fact: NodeFact): void;
+  /**
+   * Calls `act` after a delay, as an entry under a path of ids, so that a replay calls it at the same point. Returns a
+   * function that cancels the call.
+   */
+  delay(path: string, ms: number, act: () => void): () => void;
 }
 
 /** The root of the actors. */
@@ -95,11 +100,12 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
     underWay -= 1;
   };
   let enteredAt = latest;
-  const enter: Enter = (self, kind, source, value) => {
+  const enter: Enter = (who, kind, source, value) => {
     // What takes effect together has one moment: what is computed of it once live, a replay computes of each.
     if (underWay === 0) enteredAt = clock.now();
     const at = enteredAt;
-    write?.({ at, actor: pathOf(self).join('/'), kind, source, value: redact(value) });
+    const actor = () => (typeof who === 'string' ? who : pathOf(who).join('/'));
+    write?.({ at, actor: actor(), kind, source, value: redact(value) });
     underWay += 1;
     queueMicrotask(() => {
       // What came before it has taken effect, and its own effect comes next.
@@ -118,10 +124,25 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
       enter(to, 'fact', 'outside', fact);
       queueMicrotask(() => to.send(fact));
     },
+    delay: (path, ms, act) => {
+      let isCancelled = false;
+      const id = clock.setTimeout(() => {
+        if (isCancelled) return;
+        enter(path, 'elapsed', 'timer', { type: 'timer.elapsed' });
+        queueMicrotask(() => {
+          if (!isCancelled) act();
+        });
+      }, ms);
+      return () => {
+        isCancelled = true;
+        clock.clearTimeout(id);
+      };
+    },
   };
 }
 
-type Enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) => void;
+/** `who` is the actor that the value enters, or the path of one that is no actor of xstate. */
+type Enter = (who: AnyActorRef | string, kind: Entry['kind'], source: string, value: unknown) => void;
 
 /** How often to look what the clock is set to: as often as a kubelet does. */
 const LOOK_MS = 1_000;

@@ -47,6 +47,8 @@ export interface Keyframe {
   readonly statuses: Readonly<Record<string, PodStatus>>;
   /** What had yet to be told until it is on disk, of each pod in its order; of one that is gone without a status. */
   readonly untold?: readonly { readonly uid: string; readonly status?: PodStatus }[];
+  /** UIDs of the pods that have changed and whose status has yet to be computed. Absent if there are none. */
+  readonly due?: readonly string[];
 }
 
 /** A node agent: pods in, statuses out. */
@@ -151,6 +153,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
 
 function keyframeOf({ root, board, since }: NodeActors, { now, isSettled, redact }: Boundary): Keyframe {
   if (!isSettled()) throw new Error('keyframe: what was recorded last has not taken effect yet; ask in the next task');
+  const due = board.due();
   const untold = board.untold().map(({ uid, removed, pod: { status } }) => (removed ? { uid } : { uid, status }));
   const frame = {
     at: now(),
@@ -158,6 +161,7 @@ function keyframeOf({ root, board, since }: NodeActors, { now, isSettled, redact
     since: since.below(root),
     statuses: Object.fromEntries(board.statuses()),
     ...(untold.length > 0 ? { untold } : {}),
+    ...(due.length > 0 ? { due } : {}),
   };
   // It shares nothing with the actors that go on.
   return JSON.parse(JSON.stringify(redact(frame)));
@@ -180,6 +184,8 @@ function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers):
     runtimeName: () => root.getSnapshot().context.health.name,
     keep: keep && guarded('statuses', keep, onError),
     known: from?.statuses,
+    due: from?.due,
+    delay: boundary.delay,
     onError,
   });
   const inspect = inspection({ board, since }, boundary, onlookers);

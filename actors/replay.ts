@@ -137,6 +137,13 @@ function recordedBoundary({ wait }: Awaited, { now }: Clock): Boundary {
     feed: () => fed(wait),
     timer: fed(wait),
     tell: (to: FactTaker, fact) => to.send(fact),
+    delay: (path, _ms, act) => {
+      const forget = wait(path, () => {
+        forget();
+        act();
+      });
+      return forget;
+    },
   };
 }
 

@@ -3,12 +3,14 @@ import type { AnyActorRef } from 'xstate';
 import { showsFailure } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machines/shared/views.ts';
+import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import type { ActorNode } from '../../pod/show/actorNode.ts';
 import type { SeenPod } from '../../pod/show/seenPod.ts';
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
 import type { PodView } from '../../pod/status/view.ts';
+import type { Boundary } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { done } from '../guarded.ts';
 import { isTold, podOf } from './actorsOfPods.ts';
@@ -53,6 +55,8 @@ export interface StatusBoard {
   untold(): readonly StatusChange[];
   /** The last status of each pod, by uid, whether it has been told or not: what the next one is computed from. */
   statuses(): ReadonlyMap<string, PodStatus>;
+  /** UIDs of the pods that have changed and whose status has yet to be computed. */
+  due(): readonly string[];
   /** The trees of the pods' actors, by uid. */
   trees(): ReadonlyMap<string, ActorNode>;
   /** That of one pod. */
@@ -77,6 +81,10 @@ export interface StatusBoardOptions {
   readonly onError: (source: string, error: unknown) => void;
   /** The statuses that pods had before the board was made, by uid: what has not changed since keeps its times. */
   readonly known?: Readonly<Record<string, PodStatus>> | undefined;
+  /** UIDs of the pods that had changed before the board was created and whose status was yet to be computed. */
+  readonly due?: readonly string[] | undefined;
+  /** Calls a function after a delay in milliseconds, at the same point in a replay. */
+  readonly delay: Boundary['delay'];
 }
 
 export const createStatusBoard = (options: StatusBoardOptions): StatusBoard => new Board(options);
@@ -101,6 +109,12 @@ class Board implements StatusBoard {
   readonly #held = heldChanges((change: StatusChange) => this.#publish(change));
   /** Those that every status has been told with. */
   #hostIps: readonly string[] | undefined;
+  /** The large pods that have changed, by UID. */
+  readonly #due = new Map<string, DuePod>();
+  /** The time of the last status of each large pod, by UID, in milliseconds since the epoch. */
+  readonly #computedAt = new Map<string, number>();
+  /** UIDs of the pods whose first status here is the one from before, because the next one was due already. */
+  readonly #owed: Set<string>;
   #isScheduled = false;
   #isClosed = false;
   /** What was held back when the board was closed. */
@@ -109,6 +123,7 @@ class Board implements StatusBoard {
   constructor(options: StatusBoardOptions) {
     this.#options = options;
     this.#known = new Map(Object.entries(options.known ?? {}));
+    this.#owed = new Set(options.due);
     this.#trees = podTrees(options.since);
   }
 
@@ -118,17 +133,14 @@ class Board implements StatusBoard {
     // What is left of actors that were stopped says nothing of their pods.
     if (pod === undefined) return;
     this.#trees.note(pod);
-    if (!isTold(this.#results, ref)) return;
-    this.#dirty.add(pod);
-    this.#schedule();
+    if (isTold(this.#results, ref)) this.#change(pod);
   }
 
   followAddresses(): void {
     const now = this.#options.hostIps();
     if (this.#isClosed || now === this.#hostIps) return;
     this.#hostIps = now;
-    for (const { shown } of this.#posted.values()) if (isActor(shown)) this.#dirty.add(shown);
-    this.#schedule();
+    for (const { shown } of this.#posted.values()) if (isActor(shown)) this.#change(shown);
   }
 
   expect(awaited: readonly ShownPod[], isWanted: (uid: string) => boolean): void {
@@ -156,6 +168,8 @@ class Board implements StatusBoard {
     const known = [...this.#posted].map(([uid, { pod }]) => [uid, pod.status] as const);
     return new Map(known.flatMap(([uid, status]) => (status ? [[uid, status]] : [])));
   }
+
+  due = (): readonly string[] => [...this.#due.keys()];
 
   trees(): ReadonlyMap<string, ActorNode> {
     const seen = this.#seen();
@@ -185,6 +199,39 @@ class Board implements StatusBoard {
     this.#listeners.clear();
     this.#dirty.clear();
     this.#failed.clear();
+    for (const uid of this.due()) this.#cancelDue(uid);
+  }
+
+  /**
+   * The status of a pod is computed once the present turn of the actors is over. A large pod waits longer, because every
+   * status is a look at all its containers: while they start, that would be as many looks as there are containers.
+   */
+  #change(pod: PodRef): void {
+    const { uid } = pod.getSnapshot().context.allocated.metadata;
+    const delayMs = statusDelayMs(pod);
+    if (delayMs === 0 || this.#posted.get(uid)?.shown !== pod) {
+      this.#dirty.add(pod);
+      this.#schedule();
+    } else if (this.#due.get(uid)?.pod !== pod) {
+      this.#postpone(uid, pod, delayMs);
+    }
+  }
+
+  #postpone(uid: string, pod: PodRef, delayMs: number): void {
+    const { clock, delay } = this.#options;
+    this.#cancelDue(uid);
+    const waitMs = Math.max(0, Math.min(delayMs, (this.#computedAt.get(uid) ?? 0) + delayMs - clock.now()));
+    const cancel = delay(`pod/${uid}/status`, waitMs, () => {
+      this.#due.delete(uid);
+      this.#dirty.add(pod);
+      this.#flush();
+    });
+    this.#due.set(uid, { pod, cancel });
+  }
+
+  #cancelDue(uid: string): void {
+    this.#due.get(uid)?.cancel();
+    this.#due.delete(uid);
   }
 
   #schedule(): void {
@@ -232,7 +279,11 @@ class Board implements StatusBoard {
     const removed = view.tags.includes('terminated');
     if (removed && known?.shown !== shown) return;
     const previous = known?.pod.status ?? this.#known.get(uid);
-    const status = podStatus(view, this.#statusContext(previous));
+    this.#cancelDue(uid);
+    const isOwed = this.#owed.delete(uid) && previous !== undefined && isActor(shown);
+    const status = isOwed ? previous : podStatus(view, this.#statusContext(previous));
+    if (removed) this.#computedAt.delete(uid);
+    else if (isActor(shown) && statusDelayMs(shown) > 0) this.#computedAt.set(uid, this.#options.clock.now());
     const same = known !== undefined && samePodStatus(previous, status) && isSamePod(known.view, view);
     const pod = same ? known.pod : withStatus(view, status);
     const posted = { shown, pod, view };
@@ -240,6 +291,7 @@ class Board implements StatusBoard {
     else this.#posted.set(uid, posted);
     if (removed || isActor(shown)) this.#awaited.delete(uid);
     else this.#awaited.add(uid);
+    if (isOwed && !removed) this.#postpone(uid, shown, statusDelayMs(shown));
     this.#tell(posted, removed);
   }
 
@@ -292,3 +344,26 @@ class Board implements StatusBoard {
 }
 
 const UNTOLD = 'its status to be saved';
+
+/** A large pod that has changed. `cancel` withdraws the computation of its status. */
+interface DuePod {
+  readonly pod: PodRef;
+  readonly cancel: () => void;
+}
+
+/** A pod with more containers and volumes than this counts as large. */
+const LARGE = 20;
+/** Longest interval between two statuses of a large pod, in milliseconds. A kubelet looks at containers once a second. */
+const MAX_INTERVAL_MS = 1_000;
+
+/**
+ * The interval between two statuses of a pod, in milliseconds: 0 for a small pod, and 1 ms for each part of a large one.
+ * Nothing waits that others act on when a pod ends.
+ */
+function statusDelayMs(pod: PodRef): number {
+  const snapshot = pod.getSnapshot();
+  if (snapshot.hasTag('ended') || snapshot.status !== 'active') return 0;
+  const { spec } = snapshot.context.allocated;
+  const parts = containersOf(spec).length + (spec.volumes ?? []).length;
+  return parts > LARGE ? Math.min(parts, MAX_INTERVAL_MS) : 0;
+}

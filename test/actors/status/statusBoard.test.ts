@@ -61,6 +61,7 @@ test('of a pod with many containers only the one that has changed is looked at a
 const boardOf = (more: Partial<StatusBoardOptions> = {}) =>
   createStatusBoard({
     ...{ clock: { now: () => 0 }, since: () => 0, hostIps: () => [], runtimeName: () => 'simulated' },
+    delay: () => () => {},
     onError: (_source, error) => {
       throw error;
     },
