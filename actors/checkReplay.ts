@@ -29,7 +29,14 @@ const input = z.looseObject({
 
 const options = z.looseObject({
   from: z.optional(
-    z.looseObject({ at: z.number(), actors: object, since: object, statuses: object, untold: z.optional(objects), due: z.optional(texts) }),
+    z.looseObject({
+      at: z.number(),
+      actors: object,
+      since: object,
+      statuses: object,
+      untold: z.optional(objects),
+      due: z.optional(texts),
+    }),
   ),
   at: z.optional(z.number()),
   ...{ inspect: maybe, events: maybe, moves: maybe, nextTurn: maybe },

@@ -6,6 +6,7 @@ import { served } from '../shared/actorRefs.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
+import { withLifecycles } from './census.ts';
 import { initialPodContext, mountedVolumes, type PodContext, withContainer } from './context.ts';
 import { facts } from './facts.ts';
 import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
@@ -65,7 +66,7 @@ const chartSetup = podSetup
       recordContainer: assign(({ context, event }) => {
         if (event.type !== 'container.changed' || !Object.hasOwn(context.containers, event.name)) return {};
         return {
-          containers: { ...context.containers, [event.name]: event.lifecycle },
+          containers: withLifecycles(context, new Map([[event.name, event.lifecycle]])),
           ...(event.id === undefined ? {} : { containerIds: { ...context.containerIds, [event.name]: event.id } }),
           endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
         };

@@ -7,6 +7,7 @@ import type { Failure } from '../../pod/failure.ts';
 import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
+import { remembered } from '../../pod/remembered.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { withResources } from '../../pod/resources/resize.ts';
@@ -129,6 +130,15 @@ export const areVolumesSettled = ({ volumes }: PodContext): boolean =>
 export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes =>
   Object.fromEntries(Object.entries(volumes).flatMap(([name, { mounted }]) => (mounted ? [[name, mounted]] : [])));
 
+const runsByName = remembered(
+  (observed: ObservedPod): ReadonlyMap<string, readonly ObservedContainer[]> =>
+    Map.groupBy(observed.containers, ({ name }) => name),
+);
+
+/** The runs of a container that the runtime shows, in the order in which it shows them. */
+export const runsOf = (observed: ObservedPod, name: string): readonly ObservedContainer[] =>
+  runsByName(observed).get(name) ?? [];
+
 /** Whether it may have a process. */
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
 
@@ -137,8 +147,8 @@ export const mayRun = ({ state }: ObservedContainer): boolean => state === 'runn
  * shown up to the run that its end was told with: not one that was made meanwhile and never ran, and nothing where the
  * runtime has lost that run, since those before say nothing of the end.
  */
-export function knownRuns({ observed, restored }: PodContext, name: string): ObservedContainer[] {
-  const shown = observed.containers.filter((each) => each.name === name);
+export function knownRuns({ observed, restored }: PodContext, name: string): readonly ObservedContainer[] {
+  const shown = runsOf(observed, name);
   const told = [...(restored?.initContainerStatuses ?? []), ...(restored?.containerStatuses ?? [])];
   const restarts = told.find((each) => each.name === name)?.restartCount;
   if (restarts === undefined || shown.some(mayRun)) return shown;

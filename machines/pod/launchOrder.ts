@@ -2,45 +2,68 @@
  * One container of a pod is launched at a time, postStart hook included (C9): in rounds, as the syncs of a kubelet. Who
  * is on its way when a round begins belongs to it; who comes later, as by a restart, belongs to the next one.
  */
-import { containersOf } from '../../pod/api/containers.ts';
+import { containerNamed } from '../../pod/api/containers.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import type { ContainerRole } from '../../pod/status/view.ts';
+import { censusOf, inOrderOf, namesOf } from './census.ts';
 import type { PodContext } from './context.ts';
 
-const namesOf = ({ allocated }: PodContext, roles: readonly ContainerRole[]): string[] =>
-  containersOf(allocated.spec).flatMap(({ container, role }) => (roles.includes(role) ? [container.name] : []));
+/** The lifecycles of a container that looks for its image or could be launched. */
+const ON_ITS_WAY = ['coming', 'readyToCreate'] as const;
 
-/** Ephemeral containers have no place among them: who wants to look into a pod does not wait for its hooks. */
-const inOrder = (context: PodContext): string[] => namesOf(context, ['init', 'sidecar', 'regular']);
+/** Whether a pod gives a container its turn in its rounds. Ephemeral containers do not wait for the hooks of the others. */
+const hasTurn = ({ initialized, turnsGiven }: PodContext, name: string): boolean =>
+  initialized || turnsGiven.includes(name);
 
-/** Its turn has come, and nothing that failed keeps it: it looks for its image, or could be launched. */
-const isOnItsWay = ({ containers, initialized, turnsGiven }: PodContext, name: string): boolean =>
-  ['coming', 'readyToCreate'].includes(lookUp(containers, name) ?? '') && (initialized || turnsGiven.includes(name));
+const isEphemeral = ({ allocated }: PodContext, name: string): boolean =>
+  namesOf(allocated.spec, 'ephemeral').includes(name);
+
+/** Whether the turn of a container has come and no failure delays it. */
+const isOnItsWay = (context: PodContext, name: string): boolean => {
+  const lifecycle = lookUp(context.containers, name);
+  return ON_ITS_WAY.some((each) => each === lifecycle) && hasTurn(context, name);
+};
 
 const launching = (context: PodContext): string | undefined =>
-  inOrder(context).find((name) => lookUp(context.containers, name) === 'launching');
+  inOrderOf(context.allocated.spec, censusOf(context).of('launching')).find((name) => !isEphemeral(context, name));
 
-/** Who is still to be launched in the present round; a failure puts its container off to a later one. */
-const restOfRound = (context: PodContext): string[] => context.round.filter((name) => isOnItsWay(context, name));
+/** The first container that is still to be launched in the present round. A failure defers its container to a later round. */
+const nextOfRound = (context: PodContext): string | undefined =>
+  context.round.find((name) => isOnItsWay(context, name));
 
-/** Who would be launched in a round that begins now. */
-export const newRound = (context: PodContext): string[] => inOrder(context).filter((name) => isOnItsWay(context, name));
-
-/** All of the present round have been launched or have failed, and others wait. */
-export const isRoundOver = (context: PodContext): boolean =>
-  restOfRound(context).length === 0 && launching(context) === undefined && newRound(context).length > 0;
-
-/** The container that is to be launched now: the first of its round, once its image is there. */
-export function nextLaunch(context: PodContext): string | undefined {
-  const ephemeral = namesOf(context, ['ephemeral']).find(
-    (name) => lookUp(context.containers, name) === 'readyToCreate',
-  );
-  if (ephemeral !== undefined) return ephemeral;
-  const [first] = restOfRound(context);
-  const isDue =
-    first !== undefined && lookUp(context.containers, first) === 'readyToCreate' && launching(context) === undefined;
-  return isDue ? first : undefined;
+/** Whether any container would be launched in a round that starts now. */
+function hasNewRound(context: PodContext): boolean {
+  const census = censusOf(context);
+  for (const lifecycle of ON_ITS_WAY) {
+    for (const name of census.of(lifecycle))
+      if (hasTurn(context, name) && isLaunchedInOrder(context, name)) return true;
+  }
+  return false;
 }
 
-/** Whom the others that could be launched wait for, if it is one of them that keeps them. */
-export const blockedBy = (context: PodContext): string | undefined => launching(context) ?? restOfRound(context)[0];
+/** Whether a container of the spec is launched in the order of the spec. */
+const isLaunchedInOrder = (context: PodContext, name: string): boolean =>
+  containerNamed(context.allocated.spec, name) !== undefined && !isEphemeral(context, name);
+
+/** The containers that would be launched in a round that starts now, in the order of the spec. */
+export function newRound(context: PodContext): string[] {
+  const census = censusOf(context);
+  const names = ON_ITS_WAY.flatMap((lifecycle) => [...census.of(lifecycle)]);
+  const due = names.filter((name) => hasTurn(context, name) && !isEphemeral(context, name));
+  return inOrderOf(context.allocated.spec, due);
+}
+
+/** Whether all containers of the present round have been launched or have failed, and others wait. */
+export const isRoundOver = (context: PodContext): boolean =>
+  nextOfRound(context) === undefined && launching(context) === undefined && hasNewRound(context);
+
+/** The container that is to be launched now: the first of its round, once its image is present. */
+export function nextLaunch(context: PodContext): string | undefined {
+  const isReady = (name: string) => lookUp(context.containers, name) === 'readyToCreate';
+  const ephemeral = namesOf(context.allocated.spec, 'ephemeral').find(isReady);
+  if (ephemeral !== undefined) return ephemeral;
+  const first = nextOfRound(context);
+  return first !== undefined && isReady(first) && launching(context) === undefined ? first : undefined;
+}
+
+/** The container that the others that could be launched wait for, if one of them delays the others. */
+export const blockedBy = (context: PodContext): string | undefined => launching(context) ?? nextOfRound(context);

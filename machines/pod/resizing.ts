@@ -1,6 +1,7 @@
 /** What of a pod's resize is still to be done: its containers, then its own cgroup. The chart is in chart.ts. */
 
 import type { Refusal } from '../../pod/admission/refusal.ts';
+import { containerNamed } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { type Allocation, allocationOf } from '../../pod/resources/allocation.ts';
@@ -28,16 +29,18 @@ export function wish(
 }
 
 /**
- * The size that a container had when the agent ended, as it was kept: the resources of the pod may be others by now, when
- * its manifest was edited meanwhile. Undefined where nothing was kept.
+ * Looks up the size that each container had when the agent ended, as it was persisted. The resources of the pod may be
+ * different by now, if its manifest was edited meanwhile. Undefined for a container of which nothing was persisted.
  */
-export function persistedSize({ allocation, allocated }: PodContext, name: string): ContainerSize | undefined {
+export function persistedSizes({ allocation, allocated }: PodContext): (name: string) => ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};
-  const kept = lookUp(sizes, name);
-  if (kept !== undefined || resources === undefined) return kept;
-  const { spec } = withResources(allocated, resources);
-  const container = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
-  return container && containerSize(spec, container);
+  const spec = resources && withResources(allocated, resources).spec;
+  return (name) => {
+    const persisted = lookUp(sizes, name);
+    if (persisted !== undefined || spec === undefined) return persisted;
+    const placed = containerNamed(spec, name);
+    return placed === undefined || placed.role === 'ephemeral' ? undefined : containerSize(spec, placed.container);
+  };
 }
 
 /** What was admitted for it last, and how far its containers are with it: from there an actor in its place goes on. */
@@ -63,7 +66,8 @@ export const awaitsRoom = ({ asked, allocated, unadmitted }: PodContext): boolea
 
 /** The pod's own cgroup is not yet that of the resources that were admitted. */
 export const isUnfitted = ({ fitted, allocated }: PodContext): boolean =>
-  fitted !== allocated && (fitted === undefined || !sameResources(resourcesOf(fitted), resourcesOf(allocated)));
+  fitted?.spec !== allocated.spec &&
+  (fitted === undefined || !sameResources(resourcesOf(fitted), resourcesOf(allocated)));
 
 /** Its containers have their sizes: its cgroup may shrink to what they are together. */
 export const mustFit = (context: PodContext): boolean => isUnfitted(context) && !hasMissized(context);

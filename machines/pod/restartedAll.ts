@@ -7,12 +7,12 @@
 import { containersOf } from '../../pod/api/containers.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { restartsAll } from '../../pod/lifecycle/restart.ts';
-import { mayRun, type PodContext } from './context.ts';
+import { mayRun, type PodContext, runsOf } from './context.ts';
 
 /** The last run of each container that restarts with its pod, of those that the runtime has. */
 function lastRuns({ allocated, observed }: PodContext) {
   return containersOf(allocated.spec).flatMap(({ container, role }) => {
-    const shown = observed.containers.find(({ name }) => name === container.name);
+    const [shown] = runsOf(observed, container.name);
     return shown === undefined || role === 'ephemeral' ? [] : [{ container, shown }];
   });
 }

@@ -7,7 +7,7 @@ import { couldRestartAll, shouldRestart } from '../../pod/lifecycle/restart.ts';
 import { sandboxDecision } from '../../pod/lifecycle/sandboxDecision.ts';
 import { retryAfter } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
-import type { PodContext } from './context.ts';
+import { type PodContext, runsOf } from './context.ts';
 import { exitThatRestartsAll } from './restartedAll.ts';
 import { staysAfterwards } from './termination.ts';
 
@@ -64,7 +64,7 @@ export const isSandboxLast = ({ allocated, observed, containerIds }: PodContext)
  */
 function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
   return pod.spec.containers.some((container) => {
-    const newest = observed.containers.find(({ name }) => name === container.name);
+    const [newest] = runsOf(observed, container.name);
     return newest === undefined || shouldRestart({ pod, container, role: 'regular', run: newest, podEnding: false });
   });
 }

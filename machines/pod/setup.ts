@@ -11,18 +11,20 @@ import {
 } from '../../pod/events/recordedEvent.ts';
 import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { requestsOf } from '../../pod/resources/requests.ts';
 import { resizeMessage, resizeRefusal, resourcesOf, sameResources } from '../../pod/resources/resize.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import { containerMachine } from '../container/chart.ts';
 import { pathOf, served } from '../shared/actorRefs.ts';
-import type { AdmissionEvent, ContainerEvent, PodEvent } from '../shared/events.ts';
+import type { AdmissionEvent, ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { ActorPath } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
+import { withLifecycles } from './census.ts';
 import {
   knownRuns,
   mayRun,
@@ -32,7 +34,7 @@ import {
   rememberedRestarts,
   vanished,
 } from './context.ts';
-import { persistedSize, wish } from './resizing.ts';
+import { persistedSizes, wish } from './resizing.ts';
 import { beforeRestartOfAll } from './restartedAll.ts';
 import { allSandboxes, decideSandbox, isStillSound, knownAgain, nextSandbox } from './sandbox.ts';
 import { hasBegun, isComplete, resetInits } from './startOrder.ts';
@@ -203,22 +205,28 @@ export const podSetup = setup({
         volumes: mountedVolumes(context),
       };
       const anew = beforeRestartOfAll(context);
-      for (const { container, role } of containersOf(pod.spec)) {
+      const missing = containersOf(pod.spec).filter(
+        ({ container }) => !Object.hasOwn(context.containers, container.name),
+      );
+      const sizeOf = persistedSizes(context);
+      const lifecycles = new Map<string, ContainerLifecycle>();
+      const sizes: [string, ContainerSize][] = [];
+      for (const { container, role } of missing) {
         const { name } = container;
-        if (Object.hasOwn(context.containers, name)) continue;
         const seen = knownRuns(context, name);
-        const size = seen.length > 0 ? persistedSize(context, name) : undefined;
-        const lifecycle = seen[0] && mayRun(seen[0]) ? ('live' as const) : ('pending' as const);
-        enqueue.assign(({ context: now }) => ({
-          containers: { ...now.containers, [name]: lifecycle },
-          ...(size ? { sizes: { ...now.sizes, [name]: size } } : {}),
-        }));
+        const size = seen.length > 0 ? sizeOf(name) : undefined;
+        lifecycles.set(name, seen[0] && mayRun(seen[0]) ? 'live' : 'pending');
+        if (size) sizes.push([name, size]);
         const probed = context.probed?.find(({ id }) => id === seen[0]?.id);
         const restarts = context.restarts && lookUp(context.restarts, name);
         const input = { ...common, name, role, observed: seen, probed, size, restarts };
         enqueue.spawnChild('container', { id: containerId(name), input });
         if (anew.includes(name)) enqueue.sendTo(containerId(name), { type: 'container.reset' });
       }
+      enqueue.assign(({ context: now }) => ({
+        containers: withLifecycles(now, lifecycles),
+        sizes: { ...now.sizes, ...Object.fromEntries(sizes) },
+      }));
       if (context.restarts) enqueue.assign({ restarts: undefined });
     }),
     announceSandbox: enqueueActions(({ context, enqueue }) => {

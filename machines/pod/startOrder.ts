@@ -1,36 +1,35 @@
 /** In which order the containers of a pod start: init containers and sidecars in turn, then the regular ones (C3, C4). */
-import { containersOf } from '../../pod/api/containers.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import { containerNamed, containersOf } from '../../pod/api/containers.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { ContainerRole } from '../../pod/status/view.ts';
-import type { PodContext } from './context.ts';
+import { censusOf, initNamesOf, namesOf, withLifecycles } from './census.ts';
+import { type PodContext, runsOf } from './context.ts';
 
-const namesOf = (pod: Pod, roles: readonly ContainerRole[]): string[] =>
-  [...containersOf(pod.spec)].flatMap(({ container, role }) => (roles.includes(role) ? [container.name] : []));
-
-export const initNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['init', 'sidecar']);
-const regularNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['regular']);
+export const initNames = ({ allocated }: PodContext): readonly string[] => initNamesOf(allocated.spec);
+const regularNames = ({ allocated }: PodContext): readonly string[] => namesOf(allocated.spec, 'regular');
+const ephemeralNames = ({ allocated }: PodContext): readonly string[] => namesOf(allocated.spec, 'ephemeral');
 const roleOf = ({ allocated }: PodContext, name: string): ContainerRole | undefined =>
-  [...containersOf(allocated.spec)].find(({ container }) => container.name === name)?.role;
+  containerNamed(allocated.spec, name)?.role;
+
+/** The names of all containers but those of a few roles, in the order of the spec. */
+const namesBut = ({ allocated }: PodContext, ...roles: readonly ContainerRole[]): string[] =>
+  containersOf(allocated.spec).flatMap(({ container, role }) => (roles.includes(role) ? [] : [container.name]));
 
 /** Who starts as soon as there is a sandbox: the first init container, or all when there is none. */
-export const firstTurn = (context: PodContext): string[] => {
+export const firstTurn = (context: PodContext): readonly string[] => {
   const inits = initNames(context);
   return inits.length > 0 ? inits.slice(0, 1) : regularNames(context);
 };
 
 /** The sidecars and regular containers, once they have an actor. */
 export const afterInits = (context: PodContext): string[] =>
-  namesOf(context.allocated, ['sidecar', 'regular']).filter((name) => Object.hasOwn(context.containers, name));
+  namesBut(context, 'init', 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
 
-/** The containers' life cycles when these are told that their turn has come: what they do of it they say later. */
-export const onTheirWay = ({ containers }: PodContext, names: readonly string[]): PodContext['containers'] =>
-  Object.fromEntries(
-    Object.entries(containers).map(([name, lifecycle]) => {
-      const sets = lifecycle === 'pending' && names.includes(name);
-      return [name, sets ? ('coming' as const) : lifecycle];
-    }),
-  );
+/** The lifecycles of a pod's containers when some of them get their turn. They report later what they make of it. */
+export function onTheirWay(context: PodContext, names: readonly string[]): PodContext['containers'] {
+  const pending = names.filter((name) => lookUp(context.containers, name) === 'pending');
+  return withLifecycles(context, new Map(pending.map((name) => [name, 'coming' as const])));
+}
 
 /**
  * Whether the init container whose turn came last has done its part: a sidecar by running, another by succeeding (C3).
@@ -49,18 +48,12 @@ export const isLastTurn = (context: PodContext): boolean =>
 
 /** The containers' life cycles in a new sandbox: init containers that were done have to run again (C3). */
 export function resetInits(context: PodContext): PodContext['containers'] {
-  const inits = initNames(context);
-  return Object.fromEntries(
-    Object.entries(context.containers).map(([name, lifecycle]) => {
-      const again = lifecycle === 'succeeded' && inits.includes(name);
-      return [name, again ? ('pending' as const) : lifecycle];
-    }),
-  );
+  const again = initNames(context).filter((name) => lookUp(context.containers, name) === 'succeeded');
+  return withLifecycles(context, new Map(again.map((name) => [name, 'pending' as const])));
 }
 
 /** An init container has failed for good (C1). */
-const hasInitFailed = (context: PodContext): boolean =>
-  initNames(context).some((name) => lookUp(context.containers, name) === 'failed');
+const hasInitFailed = (context: PodContext): boolean => censusOf(context).failedInits > 0;
 
 /**
  * A regular container was already made in this sandbox: its init containers had done their part (C3). Not one that was
@@ -68,14 +61,14 @@ const hasInitFailed = (context: PodContext): boolean =>
  */
 export function wasInitialized(context: PodContext): boolean {
   const lastMade = (role: ContainerRole) =>
-    Math.max(-1, ...namesOf(context.allocated, [role]).map((name) => madeAt(context, name)));
+    namesOf(context.allocated.spec, role).reduce((latest, name) => Math.max(latest, madeAt(context, name)), -1);
   const regular = lastMade('regular');
   return regular >= 0 && regular >= lastMade('init');
 }
 
 /** Whether any regular container was ever made, as far as the runtime shows: then its init containers had done their part. */
 export const hasBegun = (context: PodContext): boolean =>
-  context.observed.containers.some(({ name }) => regularNames(context).includes(name));
+  regularNames(context).some((name) => runsOf(context.observed, name).length > 0);
 
 /**
  * The init containers that have had their turn in the present sandbox, by what an agent finds of them there: all up to the
@@ -96,8 +89,8 @@ export function earlierTurns(context: PodContext): string[] {
 const madeAt = ({ observed, sandbox }: PodContext, name: string): number =>
   Math.max(
     -1,
-    ...observed.containers
-      .filter((shown) => shown.name === name && shown.sandboxId === sandbox?.id)
+    ...runsOf(observed, name)
+      .filter((shown) => shown.sandboxId === sandbox?.id)
       .map(({ createdAt }) => createdAt),
   );
 
@@ -109,7 +102,7 @@ export function nextInit(context: PodContext): string | undefined {
 
 /** The ephemeral containers that are to start in the present sandbox, once they have an actor. */
 export const newEphemeral = (context: PodContext): string[] =>
-  namesOf(context.allocated, ['ephemeral']).filter(
+  ephemeralNames(context).filter(
     (name) => Object.hasOwn(context.containers, name) && !context.turnsGiven.includes(name),
   );
 
@@ -119,7 +112,7 @@ export const ephemeralTurnsGiven = (context: PodContext): string[] =>
 
 /** The containers that restart with their pod: all but the ephemeral ones. */
 export const lastingNames = (context: PodContext): string[] =>
-  namesOf(context.allocated, ['init', 'sidecar', 'regular']).filter((name) => Object.hasOwn(context.containers, name));
+  namesBut(context, 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
 
 /** What ran of them has ended, and they wait for their turn again. */
 export const isAllReset = (context: PodContext): boolean =>
@@ -128,8 +121,7 @@ export const isAllReset = (context: PodContext): boolean =>
   );
 
 /** All regular containers have ended and none will run again (C9); one that an update stopped may be wanted again. */
-const hasNothingLeft = (context: PodContext): boolean =>
-  regularNames(context).every((name) => ['succeeded', 'failed'].includes(lookUp(context.containers, name) ?? ''));
+const hasNothingLeft = (context: PodContext): boolean => censusOf(context).unfinishedRegulars === 0;
 
 /** All regular containers are done, or an init container has failed for good: the pod ends by itself (C9). */
 export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || hasNothingLeft(context);

@@ -1,6 +1,5 @@
 /** A pod with a sandbox: its containers start in their order and run. A part of the chart in chart.ts. */
-import { containersOf } from '../../../pod/api/containers.ts';
-import { lookUp } from '../../../pod/lookUp.ts';
+import { censusOf, withLifecycles } from '../census.ts';
 import { areVolumesSettled, type PodContext } from '../context.ts';
 import { isRoundOver, newRound, nextLaunch } from '../launchOrder.ts';
 import { doubtsSandbox } from '../sandbox.ts';
@@ -20,22 +19,19 @@ import {
 import { awaitingPodCgroupRetry, resizingImplementations, resizingPodCgroup } from './resizing.ts';
 
 /** Containers that an update took out while their pod goes on; one that is wanted again by now gets another actor. */
-const departed = ({ containers }: PodContext): string[] =>
-  Object.keys(containers).filter((name) => lookUp(containers, name) === 'removed');
+const departed = (context: PodContext): ReadonlySet<string> => censusOf(context).of('removed');
 
 const guards = {
   wasInitialized: ({ context }: PodArgs) => wasInitialized(context),
   isTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && nextInit(context) !== undefined,
   isLastTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && isLastTurn(context),
   /** The spec has containers without an actor, and what their pod waits for is there. */
-  hasNewContainers: ({ context }: PodArgs) =>
-    areVolumesSettled(context) &&
-    containersOf(context.allocated.spec).some(({ container }) => !Object.hasOwn(context.containers, container.name)),
+  hasNewContainers: ({ context }: PodArgs) => censusOf(context).withoutActor > 0 && areVolumesSettled(context),
   hasNewEphemeral: ({ context }: PodArgs) => newEphemeral(context).length > 0,
-  hasRemoved: ({ context }: PodArgs) => departed(context).length > 0,
+  hasRemoved: ({ context }: PodArgs) => departed(context).size > 0,
   isRoundOver: ({ context }: PodArgs) => isRoundOver(context),
   isLaunchDue: ({ context }: PodArgs) => nextLaunch(context) !== undefined,
-  mustRestartAll: ({ context }: PodArgs) => Object.values(context.containers).includes('restartsAll'),
+  mustRestartAll: ({ context }: PodArgs) => censusOf(context).of('restartsAll').size > 0,
   isAllReset: ({ context }: PodArgs) => isAllReset(context),
   doubtsSandbox: ({ context, event }: PodArgs) =>
     event.type === 'runtime.podObserved' && doubtsSandbox(context, event.pod),
@@ -79,12 +75,12 @@ const actions = {
     if (name === undefined) return;
     enqueue.sendTo(containerId(name), { type: 'container.launch' });
     enqueue.assign({
-      containers: { ...context.containers, [name]: 'launching' as const },
+      containers: withLifecycles(context, new Map([[name, 'launching' as const]])),
       round: context.round.filter((each) => each !== name),
     });
   }),
   forgetRemoved: podSetup.enqueueActions(({ context, enqueue }) => {
-    for (const name of departed(context)) {
+    for (const name of [...departed(context)]) {
       enqueue.stopChild(containerId(name));
       enqueue.assign(({ context: now }) => {
         const { [name]: _gone, ...containers } = now.containers;

@@ -2,14 +2,17 @@
 import { and } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
+import { censusOf } from '../census.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
 import { isSandboxLast } from '../sandbox.ts';
 import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 
+/** The lifecycles in which a container may have a process. */
+const WITH_PROCESS = ['launching', 'live', 'running'] as const;
+
 const guards = {
   /** No container has a process now, though some may start again. */
-  isQuiet: ({ context }: PodArgs) =>
-    Object.values(context.containers).every((lifecycle) => !['launching', 'live', 'running'].includes(lifecycle)),
+  isQuiet: ({ context }: PodArgs) => WITH_PROCESS.every((lifecycle) => censusOf(context).of(lifecycle).size === 0),
   isSandboxLast: ({ context }: PodArgs) => isSandboxLast(context),
 };
 

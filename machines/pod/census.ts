@@ -1,0 +1,140 @@
+/**
+ * Which containers of a pod are in which lifecycle, as the guards of its chart need to know after every event. A pod may have
+ * a thousand containers, so that no guard may look at each of them: the census is derived from the one before.
+ */
+import { containerNamed, containersOf } from '../../pod/api/containers.ts';
+import type { PodSpec } from '../../pod/api/schema/pod.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import { remembered } from '../../pod/remembered.ts';
+import type { ContainerRole } from '../../pod/status/view.ts';
+import type { ContainerLifecycle } from '../shared/events.ts';
+import type { PodContext } from './context.ts';
+
+type Lifecycles = PodContext['containers'];
+
+export interface Census {
+  /** Containers of the spec that have no actor. */
+  readonly withoutActor: number;
+  /** Init containers that have failed for good. */
+  readonly failedInits: number;
+  /** Regular containers of the spec that are neither `succeeded` nor `failed`. */
+  readonly unfinishedRegulars: number;
+  /** Regular containers that have, or may get, a process. */
+  readonly activeRegulars: number;
+  /** All containers that have, or may get, a process. */
+  readonly active: number;
+  /** The names of the containers in a lifecycle, in no order. */
+  of(lifecycle: ContainerLifecycle): ReadonlySet<string>;
+}
+
+/** The lifecycles in which a container has no process and gets none by itself. */
+const WITHOUT_PROCESS: readonly ContainerLifecycle[] = ['succeeded', 'failed', 'stopped', 'removed'];
+
+/** Whether a container in this lifecycle has no process and gets none by itself. Undefined if the container has no actor. */
+export const isWithoutProcess = (lifecycle: ContainerLifecycle | undefined): boolean =>
+  lifecycle === undefined || WITHOUT_PROCESS.includes(lifecycle);
+
+const NONE: ReadonlySet<string> = new Set();
+
+class Count implements Census {
+  readonly spec: PodSpec;
+  withoutActor: number;
+  failedInits = 0;
+  unfinishedRegulars: number;
+  activeRegulars = 0;
+  active = 0;
+  readonly #names = new Map<ContainerLifecycle, Set<string>>();
+
+  constructor(spec: PodSpec, lifecycles: Lifecycles) {
+    this.spec = spec;
+    this.withoutActor = containersOf(spec).length;
+    this.unfinishedRegulars = namesOf(spec, 'regular').length;
+    for (const [name, lifecycle] of Object.entries(lifecycles)) this.move(name, undefined, lifecycle);
+  }
+
+  of(lifecycle: ContainerLifecycle): ReadonlySet<string> {
+    return this.#names.get(lifecycle) ?? NONE;
+  }
+
+  move(name: string, before: ContainerLifecycle | undefined, after: ContainerLifecycle | undefined): void {
+    if (before !== undefined) this.#names.get(before)?.delete(name);
+    if (after !== undefined) {
+      const names = this.#names.get(after) ?? new Set();
+      this.#names.set(after, names.add(name));
+    }
+    const activity = Number(!isWithoutProcess(after)) - Number(!isWithoutProcess(before));
+    this.active += activity;
+    const role = containerNamed(this.spec, name)?.role;
+    if (role === undefined) return;
+    this.withoutActor += Number(before !== undefined) - Number(after !== undefined);
+    if (role === 'regular') {
+      this.activeRegulars += activity;
+      this.unfinishedRegulars += Number(isFinished(before)) - Number(isFinished(after));
+    }
+    if (isInit(role)) this.failedInits += Number(after === 'failed') - Number(before === 'failed');
+  }
+}
+
+const isFinished = (lifecycle: ContainerLifecycle | undefined): boolean =>
+  lifecycle === 'succeeded' || lifecycle === 'failed';
+
+const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'sidecar';
+
+/**
+ * The census of the latest lifecycles of each pod. It moves on with them: earlier ones, at which nobody looks again but a
+ * test, are counted when they are.
+ */
+const counts = new WeakMap<Lifecycles, Count>();
+
+function countOf({ containers, allocated: { spec } }: Pick<PodContext, 'containers' | 'allocated'>): Count {
+  const known = counts.get(containers);
+  if (known?.spec === spec) return known;
+  const count = new Count(spec, containers);
+  counts.set(containers, count);
+  return count;
+}
+
+export const censusOf = (context: Pick<PodContext, 'containers' | 'allocated'>): Census => countOf(context);
+
+/** The lifecycles of a pod's containers with those of some containers replaced, all of which have an actor. */
+export function withLifecycles(
+  context: Pick<PodContext, 'containers' | 'allocated'>,
+  changes: ReadonlyMap<string, ContainerLifecycle>,
+): Lifecycles {
+  const { containers } = context;
+  const changed = [...changes].filter(([name, lifecycle]) => lookUp(containers, name) !== lifecycle);
+  if (changed.length === 0) return containers;
+  const count = countOf(context);
+  counts.delete(containers);
+  const next = { ...containers, ...Object.fromEntries(changed) };
+  for (const [name, lifecycle] of changed) count.move(name, lookUp(containers, name), lifecycle);
+  counts.set(next, count);
+  return next;
+}
+
+const namesByRole = remembered((spec: PodSpec) => {
+  const names: Record<ContainerRole, string[]> = { init: [], sidecar: [], regular: [], ephemeral: [] };
+  for (const { container, role } of containersOf(spec)) names[role].push(container.name);
+  return names;
+});
+
+/** The names of the containers of a role, in the order of the spec. */
+export const namesOf = (spec: PodSpec, role: ContainerRole): readonly string[] => namesByRole(spec)[role];
+
+/** The names of the init containers and sidecars, in the order of the spec. */
+export const initNamesOf = remembered((spec: PodSpec): readonly string[] =>
+  containersOf(spec).flatMap(({ container, role }) => (isInit(role) ? [container.name] : [])),
+);
+
+const positions = remembered(
+  (spec: PodSpec): ReadonlyMap<string, number> =>
+    new Map(containersOf(spec).map(({ container }, index) => [container.name, index])),
+);
+
+/** These names in the order of the spec, without those that it does not have. */
+export function inOrderOf(spec: PodSpec, names: Iterable<string>): string[] {
+  const position = positions(spec);
+  return [...names]
+    .filter((name) => position.has(name))
+    .sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0));
+}
