@@ -49,7 +49,11 @@ export function createReplay(
     clock,
     onError: () => {},
   });
+  let isFirst = true;
   const enter = async (entry: Entry) => {
+    // The statuses that follow from the start alone must not show what enters after it.
+    if (isFirst) await nextTurn();
+    isFirst = false;
     now = entry.at;
     const take = awaited.at(entry);
     if (take) take(entry);

@@ -96,6 +96,14 @@ const chartSetup = podSetup
           enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
         }
       }),
+      /**
+       * Stops the actors of the pod, the last first. A final state stops all children anyway, the first first: after each,
+       * V8 builds the object of those that are left as a hash table, which takes 2 ms where there are 1,000.
+       */
+      stopActors: enqueueActions(({ context, enqueue }) => {
+        for (const name of Object.keys(context.containers).reverse()) enqueue.stopChild(containerId(name));
+        for (const name of Object.keys(context.volumes).reverse()) enqueue.stopChild(volumeId(name));
+      }),
       /** What they show, or lacked, may be another by now. */
       passOnObjects: enqueueActions(({ context, enqueue }) => {
         for (const name of Object.keys(context.volumes))
@@ -182,10 +190,10 @@ export const podMachine = chartSetup.createMachine({
     terminated: {
       tags: ['done', 'ended', 'reclaimed', 'terminated'],
       type: 'final',
-      entry: ['releaseAdmission', 'leaveLimiters'],
+      entry: ['releaseAdmission', 'leaveLimiters', 'stopActors'],
       output: 'gone',
     },
-    broken: { tags: 'broken', type: 'final', entry: 'leaveLimiters', output: 'broken' },
+    broken: { tags: 'broken', type: 'final', entry: ['leaveLimiters', 'stopActors'], output: 'broken' },
   },
   output: ({ event }) => ({ isGone: event.output === 'gone' }),
 });

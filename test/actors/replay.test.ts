@@ -118,6 +118,21 @@ async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[
   return { node, cuts, walk };
 }
 
+/** A node with a pod of so many containers that its status is not computed after each change. Cut every so often. */
+async function largePodNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
+  const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
+  const containers = Array.from({ length: 30 }, (_, index) =>
+    containerWith(`c${index}`, index % 10 === 9 ? { command: ['sh', '-c', 'sleep 2; exit 1'] } : {}),
+  );
+  const node = await simulatedNode({ pods: [podWith('large', { containers })], parts: { inspect: walk.inspect } });
+  const pauses = ['0s', '1ms', '10ms', '20ms', '20ms', '20ms', '50ms', '100ms', '1s', '3s', '5ms', '10s'];
+  for (const pause of pauses) {
+    await node.advance(pause);
+    cuts.push({ keyframe: node.agent.keyframe(), entries: node.entries.length, machines: walk.atWork() });
+  }
+  return { node, cuts, walk };
+}
+
 /** Everything in a value that JSON does not give back as it was; the paths. */
 function lossy(value: unknown, path: string): string[] {
   if (value === undefined || value === null || ['string', 'boolean'].includes(typeof value)) return [];
@@ -130,6 +145,7 @@ function lossy(value: unknown, path: string): string[] {
 const NODES = [
   ['a busy node', busyNode],
   ['a node of a cluster', clusterNode],
+  ['a node with a large pod', largePodNode],
 ] as const;
 
 describe('a node that is written down', () => {
@@ -145,6 +161,12 @@ describe('a node that is written down', () => {
     const cuts = [...(await busyNode()).cuts, ...(await clusterNode()).cuts];
     const covered = new Set(cuts.flatMap(({ machines: atWork }) => atWork));
     expect(machines.map(({ id }) => id).filter((id) => !covered.has(id))).toEqual([]);
+  });
+
+  test('is written down between a change of a large pod and the status that follows from it', async () => {
+    const { cuts } = await largePodNode();
+    expect(cuts.some(({ keyframe }) => keyframe.due?.includes('large-uid'))).toBe(true);
+    expect(cuts.at(-1)?.keyframe.due).toBeUndefined();
   });
 
   test('is not written down while something that was recorded has yet to take effect', async () => {

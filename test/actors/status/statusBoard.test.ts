@@ -57,6 +57,29 @@ test('of a pod with many containers only the one that has changed is looked at a
   expect(same).toEqual([true, false, true]);
 });
 
+const manyContainers = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ name: `c${index}`, image: IMAGE }));
+
+test('the status of a pod with many containers is computed at most once per interval while they start', async () => {
+  const node = await simulatedNode();
+  const changes: number[] = [];
+  node.agent.subscribe(() => void changes.push(node.clock.now()));
+  node.apply(podWith('large', { containers: manyContainers(200) }));
+  await node.advance('60s');
+  expect(node.pod('large').containerStatuses?.every(({ ready }) => ready)).toBe(true);
+  const begun = changes.filter((at) => at > (changes[0] ?? 0));
+  const apart = begun.slice(1).map((at, index) => at - (begun[index] ?? at));
+  expect(Math.min(...apart)).toBeGreaterThanOrEqual(200);
+});
+
+test('the end of a pod with many containers is told at once', async () => {
+  const node = await simulatedNode({ pods: [podWith('large', { containers: manyContainers(50) })] });
+  await node.advance('60s');
+  node.remove('large');
+  await node.advance('60s');
+  expect(node.agent.pods()).toEqual([]);
+});
+
 /** A board beside that of the node. */
 const boardOf = (more: Partial<StatusBoardOptions> = {}) =>
   createStatusBoard({

@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { censusOf, inOrderOf, withLifecycles } from '../../../machines/pod/census.ts';
+import type { ContainerLifecycle } from '../../../machines/shared/events.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+
+const LIFECYCLES: readonly ContainerLifecycle[] = [
+  ...(['pending', 'coming', 'delayed', 'readyToCreate', 'launching', 'live', 'running'] as const),
+  ...(['succeeded', 'failed', 'stopped', 'removed', 'restartsAll'] as const),
+];
+
+/** A pod of three containers of each role, without a container that it once had and that has an actor yet: `old`. */
+const named = (prefix: string, more = {}) =>
+  [0, 1, 2].map((index) => aContainer({ name: `${prefix}${index}`, ...more }));
+const pod: Pod = aPod({
+  initContainers: [...named('init'), ...named('sidecar', { restartPolicy: 'Always' })],
+  containers: named('main'),
+  ephemeralContainers: named('debug'),
+});
+const names = [
+  ...['init', 'sidecar', 'main', 'debug'].flatMap((prefix) => [0, 1, 2].map((index) => `${prefix}${index}`)),
+  'old',
+];
+
+/** The census as a scan of all containers has it. */
+function scanned(containers: Readonly<Record<string, ContainerLifecycle>>) {
+  const entries = Object.entries(containers);
+  const withProcess = entries.filter(
+    ([, lifecycle]) => !['succeeded', 'failed', 'stopped', 'removed'].includes(lifecycle),
+  );
+  const finished = entries.filter(([, lifecycle]) => lifecycle === 'succeeded' || lifecycle === 'failed');
+  const isMain = ([name]: [string, unknown]) => name.startsWith('main');
+  return {
+    withoutActor: names.filter((name) => name !== 'old' && !Object.hasOwn(containers, name)).length,
+    failedInits: entries.filter(([name, lifecycle]) => /^(init|sidecar)/.test(name) && lifecycle === 'failed').length,
+    unfinishedRegulars: 3 - finished.filter(isMain).length,
+    activeRegulars: withProcess.filter(isMain).length,
+    active: withProcess.length,
+    names: LIFECYCLES.map((each) => entries.flatMap(([name, is]) => (is === each ? [name] : [])).toSorted()),
+  };
+}
+
+function counted(containers: Readonly<Record<string, ContainerLifecycle>>) {
+  const census = censusOf({ containers, allocated: pod });
+  const { withoutActor, failedInits, unfinishedRegulars, activeRegulars, active } = census;
+  return {
+    ...{ withoutActor, failedInits, unfinishedRegulars, activeRegulars, active },
+    names: LIFECYCLES.map((each) => [...census.of(each)].toSorted()),
+  };
+}
+
+const change = fc.tuple(fc.constantFrom(...names), fc.constantFrom(...LIFECYCLES));
+
+describe('the census of a pod', () => {
+  test('is that of a scan of its containers after any changes, and so it is of those before them', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 12 }), (steps) => {
+        let containers: Readonly<Record<string, ContainerLifecycle>> = {};
+        const all = [containers];
+        for (const step of steps) {
+          containers = withLifecycles({ containers, allocated: pod }, new Map(step));
+          all.push(containers);
+          expect(counted(containers)).toEqual(scanned(containers));
+        }
+        for (const each of all.toReversed()) expect(counted(each)).toEqual(scanned(each));
+      }),
+    );
+  });
+
+  test('is counted again when the spec has changed', () => {
+    const containers = withLifecycles({ containers: {}, allocated: pod }, new Map([['main0', 'running' as const]]));
+    const smaller = aPod({ containers: named('main').slice(0, 1) });
+    expect(censusOf({ containers, allocated: pod }).withoutActor).toBe(11);
+    expect(censusOf({ containers, allocated: smaller }).withoutActor).toBe(0);
+  });
+
+  test('sorts names as the spec has them, and leaves out others', () => {
+    expect(inOrderOf(pod.spec, ['main1', 'old', 'init2', 'main0'])).toEqual(['init2', 'main0', 'main1']);
+  });
+});
