@@ -57,6 +57,8 @@ export interface ClusterParts {
   readonly cloud?: OfCloud | undefined;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
+  /** Whether the controller of the cluster attaches volumes to the node. */
+  readonly attachesByController: boolean;
   /** Is told the UID of its Node, and that of another one in its place. */
   readonly onNodeUid?: (uid: string) => void;
   /** Which certificates the node keeps itself, and how; absent: none. */

@@ -109,9 +109,19 @@ function nodeUids(): Required<Pick<JoinedCluster, 'onNodeUid' | 'followNodeUid'>
 
 /** What the configuration says of the Node, under the names of the agent. */
 function saidOfNode(config: ClusterConfig) {
-  const { leaseSeconds, registersNode: registers, providerId, cloud, hasTrustBundles } = config;
+  const { leaseSeconds, registersNode: registers, attachesByController, providerId, cloud, hasTrustBundles } = config;
   const { statusCheckMs, statusReportMs, statusImages } = config;
-  return { leaseSeconds, registers, providerId, cloud, hasTrustBundles, statusCheckMs, statusReportMs, statusImages };
+  return {
+    leaseSeconds,
+    registers,
+    attachesByController,
+    providerId,
+    cloud,
+    hasTrustBundles,
+    statusCheckMs,
+    statusReportMs,
+    statusImages,
+  };
 }
 
 function servingNews() {

@@ -37,6 +37,8 @@ export interface ClusterNodeParts {
   readonly cloud?: OfCloud | undefined;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
+  /** Whether the controller of the cluster attaches volumes to the node. */
+  readonly attachesByController: boolean;
   /** Is told the UID of the Node when that is registered. */
   readonly onNodeUid?: (uid: string) => void;
 }
@@ -117,7 +119,10 @@ export class ClusterNode {
 
   async #create(node: NodeObject, options: CallOptions): Promise<FoundNode | undefined> {
     try {
-      return readNode(await this.#parts.client.create(NODES, registeredNode(node), options), `POST ${NODES}`);
+      return readNode(
+        await this.#parts.client.create(NODES, registeredNode(node, this.#parts), options),
+        `POST ${NODES}`,
+      );
     } catch (error) {
       // It is there already, or it is not for the node to make it.
       if (isConflict(error) || isForbidden(error)) return undefined;
@@ -129,7 +134,7 @@ export class ClusterNode {
   async #adopt(node: NodeObject, options: CallOptions): Promise<FoundNode> {
     const { client, nodeName } = this.#parts;
     const found = await this.#get(options);
-    const wanted = wantedOfRegistered(node, found);
+    const wanted = wantedOfRegistered(node, found, this.#parts);
     if (wanted === undefined) return found;
     const path = `${nodePath(nodeName)}/status`;
     return readNode(await client.patch(path, wanted, options), `PATCH ${path}`);

@@ -17,6 +17,8 @@ export interface ClusterConfig {
   readonly certificates: { readonly directory: string; readonly rotates: boolean; readonly serves: boolean };
   /** Whether the node makes its Node object; else somebody else does. */
   readonly registersNode: boolean;
+  /** Whether the controller of the cluster attaches volumes to the node. */
+  readonly attachesByController: boolean;
   /** As a cloud knows the node; empty for none. */
   readonly providerId: string;
   /** Absent: no cloud's controller tells its addresses. */
@@ -61,6 +63,7 @@ export function clusterOf(
     kubeconfig,
     ...certificatesOf(flags, file, rootDirectory),
     registersNode: flags['--register-node'] ?? file?.registerNode ?? true,
+    attachesByController: file?.enableControllerAttachDetach ?? true,
     providerId: flags['--provider-id'] ?? file?.providerID ?? '',
     ...cloudOf(flags),
     leaseSeconds: file?.nodeLeaseDurationSeconds || LEASE_SECONDS,

@@ -43,6 +43,10 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ],
   ['enableDebugFlagsHandler', 'whether `/debug/flags/v` changes the verbosity of the log (true)'],
   ['registerNode', 'whether the node makes its Node object (true)'],
+  [
+    'enableControllerAttachDetach',
+    'whether the Node has the annotation by which the controller of the cluster attaches volumes to it (true)',
+  ],
   ['providerID', 'the `providerID` of the Node object'],
   ['nodeStatusUpdateFrequency', 'how often it is looked whether the status of the Node has changed (10s)'],
   ['nodeStatusReportFrequency', 'how often that status is written in any case (5m)'],

@@ -8,9 +8,20 @@ const ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
 type Texts = Readonly<Record<string, string>>;
 
-export function registeredNode({ metadata, spec, status, ...kind }: NodeObject) {
-  const { name, labels, annotations } = metadata;
-  return { ...kind, metadata: { name, labels, annotations: { ...annotations, [ATTACHES]: 'true' } }, spec, status };
+/** How the node registers itself. */
+export interface RegistrationOptions {
+  /** Whether the controller of the cluster attaches volumes to the node (`enableControllerAttachDetach`). */
+  readonly attachesByController: boolean;
+}
+
+/** The Node as a new node creates it, without the fields that only the API server sets. */
+export function registeredNode(
+  { metadata, spec, status, ...kind }: NodeObject,
+  { attachesByController }: RegistrationOptions,
+) {
+  const { name, labels, annotations: given } = metadata;
+  const annotations = attachesByController ? { ...given, [ATTACHES]: 'true' } : given;
+  return { ...kind, metadata: { name, labels, ...(annotations ? { annotations } : {}) }, spec, status };
 }
 
 /** The labels that a node keeps as they should be; the others are whoever made it to say. */
@@ -34,19 +45,25 @@ function wrongOf(names: readonly string[], { metadata: { labels } }: NodeObject,
   return Object.fromEntries(wrong);
 }
 
-/** What of a Node that was found has to become otherwise before its node goes on with it; undefined: nothing. */
+/**
+ * A merge patch that brings a Node up to date that was registered before; undefined if it is. As in a kubelet, the
+ * annotation about attaching is set or removed by the setting (`reconcileCMADAnnotationWithExistingNode` in
+ * `pkg/kubelet/kubelet_node_status.go`).
+ */
 export function wantedOfRegistered(
   node: NodeObject,
   found: {
     readonly metadata: { readonly labels?: Texts | undefined; readonly annotations?: Texts | undefined };
     readonly status: JsonFields;
   },
+  { attachesByController }: RegistrationOptions,
 ): JsonFields | undefined {
   const { labels, annotations } = found.metadata;
   const wrong = wrongOf(DEFAULT_LABELS, node, labels);
+  const attaches = attachesByController ? 'true' : undefined;
   const metadata = {
     ...(Object.keys(wrong).length > 0 ? { labels: wrong } : {}),
-    ...(lookUp(annotations, ATTACHES) === 'true' ? {} : { annotations: { [ATTACHES]: 'true' } }),
+    ...(lookUp(annotations, ATTACHES) === attaches ? {} : { annotations: { [ATTACHES]: attaches ?? null } }),
   };
   const status = wantedResources(node, found.status);
   const patch = {

@@ -63,7 +63,7 @@ const HOST = {
 const RATE = { qps: 50, burst: 100 };
 const SETTINGS = {
   ...{ host: HOST, leaseSeconds: 40, statusCheckMs: 10_000, statusReportMs: 300_000 },
-  ...{ providerId: '', registers: true, statusImages: 50 },
+  ...{ providerId: '', registers: true, attachesByController: true, statusImages: 50 },
   hasTrustBundles: true,
 };
 const SYNC_MS = 60_000;

@@ -110,6 +110,7 @@ export interface Cluster {
   readonly objects: ObjectSettings;
   readonly providerId: string;
   readonly registers: boolean;
+  readonly attachesByController: boolean;
   /** Asks as an administrator; gives the object of the answer, or throws what it says. */
   ask(method: string, path: string, body?: object, contentType?: string): Promise<Record<string, unknown>>;
 }
@@ -144,6 +145,7 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
     objects: { strategy: 'Watch', syncMs: 60_000 },
     providerId: '',
     registers: true,
+    attachesByController: true,
     ask,
   };
 }

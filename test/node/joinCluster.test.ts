@@ -23,6 +23,7 @@ const config = {
   certificates: { directory: '/nowhere', rotates: false, serves: false },
   ...{
     registersNode: true,
+    attachesByController: true,
     providerId: 'cloud://a',
     leaseSeconds: 40,
     statusCheckMs: 1,

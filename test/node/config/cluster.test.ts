@@ -16,7 +16,13 @@ test('without a kubeconfig a node belongs to no cluster', () => {
 test("what nobody says is as a kubelet's", () => {
   expect(clusterOf(flags(), undefined)).toEqual({
     certificates: { directory: '/var/lib/node/pki', rotates: false, serves: false },
-    ...{ kubeconfig: '/etc/node.conf', registersNode: true, providerId: '', leaseSeconds: 40 },
+    ...{
+      kubeconfig: '/etc/node.conf',
+      registersNode: true,
+      attachesByController: true,
+      providerId: '',
+      leaseSeconds: 40,
+    },
     ...{ statusCheckMs: 10_000, statusReportMs: 300_000, statusImages: 50, rate: { qps: 50, burst: 100 } },
     objects: { strategy: 'Watch', syncMs: 60_000 },
     ...{ eventRate: { qps: 50, burst: 100 }, hasTrustBundles: false },
@@ -25,7 +31,13 @@ test("what nobody says is as a kubelet's", () => {
 
 test('the file says it otherwise', () => {
   const said = [
-    ...['registerNode: false', 'providerID: cloud://a', 'nodeLeaseDurationSeconds: 20', 'kubeAPIQPS: 7'],
+    ...[
+      'enableControllerAttachDetach: false',
+      'registerNode: false',
+      'providerID: cloud://a',
+      'nodeLeaseDurationSeconds: 20',
+      'kubeAPIQPS: 7',
+    ],
     ...[
       'kubeAPIBurst: 9',
       'eventRecordQPS: 3',
@@ -39,7 +51,7 @@ test('the file says it otherwise', () => {
     ],
   ];
   expect(clusterOf(flags(), file(said.join('\n')))).toMatchObject({
-    ...{ registersNode: false, providerId: 'cloud://a', leaseSeconds: 20 },
+    ...{ registersNode: false, attachesByController: false, providerId: 'cloud://a', leaseSeconds: 20 },
     ...{ rate: { qps: 7, burst: 9 }, eventRate: { qps: 3, burst: 4 } },
     objects: { strategy: 'Cache', syncMs: 20_000 },
     ...{ statusCheckMs: 4_000, statusReportMs: 60_000, statusImages: -1, hasTrustBundles: true },

@@ -51,7 +51,14 @@ async function joined({ rotates = true, serves = false } = {}) {
   const cluster = await joinCluster(
     {
       ...{ objects: { strategy: 'Watch', syncMs: 60_000 }, hasTrustBundles: false },
-      ...{ ...rates, registersNode: true, providerId: '', leaseSeconds: 4, statusCheckMs: 1_000 },
+      ...{
+        ...rates,
+        registersNode: true,
+        attachesByController: true,
+        providerId: '',
+        leaseSeconds: 4,
+        statusCheckMs: 1_000,
+      },
       ...{ statusReportMs: 60_000, statusImages: 50, kubeconfig: join(folder, 'kubelet.conf') },
       bootstrapKubeconfig: join(folder, 'bootstrap.conf'),
       certificates: { directory: join(folder, 'pki'), rotates, serves },

@@ -13,9 +13,11 @@ describe('C34: a node of a cloud', () => {
     expect(aNode({ cloud: untold }).status.addresses).toEqual([HOSTNAME]);
     const own = ['192.0.2.1', '2001:db8::1'].map((address) => ({ type: 'InternalIP', address }));
     expect(aNode({ cloud: told }).status.addresses).toEqual([...own, HOSTNAME]);
-    const { annotations } = registeredNode(aNode({ cloud: told })).metadata;
+    const { annotations } = registeredNode(aNode({ cloud: told }), { attachesByController: true }).metadata;
     expect(annotations).toMatchObject({ [PROVIDED]: '192.0.2.1,2001:db8::1' });
-    expect(registeredNode(aNode({ cloud: untold })).metadata.annotations).not.toHaveProperty([PROVIDED]);
+    expect(
+      registeredNode(aNode({ cloud: untold }), { attachesByController: true }).metadata.annotations,
+    ).not.toHaveProperty([PROVIDED]);
   });
 
   test('leaves the addresses that its Node has', () => {
