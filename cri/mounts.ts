@@ -100,6 +100,12 @@ function refusal(mount: VolumeMount, message: string): NodeFailure {
   return new NodeFailure(CONFIG_ERROR, `volumeMount ${mount.mountPath}: ${message}`);
 }
 
+/**
+ * One mount of a volume. The runtime relabels the content for the container's SELinux label, unless it is a path that
+ * belongs to the host (`Managed` and `SELinuxRelabel` in the attributes of the plugins in `pkg/volume`). A pod's
+ * `seLinuxChangePolicy` makes no difference to that, because only volume types that the node does not support can be mounted
+ * with a label.
+ */
 function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Mount {
   const volume = input.pod.spec.volumes?.find(({ name }) => name === mount.name);
   const mounted = mountedVolume(mount, input.volumes);
@@ -114,6 +120,7 @@ function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Mou
         }),
     readonly: mount.readOnly || (volume !== undefined && isReadOnly(volume)),
     propagation: PROPAGATIONS[mount.mountPropagation ?? 'None'],
+    selinuxRelabel: mounted.kind === 'image' || mounted.own === true,
     recursiveReadOnly: recursivelyReadOnly(mount, input),
   });
 }

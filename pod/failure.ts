@@ -18,6 +18,7 @@ export const failureReasons = [
   ] as const),
   // Of pods.
   ...(['FailedCreatePodContainer', 'FailedCreatePodSandBox', 'FailedKillPod', 'FailedPodSandBoxStatus'] as const),
+  ...(['FailedPrepareDynamicResources'] as const),
   ...(['FailedMount', 'FailedUnmount', 'FailedValidation', 'NetworkNotReady', 'ResizePodInPlaceError'] as const),
   // Of containers.
   ...(['ErrImagePull', 'InvalidImageName', 'RegistryUnavailable', 'SignatureValidationFailed'] as const),

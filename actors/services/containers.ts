@@ -29,7 +29,7 @@ import { type FindImageUser, imageUsers } from './imageUsers.ts';
 import { otherIdOf, readKnown, runsOf } from './knownContainer.ts';
 import { prepareMounts } from './mounts.ts';
 import type { FindRuntimeHandler } from './runtimeClasses.ts';
-import { requireImageVolumes } from './runtimeFeatures.ts';
+import { requireImageVolumes, requireStopSignal } from './runtimeFeatures.ts';
 import { despiteReservation, unlessGone } from './sandboxes.ts';
 
 /** Whatever is left of the grace, the process gets at least so long after SIGTERM (C10). */
@@ -121,6 +121,7 @@ async function create(
     makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) }),
     writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: facts.clusterDomain, signal }),
     requireImageVolumes(cri, container, volumes, { signal }),
+    requireStopSignal(cri, container, { signal }),
   ]);
   const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
   const objects = parts.variableObjects.take(input);

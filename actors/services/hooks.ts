@@ -97,7 +97,8 @@ function failureText(pod: Pod, container: string, { exec, httpGet: get, sleep }:
     return `Exec lifecycle hook ([${(exec.command ?? []).join(' ')}]) ${where}, message: ${quoted(output)}`;
   }
   if (get) return `HTTP lifecycle hook (${get.path ?? ''}) ${where}`;
-  return `Sleep lifecycle hook (${sleep?.seconds ?? 0}) ${where}`;
+  if (sleep) return `Sleep lifecycle hook (${sleep.seconds}) ${where}`;
+  return `Cannot run handler: ${wordsOf(cause)}`;
 }
 
 function wordsOf(cause: unknown): string {
@@ -123,8 +124,9 @@ async function runHandler(parts: HookParts, run: HookRun): Promise<EventMessage[
     return [];
   }
   if (handler.httpGet) return get(parts, run, handler.httpGet);
-  const seconds = handler.sleep?.seconds ?? 0;
-  await waitOnce(clock.now() + Math.min(timeoutMs, seconds * 1_000), clock, signal);
+  // `tcpSocket` is in the API but was never implemented for hooks, and fails (`Run` in `pkg/kubelet/lifecycle/handlers.go`).
+  if (handler.sleep === undefined) throw new Error(`invalid handler: ${Object.keys(handler).join()}`);
+  await waitOnce(clock.now() + Math.min(timeoutMs, handler.sleep.seconds * 1_000), clock, signal);
   return [];
 }
 

@@ -31,10 +31,30 @@ export async function requireImageVolumes(
   if (mounts.length === 0) return;
   const version = await cri.version({ version: '' }, options);
   for (const { name, subPath = '', subPathExpr = '' } of mounts) {
-    requireVersion(version, WITH_IMAGE_VOLUMES, `volume "${name}": the runtime has no image volumes`);
+    requireVersion(
+      version,
+      WITH_IMAGE_VOLUMES,
+      `ImageVolumeMountFailed: volume "${name}": the runtime has no image volumes`,
+    );
     const isPart = subPath !== '' || subPathExpr !== '';
-    if (isPart) requireVersion(version, WITH_IMAGE_SUB_PATHS, `volume "${name}": the runtime has no subPath of images`);
+    const noPart = `ImageVolumeMountFailed: volume "${name}": the runtime has no subPath of images`;
+    if (isPart) requireVersion(version, WITH_IMAGE_SUB_PATHS, noPart);
   }
+}
+
+/** First version of each runtime that sets the signal of a stop. The CRI has the field since 1.33, as that of a sub path. */
+const WITH_STOP_SIGNALS = WITH_IMAGE_SUB_PATHS;
+
+/** Fails with `CreateContainerError` if the container sets a `stopSignal` that the runtime is known to ignore. */
+export async function requireStopSignal(
+  cri: Pick<Cri, 'version'>,
+  { lifecycle }: Pick<Container, 'lifecycle'>,
+  options: CallOptions,
+): Promise<void> {
+  const { stopSignal } = lifecycle ?? {};
+  if (stopSignal === undefined) return;
+  const version = await cri.version({ version: '' }, options);
+  requireVersion(version, WITH_STOP_SIGNALS, `stopSignal ${stopSignal}: the runtime cannot set it`);
 }
 
 function requireVersion(
@@ -46,7 +66,7 @@ function requireVersion(
   const [hasMajor = 0, hasMinor = 0] = runtimeVersion.replace(/^v/, '').split('.').map(Number);
   if (hasMajor > major || (hasMajor === major && hasMinor >= minor)) return;
   const message = `${missing} (${runtimeName} ${runtimeVersion}; available from ${runtimeName} ${major}.${minor})`;
-  throw new NodeFailure('CreateContainerError', `ImageVolumeMountFailed: ${message}`);
+  throw new NodeFailure('CreateContainerError', message);
 }
 
 /** Whether the runtime can make mounts read-only with all that is mounted in them; asked for where a container wants it. */

@@ -11,6 +11,7 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { madeBy, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
+import { requireNoDevices } from '../../pod/resources/devices.ts';
 import { waitOnce } from '../alarm.ts';
 import type { Services } from '../boundary.ts';
 import { type Clock, steadyClock } from '../clock.ts';
@@ -57,6 +58,7 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
   };
   return {
     runSandbox: async ({ pod, attempt }, { signal }) => {
+      requireNoDevices(pod);
       const node = await resolving(parts.node());
       const id = await runSandbox(parts, node, { pod, attempt, signal });
       const sandbox = await inspect(cri, id, { signal });

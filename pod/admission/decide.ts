@@ -1,6 +1,7 @@
 /** Whether a node takes a pod: every question that the kubelet asks, in its order and with its reasons and messages. */
 import { needsAppArmor } from '../api/appArmor.ts';
-import type { Pod } from '../api/schema/pod.ts';
+import { containersOf } from '../api/containers.ts';
+import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import { isStaticPod } from '../api/staticPod.ts';
 import { type Capacity, type PodRequests, portConflict, refusalFor, shortages } from '../resources/requests.ts';
 import type { AdmissionNode } from './node.ts';
@@ -83,11 +84,21 @@ function unfit({ metadata, spec }: Pod, { sysctls, strictGroups }: AdmissionNode
   if (spec.os !== undefined && spec.os.name !== 'linux') {
     return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" };
   }
+  if (hasWindowsOptions(spec)) {
+    const message = 'Failed to admit pod as it has Windows options, which have no effect on a node with Linux';
+    return { reason: 'PodOSNotSupported', message };
+  }
   if (spec.securityContext?.supplementalGroupsPolicy === 'Strict' && !strictGroups) {
     const message = 'SupplementalGroupsPolicy=Strict is not supported in this node';
     return { reason: 'SupplementalGroupsPolicyNotSupported', message };
   }
   return undefined;
+}
+
+/** Whether the pod or a container sets an option for Windows. A kubelet on Linux ignores such options. */
+function hasWindowsOptions(spec: PodSpec): boolean {
+  const contexts = [spec.securityContext, ...containersOf(spec).map(({ container }) => container.securityContext)];
+  return contexts.some((context) => Object.keys(context?.windowsOptions ?? {}).length > 0);
 }
 
 /** Everything but resources that is wrong between pod and node. */

@@ -55,6 +55,15 @@ const statusSchema = z.looseObject({
   ...{ startTime: field(moment), qosClass: field(z.enum(['Guaranteed', 'Burstable', 'BestEffort'])), resize: text },
   ...{ initContainerStatuses: containers, containerStatuses: containers, ephemeralContainerStatuses: containers },
   ...{ allocatedResources: amounts, resources },
+  resourceClaimStatuses: field(entries(z.looseObject({ name: z.string(), resourceClaimName: text }))),
+  extendedResourceClaimStatus: field(
+    z.looseObject({
+      resourceClaimName: z.string(),
+      requestMappings: entries(
+        z.looseObject({ containerName: z.string(), resourceName: z.string(), requestName: z.string() }),
+      ),
+    }),
+  ),
 });
 
 /** Undefined: there is none that could be read. */

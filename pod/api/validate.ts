@@ -3,8 +3,9 @@ import type { Pod } from './schema/pod.ts';
 import { isStaticPod } from './staticPod.ts';
 import { validateContainers } from './validation/containers.ts';
 import { validateNames } from './validation/names.ts';
-import { validatePodResources, validateResizePolicies } from './validation/podResources.ts';
+import { validateClaims, validatePodResources, validateResizePolicies } from './validation/podResources.ts';
 import { validateAmounts } from './validation/resources.ts';
+import { validateSchedulingGates } from './validation/scheduling.ts';
 import { validateSecurity } from './validation/security.ts';
 import { type StaticRules, validateStatic } from './validation/static.ts';
 import { validateVolumes } from './validation/volumes.ts';
@@ -40,7 +41,9 @@ export function validatePod(pod: Pod, { isLenient = false, seesNeeds = false }: 
     ...validateNames(spec),
     ...validateVolumes(spec.volumes ?? [], 'spec.volumes'),
     ...validateContainers(spec),
+    ...validateSchedulingGates(spec),
     ...validatePodResources(spec),
+    ...validateClaims(spec),
     ...validateResizePolicies(spec),
     ...validateAmounts(spec.overhead ?? {}, 'spec.overhead'),
     ...validateSecurity(pod),

@@ -114,16 +114,22 @@ function textOf(
   throw refusal(volume, `unsupported fieldPath ${field} of ${item.path}`);
 }
 
-/** What lives in an API server cannot be had without one; what is optional is left out. */
+/**
+ * Fails with `FailedMount` for a source that the node cannot read: an object of an API server on a node without one, or a
+ * certificate for the pod, which the node does not request even in a cluster. Returns for an optional source.
+ */
 export function refuseUnlessOptional(volume: Volume, { secret, configMap, ...source }: Projection): void {
   const { serviceAccountToken, clusterTrustBundle, podCertificate } = source;
+  if (podCertificate !== undefined) {
+    const message = `podCertificate of "${podCertificate.signerName}" is not available: this node does not request certificates for pods`;
+    throw refusal(volume, message);
+  }
   if ((secret ?? configMap ?? clusterTrustBundle)?.optional) return;
   const named =
     (secret && `secret "${secret.name ?? ''}"`) ??
     (configMap && `configMap "${configMap.name ?? ''}"`) ??
     (serviceAccountToken && `serviceAccountToken "${serviceAccountToken.path}"`) ??
-    (clusterTrustBundle && `clusterTrustBundle "${clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? ''}"`) ??
-    (podCertificate && `podCertificate of "${podCertificate.signerName}"`);
+    (clusterTrustBundle && `clusterTrustBundle "${clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? ''}"`);
   if (named !== undefined) throw refusal(volume, `${named} is not available: this node has no API server`);
 }
 

@@ -1,9 +1,10 @@
 import { type HostPort, portCause, type Refusal, type Shortage, shortageCause } from '../admission/refusal.ts';
 import { containersOf } from '../api/containers.ts';
-import type { Pod, PodSpec } from '../api/schema/pod.ts';
+import type { Pod } from '../api/schema/pod.ts';
 import { isCriticalPod } from '../api/staticPod.ts';
 import { lookUp } from '../lookUp.ts';
 import { shownName } from '../show/shownName.ts';
+import { isAllocatedAsDevice } from './devices.ts';
 import { type QosClass, qosClass } from './qos.ts';
 import { podRequest } from './resources.ts';
 
@@ -39,7 +40,7 @@ export function requestsOf(pod: Pod): PodRequests {
   return {
     cpuMillis: podRequest(pod.spec, 'cpu'),
     memoryBytes: podRequest(pod.spec, 'memory'),
-    extra: extraOf(pod.spec),
+    extra: extraOf(pod),
     hostPorts: hostPortsOf(pod),
     critical: isCriticalPod(pod),
     priority: pod.spec.priority ?? null,
@@ -52,20 +53,19 @@ export function requestsOf(pod: Pod): PodRequests {
 const isExtra = (resource: string): boolean =>
   resource === DISK || resource.startsWith('hugepages-') || resource.includes('/');
 
-/**
- * Whether a resource is a device of somebody else, and none of Kubernetes' own: only some nodes or clusters have it, and one
- * that nobody has told of is not this node's to count.
- */
+/** Whether a resource is an extended one, such as `example.com/gpu`, and not one of Kubernetes itself. */
 export const isExtended = (resource: string): boolean =>
   resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
 
-function extraOf(spec: PodSpec): Record<string, number> {
+function extraOf(pod: Pod): Record<string, number> {
+  const { spec } = pod;
   const lists = [
     ...containersOf(spec).map(({ container }) => container.resources?.requests),
     spec.resources?.requests,
     spec.overhead,
   ];
-  const names = new Set(lists.flatMap((list = {}) => Object.keys(list)).filter(isExtra));
+  const named = lists.flatMap((list = {}) => Object.keys(list)).filter(isExtra);
+  const names = new Set(named.filter((name) => !isAllocatedAsDevice(pod, name)));
   const amounts = [...names].sort().map((name) => [name, podRequest(spec, name)] as const);
   return Object.fromEntries(amounts.filter(([, amount]) => amount > 0));
 }
@@ -89,11 +89,13 @@ export function conflicts(
   return short === undefined ? portConflict(requests, others) : refusalFor(short);
 }
 
-/** Of what there is not enough for a pod beside the others. */
+/**
+ * The resources of which there is not enough for a pod beside the others. An extended resource that the node does not have
+ * at all counts as well. A kubelet ignores it (`removeMissingExtendedResources` in `pkg/kubelet/lifecycle/predicate.go`) and
+ * runs the pod without its devices.
+ */
 export function shortages(requests: PodRequests, others: readonly PodRequests[], capacity: Capacity): Shortage[] {
-  const scalars = Object.keys(requests.extra).filter(
-    (name) => name !== DISK && (!isExtended(name) || Object.hasOwn(capacity.extra ?? {}, name)),
-  );
+  const scalars = Object.keys(requests.extra).filter((name) => name !== DISK);
   return ['pods', 'cpu', 'memory', DISK, ...scalars].flatMap((resource) => {
     const requested = amountRequested(requests, resource);
     // What it asks nothing of it is not short of: the others need not be counted.

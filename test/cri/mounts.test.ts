@@ -29,6 +29,14 @@ test.each<[string, Partial<VolumeMount>, object]>([
   expect(mountOf(mount)).toMatchObject(expected);
 });
 
+test('C46: the runtime relabels the volumes of the pod for SELinux, and no path of the host', () => {
+  const own = { data: { kind: 'path', hostPath: '/vols/data', own: true } } as const;
+  const image = { data: { kind: 'image', imageRef: 'sha256:1' } } as const;
+  expect(mountOf({}, { volumes: own })?.selinuxRelabel).toBe(true);
+  expect(mountOf({}, { volumes: image })?.selinuxRelabel).toBe(true);
+  expect(mountOf({})?.selinuxRelabel).toBe(false);
+});
+
 test('C26: a mount with a subPath shows what was prepared for it, in the order of the mounts', () => {
   const mounts = [{}, { subPath: 'x/./y' }, { subPathExpr: '$(DIR)/b' }].map((more, index) => {
     return { name: 'data', mountPath: `/${index}`, ...more };

@@ -100,4 +100,32 @@ export const nodeMutations: readonly Mutation[] = [
     find: 'writes.length > 0 ? atMost(',
     put: 'writes.length < 0 ? atMost(',
   },
+  {
+    rule: 'C46',
+    breaks: 'a pod with resource claims runs without its devices',
+    file: 'actors/services/sandboxes.ts',
+    find: 'requireNoDevices(pod);',
+    put: '',
+  },
+  {
+    rule: 'C46',
+    breaks: 'an extended resource that the node does not have is ignored',
+    file: 'pod/resources/requests.ts',
+    find: 'filter((name) => name !== DISK);',
+    put: 'filter((name) => name !== DISK && Object.hasOwn(capacity.extra ?? {}, name));',
+  },
+  {
+    rule: 'C46',
+    breaks: 'Windows options are ignored',
+    file: 'pod/admission/decide.ts',
+    find: 'if (hasWindowsOptions(spec)) {',
+    put: 'if (hasWindowsOptions(spec) && spec.os) {',
+  },
+  {
+    rule: 'C46',
+    breaks: 'a stopSignal that the runtime ignores is ignored',
+    file: 'actors/services/containers.ts',
+    find: 'requireStopSignal(cri, container, { signal }),',
+    put: '',
+  },
 ];

@@ -3,11 +3,11 @@
 import { lookUp } from '../../lookUp.ts';
 import { aggregate, amountOf } from '../../resources/resources.ts';
 import { containersOf } from '../containers.ts';
-import type { Problem } from '../problem.ts';
+import { type Problem, shownValue } from '../problem.ts';
 import { formatQuantity, parseQuantity } from '../quantity.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import { validateResources } from './resources.ts';
-import { forbidden, invalid } from './words.ts';
+import { forbidden, invalid, required } from './words.ts';
 
 const isSupported = (resource: string): boolean => /^(cpu|memory|hugepages-.+)$/.test(resource);
 const notSupported = (path: string, value: string, supported: readonly string[]): Problem => ({
@@ -54,6 +54,18 @@ function limitsAbove(spec: PodSpec, resource: string): Problem[] {
     const path = `spec.${field}[${index}].resources.limits[${resource}]`;
     return [invalid(path, own, `must be less than or equal to pod limits of ${limit}`)];
   });
+}
+
+/** A container uses only claims of its pod (`validateResourceClaimNames` in `pkg/apis/core/validation/validation.go`). */
+export function validateClaims(spec: PodSpec): Problem[] {
+  const known = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
+  return containersOf(spec).flatMap(({ container, field, index }) =>
+    (container.resources?.claims ?? []).flatMap(({ name }, at) => {
+      const path = `spec.${field}[${index}].resources.claims[${at}]`;
+      if (name === '') return [required(path)];
+      return known.has(name) ? [] : [{ path, message: `Not found: ${shownValue(name)}` }];
+    }),
+  );
 }
 
 /** Only cpu and memory are resized, and a container that may not restart is not resized by a restart. */

@@ -147,6 +147,12 @@ describe('C10: a hook by exec', () => {
   });
 });
 
+test('C10: a hook by tcpSocket fails, because Kubernetes has no such hook', async () => {
+  const { failure } = await run({ tcpSocket: { port: plain } });
+  expect(failure).toBe('PostStartHookError: Cannot run handler: invalid handler: tcpSocket');
+  expect((await run({ tcpSocket: { port: plain } }, { hook: 'preStop' })).failure).toMatch(/^FailedPreStopHook: /);
+});
+
 describe('C10: a hook by httpGet', () => {
   const action = (path: string, more = {}) => ({ httpGet: { path, port: plain, ...more } });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   recursiveReadOnly,
   requireImageVolumes,
+  requireStopSignal,
   requireUserNamespaces,
 } from '../../../actors/services/runtimeFeatures.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
@@ -152,6 +153,44 @@ test('C16: an image volume is mounted as soon as its image can be pulled', async
   await node.advance('10s');
   expect(node.container('web', 'main').state?.running).toBeDefined();
   expect(node.container('web', 'other').restartCount).toBe(0);
+});
+
+describe('C46: the signal that stops a container', () => {
+  const stopped = (runtimeVersion: string, stopSignal?: string) => {
+    const answer = { version: '', runtimeApiVersion: 'v1', runtimeName: 'containerd', runtimeVersion };
+    const lifecycle = stopSignal === undefined ? {} : { stopSignal };
+    return requireStopSignal({ version: async () => answer }, { lifecycle }, { signal });
+  };
+
+  test('a runtime that would ignore it must not create the container', async () => {
+    await expect(stopped('1.7.30', 'SIGUSR1')).rejects.toMatchObject({
+      reason: 'CreateContainerError',
+      message: 'stopSignal SIGUSR1: the runtime cannot set it (containerd 1.7.30; available from containerd 2.2)',
+    });
+    await expect(stopped('2.2.0', 'SIGUSR1')).resolves.toBeUndefined();
+    await expect(stopped('1.7.30')).resolves.toBeUndefined();
+  });
+
+  test('its container waits with that reason', async () => {
+    const main = containerWith('main', { lifecycle: { stopSignal: 'SIGUSR1' } });
+    const pods = [podWith('web', { os: { name: 'linux' }, containers: [main] })];
+    const node = await simulatedNode({ pods, runtime: { version: DEBIAN_12 } });
+    await node.advance('10s');
+    expect(node.container('web').state?.waiting?.reason).toBe('CreateContainerError');
+  });
+});
+
+test('C46: a pod that requests devices stays Pending without a sandbox, and says what it needs', async () => {
+  const resourceClaims = [{ name: 'gpu', resourceClaimName: 'gpu-1' }];
+  const main = containerWith('main', { resources: { claims: [{ name: 'gpu' }] } });
+  const node = await simulatedNode({ pods: [podWith('web', { resourceClaims, containers: [main] })] });
+  await node.advance('30s');
+  expect(node.pod('web').phase).toBe('Pending');
+  expect(node.container('web').state?.waiting?.reason).toBe('ContainerCreating');
+  expect(node.calls('runPodSandbox')).toEqual([]);
+  expect(node.agent.explain('web')?.answer).toMatch(
+    /FailedPrepareDynamicResources: Failed to prepare dynamic resources: .*does not support devices.*"gpu"/,
+  );
 });
 
 describe('user namespaces', () => {

@@ -35,6 +35,7 @@ const confined = (type: 'RuntimeDefault' | 'Unconfined') => ({ securityContext: 
 
 test('a plain pod fits', () => {
   expect(outcome(aPod())).toBe('admitted');
+  expect(outcome(aPod({ securityContext: { windowsOptions: {} } }))).toBe('admitted');
   expect(outcome(aPod({ nodeName: 'node-1', os: { name: 'linux' }, nodeSelector: { zone: 'a' } }))).toBe('admitted');
 });
 
@@ -57,6 +58,18 @@ describe('why a node takes a pod in no case', () => {
       aPod({ os: { name: 'windows' } }),
       'PodOSNotSupported',
       "Failed to admit pod as the OS field doesn't match node OS",
+    ],
+    [
+      'options for Windows',
+      aPod({ securityContext: { windowsOptions: { runAsUserName: 'u' } } }),
+      'PodOSNotSupported',
+      'Failed to admit pod as it has Windows options, which have no effect on a node with Linux',
+    ],
+    [
+      'options for Windows of a container',
+      aPod({ containers: [aContainer({ securityContext: { windowsOptions: { hostProcess: false } } })] }),
+      'PodOSNotSupported',
+      'Failed to admit pod as it has Windows options, which have no effect on a node with Linux',
     ],
     [
       'groups that the runtime can not keep away',

@@ -138,7 +138,6 @@ describe('what only an API server has, without one', () => {
     [{ secret: { name: 'a', optional: false } }, 'secret "a"'],
     [{ serviceAccountToken: { path: 'token' } }, 'serviceAccountToken "token"'],
     [{ clusterTrustBundle: { signerName: 'x/y', path: 'ca' } }, 'clusterTrustBundle "x/y"'],
-    [{ podCertificate: { signerName: 'x/y', keyType: 'ED25519' } }, 'podCertificate of "x/y"'],
   ])('%j is refused by the name of the source', (source, named) => {
     expect(() => refuse({ projected: { sources: [source] } })).toThrow(
       expect.objectContaining({
@@ -147,6 +146,17 @@ describe('what only an API server has, without one', () => {
       }),
     );
   });
+});
+
+test('C37: a certificate for the pod is refused in a cluster as well, and the message does not blame an API server', () => {
+  const podCertificate = { signerName: 'x/y', keyType: 'ED25519' };
+  expect(() => refuseUnlessOptional({ name: 'info' }, { podCertificate })).toThrow(
+    expect.objectContaining({
+      reason: 'FailedMount',
+      message:
+        'volume "info": podCertificate of "x/y" is not available: this node does not request certificates for pods',
+    }),
+  );
 });
 
 const file = (path: string, text = '') => ({ path, data: Buffer.from(text), mode: 0o644 });

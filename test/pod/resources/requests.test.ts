@@ -72,7 +72,7 @@ describe('C24: whether the node can take it', () => {
     expect(conflicts(requests(), [requests({ cpuMillis: 2000 })], capacity)).toBeUndefined();
   });
 
-  test('what else a node can run short of: ephemeral storage, hugepages, extended resources that it knows', () => {
+  test('C46: what else a node can run short of: ephemeral storage, hugepages, extended resources, also one that it does not have', () => {
     const amounts = {
       ...{ 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', 'example.com/elsewhere': '9' },
       ...{ 'example.com/none': '0', storage: '5', unheardof: '1' },
@@ -83,18 +83,23 @@ describe('C24: whether the node can take it', () => {
     const claimed = requestsOf(aPod({ containers: [aContainer({ resources: { requests: amounts } })] }));
     expect(claimed.extra).toEqual(extra);
     const { 'example.com/elsewhere': _elsewhere, ...known } = extra;
-    expect(conflicts(claimed, [], { ...capacity, extra: known })).toBeUndefined();
-    expect(conflicts(claimed, [requests({ extra: { 'example.com/gpu': 1 } })], { ...capacity, extra: known })).toEqual({
+    expect(conflicts(claimed, [], { ...capacity, extra })).toBeUndefined();
+    expect(conflicts(claimed, [], { ...capacity, extra: known })).toEqual({
+      reason: 'OutOfexample.com/elsewhere',
+      message: "Node didn't have enough resource: example.com/elsewhere, requested: 9, used: 0, capacity: 0",
+      cause: 'requests 9 of example.com/elsewhere, but the node has 0',
+    });
+    expect(conflicts(claimed, [requests({ extra: { 'example.com/gpu': 1 } })], { ...capacity, extra })).toEqual({
       reason: 'OutOfexample.com/gpu',
       message: "Node didn't have enough resource: example.com/gpu, requested: 2, used: 1, capacity: 2",
       cause: "requests 2 of example.com/gpu, but 1 of the node's 2 are allocated",
     });
-    const { 'hugepages-2Mi': _pages, ...without } = known;
+    const { 'hugepages-2Mi': _pages, ...without } = extra;
     expect(conflicts(claimed, [], { ...capacity, extra: without })?.reason).toBe('OutOfhugepages-2Mi');
     expect(conflicts(claimed, [], capacity)?.reason).toBe('OutOfephemeral-storage');
   });
 
-  test('ephemeral storage comes before what else is scarce, and a name of quotas is no device', () => {
+  test('ephemeral storage comes before what else is scarce', () => {
     const extra = { 'a.example.com/gpu': 2, 'ephemeral-storage': 2 ** 30, 'requests.example.com/gpu': 1 };
     const claimed = requests({ extra });
     const names = (has: Record<string, number>) =>
@@ -102,7 +107,7 @@ describe('C24: whether the node can take it', () => {
     expect(names({ 'a.example.com/gpu': 0 })).toEqual([
       ...['ephemeral-storage', 'a.example.com/gpu', 'requests.example.com/gpu'],
     ]);
-    expect(names({})).toEqual(['ephemeral-storage', 'requests.example.com/gpu']);
+    expect(names({})).toEqual(['ephemeral-storage', 'a.example.com/gpu', 'requests.example.com/gpu']);
   });
 
   test('a taken host port', () => {

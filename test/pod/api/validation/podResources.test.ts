@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { withDefaults } from '../../../../pod/api/defaults.ts';
 import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
 import { validatePod } from '../../../../pod/api/validate.ts';
+import { validateClaims } from '../../../../pod/api/validation/podResources.ts';
 import { aContainer, aPod } from '../../fixtures.ts';
 
 const problems = (spec: Partial<PodSpec>): string[] =>
@@ -39,6 +40,15 @@ describe('C25: the resources of a pod itself', () => {
       'spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level',
     ],
   ])('%s: refused', (_, spec, message) => expect(problems(spec)).toContain(message));
+});
+
+test('C46: a container uses only claims of its pod', () => {
+  const containers = [aContainer({ resources: { claims: [{ name: 'gpu' }, { name: 'nic' }, { name: '' }] } })];
+  const resourceClaims = [{ name: 'gpu', resourceClaimName: 'a' }];
+  expect(validateClaims(aPod({ resourceClaims, containers }).spec)).toEqual([
+    { path: 'spec.containers[0].resources.claims[1]', message: 'Not found: "nic"' },
+    { path: 'spec.containers[0].resources.claims[2]', message: 'Required value' },
+  ]);
 });
 
 describe('resize policies', () => {

@@ -1,0 +1,100 @@
+/** The page about the fields of a pod's spec, and the walk through the schema that it is generated from. */
+import type * as z from 'zod/mini';
+import { podManifestSchema } from '../../pod/api/schema/pod.ts';
+import { CLUSTER_PARTS, type FieldTreatment, treatments } from './treatments.ts';
+
+/** Fields that are treated like others with the same schema, unless they have an entry of their own. */
+const SAME_AS: readonly (readonly [RegExp, string])[] = [
+  [/^(initContainers|ephemeralContainers)\[\]/, 'containers[]'],
+  [/\.(readinessProbe|startupProbe)\b/, '.livenessProbe'],
+  [/\.preStop\b/, '.postStart'],
+  [/\.podAntiAffinity\b/, '.podAffinity'],
+];
+
+/** The paths of all fields of a pod's spec that have a value of their own. `[]` stands for an index, `{}` for a key. */
+export const specFields = (): string[] => fieldsBelow(podManifestSchema.shape.spec, '');
+
+function fieldsBelow(schema: z.core.SomeType, path: string): string[] {
+  // Every schema of zod is one of this union, which discriminates by `def.type`.
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'optional':
+      return fieldsBelow(def.innerType, path);
+    case 'object':
+      return Object.entries(def.shape).flatMap(([name, each]) =>
+        fieldsBelow(each, path === '' ? name : `${path}.${name}`),
+      );
+    case 'array':
+      return fieldsBelow(def.element, `${path}[]`);
+    case 'record':
+      return [`${path}{}`];
+    case 'string':
+    case 'number':
+    case 'boolean':
+    case 'enum':
+    case 'union':
+    case 'pipe':
+      return [path];
+    default:
+      throw new TypeError(`${path} has a schema of type ${def.type}, which this walk does not know`);
+  }
+}
+
+/** The path of the entry that decides about a field; undefined if there is none. */
+export const entryFor = (path: string): string | undefined => ownEntryFor(path) ?? ownEntryFor(likeOthers(path));
+
+const likeOthers = (path: string): string => SAME_AS.reduce((like, [from, to]) => like.replace(from, to), path);
+
+/** An entry for the very path, or one for a part of the spec that it is in. */
+function ownEntryFor(path: string): string | undefined {
+  if (treatments.has(path)) return path;
+  const names = path.split('.');
+  const parents = names.map((_, index) => names.slice(0, index + 1).join('.')).reverse();
+  return parents.find((parent) => treatments.get(parent)?.isWhole === true);
+}
+
+const INTRODUCTION = `# The fields of a pod
+
+Every field of a pod's spec takes effect, is rejected, or holds the pod back; a pod never silently gets less than it
+requests. This page lists all fields of the schema of Kubernetes 1.36 that the node reads
+([pod/api/schema](../pod/api/schema/pod.ts)) with the treatment of each, the file that acts on it, and the effect, or the
+reason that users see. A field takes effect in another part of the cluster if that part acts on it before the node gets
+the pod; a static pod has no such part, and its node carries the field without a use for it, as a kubelet does.
+
+Limits of disk usage are the exception: the \`sizeLimit\` of an emptyDir on disk and the limits of \`ephemeral-storage\` are not
+enforced, because the node evicts no pods.
+
+- **takes effect**: the field changes what runs. If the host or its runtime cannot do that, the pod is not run without it:
+  the last column names the reason.
+- **rejected**: a static pod is reported as invalid and not run; a pod of an API server ends in the phase Failed.
+- **holds the pod back**: the pod stays Pending, with the reason as an event, until the node can do what it requests.
+
+\`initContainers[]\` and \`ephemeralContainers[]\` have the fields of \`containers[]\`, \`readinessProbe\` and \`startupProbe\` those of
+\`livenessProbe\`, \`preStop\` those of \`postStart\`, and \`podAntiAffinity\` those of \`podAffinity\`. They are treated the same unless
+they have a row of their own. Probes and hooks of init containers that are not sidecars are rejected, as in Kubernetes.
+
+This page is written by \`npm run docs\`, from the schema and
+[scripts/podFields/treatments.ts](../scripts/podFields/treatments.ts). A field without a treatment fails a test.`;
+
+/** The whole page, as it is kept in docs/pod-fields.md. */
+export function podFieldsPage(): string {
+  const fields = specFields();
+  const rows = [...treatments].map(([path, treatment]) => rowOf(path, treatment, fields));
+  return [
+    INTRODUCTION,
+    '',
+    `| Field (${fields.length} in all) | Treatment | By | Effect or reason |`,
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function rowOf(path: string, { treatment, by, text }: FieldTreatment, fields: readonly string[]): string {
+  const below = fields
+    .filter((field) => field !== path && field.startsWith(path) && entryFor(field) === path)
+    .map((field) => `\`${field.slice(path.length).replace(/^\./, '')}\``);
+  const name = below.length === 0 ? `\`${path}\`` : `\`${path}\` with ${below.join(', ')}`;
+  const actor = CLUSTER_PARTS.has(by) ? by : `[${by}](../${by})`;
+  return `| ${name} | ${treatment} | ${actor} | ${text.replaceAll('|', '\\|')} |`;
+}
