@@ -5,6 +5,7 @@ import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../p
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { staticPod, staticPodName } from '../../pod/api/staticPod.ts';
 import { validatePod } from '../../pod/api/validate.ts';
+import { schedulerWarnings } from '../../pod/api/validation/scheduling.ts';
 import { type Need, needsOf } from '../../pod/api/validation/static.ts';
 import type { ObjectManifest } from '../../pod/objects/objectManifest.ts';
 import { problemsToTell } from './problemsToTell.ts';
@@ -48,7 +49,7 @@ export function podOf(
     const { problems, metadata } = manifest;
     return { problems: problemsToTell(problems), ...(metadata ? { name: nameOf(metadata) } : {}) };
   }
-  const { warnings } = manifest;
+  const warnings = [...manifest.warnings, ...schedulerWarnings(manifest.pod.spec)];
   const name = nameOf(manifest.pod.metadata);
   const written = staticPod(manifest.pod, { nodeName, source, origin, seenAt });
   const { uid } = written.metadata;

@@ -59,7 +59,7 @@ Every field of a pod's spec takes effect, is rejected, or holds the pod back; a 
 requests. This page lists all fields of the schema of Kubernetes 1.36 that the node reads
 ([pod/api/schema](../pod/api/schema/pod.ts)) with the treatment of each, the file that acts on it, and the effect, or the
 reason that users see. A field takes effect in another part of the cluster if that part acts on it before the node gets
-the pod; a static pod has no such part, and its node carries the field without a use for it, as a kubelet does.
+the pod. No scheduler places a static pod, so the node warns about such a field in its manifest.
 
 Limits of disk usage are the exception: the \`sizeLimit\` of an emptyDir on disk and the limits of \`ephemeral-storage\` are not
 enforced, because the node evicts no pods.

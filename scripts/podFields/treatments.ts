@@ -1,6 +1,6 @@
 /** How the node treats each field of a pod's spec: the data behind docs/pod-fields.md. */
 
-export type Treatment = 'takes effect' | 'rejected' | 'holds the pod back';
+type Treatment = 'takes effect' | 'rejected' | 'holds the pod back';
 
 export interface FieldTreatment {
   readonly treatment: Treatment;
@@ -12,9 +12,9 @@ export interface FieldTreatment {
   readonly isWhole?: true;
 }
 
-export const SCHEDULER = 'scheduler';
+const SCHEDULER = 'scheduler';
 export const API_SERVER = 'API server';
-export const TAINT_EVICTION = 'taint eviction controller';
+const TAINT_EVICTION = 'taint eviction controller';
 
 /** Parts of a cluster that may stand in the place of a file. */
 export const CLUSTER_PARTS: ReadonlySet<string> = new Set([SCHEDULER, API_SERVER, TAINT_EVICTION]);

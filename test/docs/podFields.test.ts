@@ -134,7 +134,7 @@ test('C46: a pod with a field that the node cannot serve does not run, and shows
   const held = examplesOf('holds the pod back').map((example, index) => ({ ...example, name: `held-${index}` }));
   const plain = podWith('plain');
   const node = await simulatedNode({ pods: [plain, ...held.map(({ name, spec }) => podWith(name, spec))] });
-  await node.advance('30s');
+  await node.advance('8s');
   expect(node.pod('plain').phase).toBe('Running');
   const seen = held.map(({ path, name }) => {
     const { containerStatuses = [], conditions = [] } = node.pod(name);

@@ -18,6 +18,17 @@ describe('the text of a manifest', () => {
     });
   });
 
+  test('C46: one with fields for a scheduler is run, with a warning for each', () => {
+    expect(
+      read(pod('  topologySpreadConstraints:\n  - {maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule}')),
+    ).toMatchObject({
+      pod: { metadata: { name: 'a-node' } },
+      warnings: [
+        { path: 'spec.topologySpreadConstraints', message: expect.stringContaining('no effect on a static pod') },
+      ],
+    });
+  });
+
   test('JSON is read as well, with tabs', () => {
     const text = JSON.stringify(
       { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'j' }, spec: { containers: [{ name: 'c', image: 'i' }] } },
