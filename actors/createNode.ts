@@ -220,7 +220,7 @@ const INPUT: Readonly<
   Record<
     Exclude<
       keyof NodeInput,
-      keyof FoundAtStart | 'cluster' | 'hostIps' | 'sinks' | 'statuses' | 'allocations' | 'probed'
+      keyof FoundAtStart | 'cluster' | 'hostIps' | 'sinks' | 'statuses' | 'allocations' | 'probed' | 'containerEnds'
     >,
     true
   >
@@ -239,12 +239,17 @@ const INPUT: Readonly<
 };
 
 /** What the actors begin with: what they are told, and what is left of a former run. */
-const inputOf = (told: FullConfig, { statuses, allocations, probes }: DurableFacts, left: FoundAtStart): NodeInput => ({
+const inputOf = (
+  told: FullConfig,
+  { statuses, allocations, probes, containerEnds }: DurableFacts,
+  left: FoundAtStart,
+): NodeInput => ({
   ...picked(told, INPUT),
   hostIps: addressesNow(told.hostIps),
   statuses: Object.fromEntries(statuses),
   allocations: Object.fromEntries(allocations),
   probed: Object.fromEntries(probes),
+  containerEnds: Object.fromEntries(containerEnds),
   ...left,
 });
 

@@ -20,6 +20,7 @@ type Derived =
   | 'statuses'
   | 'allocations'
   | 'probed'
+  | 'containerEnds'
   | 'left'
   | 'logged'
   | 'foreign';

@@ -5,6 +5,7 @@ import { resourceRequirementsSchema } from '../../pod/api/schema/container.ts';
 import { type Pod, podSchema } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
+import type { ContainerEnds } from '../../pod/status/view.ts';
 import type { GoodManifest } from '../sources/manifestSet.ts';
 import { openStore, type Store, type StoreOptions } from './store.ts';
 
@@ -15,6 +16,14 @@ const podResources = z.object({
   containers: z.record(z.string(), resourceRequirementsSchema),
 });
 const containerSize = z.object({ cpuRequest: z.number(), cpuLimit: z.number(), memoryLimit: z.number() });
+
+const containerState = z.looseObject({ terminated: z.optional(z.looseObject({ exitCode: z.int() })) });
+const endedContainer = z.looseObject({
+  name: z.string(),
+  restartCount: z.int(),
+  state: containerState,
+  lastState: containerState,
+});
 
 const schemas = {
   /** The last good version of each manifest, by its file. */
@@ -56,6 +65,12 @@ const schemas = {
   probes: z.array(z.object({ id: z.string(), started: z.boolean(), ready: z.boolean() })) as unknown as z.ZodMiniType<
     readonly Probed[]
   >,
+  /** The container statuses with an end, of pods that no API server has, by the pod's uid. */
+  containerEnds: z.object({
+    initContainerStatuses: z.optional(z.array(endedContainer)),
+    containerStatuses: z.optional(z.array(endedContainer)),
+    ephemeralContainerStatuses: z.optional(z.array(endedContainer)),
+  }) as unknown as z.ZodMiniType<ContainerEnds>,
 };
 
 /** How a pod has ended, for the sinks that have to know. */
@@ -76,6 +91,7 @@ export interface DurableFacts {
   readonly unacknowledged: ReadonlyMap<string, UnacknowledgedEnd>;
   readonly allocations: ReadonlyMap<string, Allocation>;
   readonly probes: ReadonlyMap<string, readonly Probed[]>;
+  readonly containerEnds: ReadonlyMap<string, ContainerEnds>;
   /** One message for each file that could not be read; it has been set aside. */
   readonly damaged: readonly string[];
 }

@@ -1,10 +1,12 @@
-/** The sink of statuses that keeps what must outlive a restart: what was admitted, what probes came to, how pods ended. */
+/** Persists the facts that must outlive a restart: allocations, results of probes, ends of pods and of containers. */
 import type { Probed } from '../../machines/container/context.ts';
 import { probeOf } from '../../machines/probe/context.ts';
+import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
+import { sourceOf } from '../../pod/api/staticPod.ts';
 import { allocationOf, sizesOf } from '../../pod/resources/allocation.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { isUndecided } from '../../pod/status/status.ts';
-import type { PodView } from '../../pod/status/view.ts';
+import type { ContainerEnds, PodView } from '../../pod/status/view.ts';
 import type { Clock } from '../clock.ts';
 import type { PersistFacts, StatusChange } from '../status/statusBoard.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
@@ -14,7 +16,7 @@ const HOLD_MS = 5_000;
 
 interface FactWriterParts {
   readonly store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten'>;
-  readonly durable: Pick<DurableFacts, 'allocations' | 'probes'>;
+  readonly durable: Pick<DurableFacts, 'allocations' | 'containerEnds' | 'probes'>;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
   /** Writes the ends that sinks have to acknowledge; `isFinal`: of a pod that must not run again. */
@@ -39,12 +41,15 @@ export function createFactWriter({ store, durable, clock, onError, keepEnd }: Fa
   const write = (...fact: Parameters<typeof store.write>) => settled(store.write(...fact));
   const probes = keepProbes(durable, write);
   const allocations = keepAllocations(durable, write);
+  const containerEnds = persistContainerEnds(durable, write);
 
   const forget = (uid: string) => {
     read.delete(uid);
     allocations.forget(uid);
     probes.forget(uid);
-    for (const kind of ['allocations', 'statuses', 'probes'] as const) settled(store.remove(kind, uid));
+    containerEnds.forget(uid);
+    for (const kind of ['allocations', 'containerEnds', 'statuses', 'probes'] as const)
+      settled(store.remove(kind, uid));
   };
   const keep: PersistFacts = (change) => {
     const { uid, pod, view, removed } = change;
@@ -57,6 +62,8 @@ export function createFactWriter({ store, durable, clock, onError, keepEnd }: Fa
     const isEnd = isFinal(change);
     // Before its containers are known, what is on disk of their probes is all there is.
     const probing = view.unsettled ? undefined : probes.keep(uid, view);
+    // A status does not wait for this write: without it the next agent infers what it can.
+    if (!view.unsettled) containerEnds.persist(uid, change);
     const writes = [
       probing,
       isEnd && pod.status ? write('statuses', uid, pod.status) : undefined,
@@ -90,6 +97,40 @@ function keepProbes(durable: Pick<DurableFacts, 'probes'>, write: Write) {
       return write('probes', uid, results);
     },
   };
+}
+
+/**
+ * Writes the ends of the containers of each pod that no API server has, when they have changed. The status of such a pod
+ * has no other copy from which the next agent could report a run that the runtime has lost.
+ */
+function persistContainerEnds(durable: Pick<DurableFacts, 'containerEnds'>, write: Write) {
+  const written = new Map(Array.from(durable.containerEnds, ([uid, ends]) => [uid, JSON.stringify(ends)]));
+  return {
+    forget: (uid: string) => void written.delete(uid),
+    persist: (uid: string, { pod }: StatusChange): void => {
+      if (sourceOf(pod) === 'api' || pod.status === undefined) return;
+      const ends = containerEndsOf(pod.status);
+      const text = JSON.stringify(ends);
+      if (text === (written.get(uid) ?? '{}')) return;
+      written.set(uid, text);
+      void write('containerEnds', uid, ends);
+    },
+  };
+}
+
+function containerEndsOf(status: PodStatus): ContainerEnds {
+  const lists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
+  const ended = lists.map((list) => [list, (status[list] ?? []).flatMap(endOf)] as const);
+  return Object.fromEntries(ended.filter(([, statuses]) => statuses.length > 0));
+}
+
+/** Leaves out the state of a container that runs or waits, so that a change of that state alone writes nothing. */
+function endOf(status: ContainerStatus): ContainerStatus[] {
+  if (status.state?.terminated) return [status];
+  if (!status.lastState?.terminated) return [];
+  const { name, image, imageID, restartCount, lastState, containerID } = status;
+  const id = containerID === undefined ? {} : { containerID };
+  return [{ name, image, imageID, restartCount, state: {}, lastState, ready: false, ...id }];
 }
 
 /**

@@ -46,7 +46,12 @@ export const makerOf = ({ rootDir, nodeName, runtimeEndpoint }: AgentPlace): Mak
  */
 export async function podsLeftOnDisk(
   place: AgentPlace,
-  { allocations, statuses, probes }: Pick<DurableFacts, 'allocations' | 'statuses' | 'probes'>,
+  {
+    allocations,
+    containerEnds,
+    statuses,
+    probes,
+  }: Pick<DurableFacts, 'allocations' | 'containerEnds' | 'statuses' | 'probes'>,
   { takesOver = false, files }: { readonly takesOver?: boolean; readonly files?: FileSystem | undefined } = {},
 ): Promise<FoundAtStart> {
   const layout = createLayout(place, files);
@@ -65,9 +70,8 @@ export async function podsLeftOnDisk(
     each.owner = ownerOfPodDirectory(layout, maker, uid);
   }
   const found = directories.map(({ uid, owner }) => sorted(layout, uid, { owner, identityOf }));
-  const withoutDirectory = [...allocations.keys(), ...statuses.keys(), ...probes.keys()].filter(
-    (uid) => !uids.includes(uid),
-  );
+  const facts = [allocations, containerEnds, statuses, probes];
+  const withoutDirectory = facts.flatMap((ofKind) => [...ofKind.keys()]).filter((uid) => !uids.includes(uid));
   return {
     left: [...found.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(identityOf)],
     foreign: found.flatMap(({ foreign = [] }) => foreign),

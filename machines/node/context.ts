@@ -24,6 +24,7 @@ import { lookUp } from '../../pod/lookUp.ts';
 import type { NodeCondition } from '../../pod/node/nodeConditions.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
+import type { ContainerEnds } from '../../pod/status/view.ts';
 import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
 import type { CertificateInput } from '../certificate/chart.ts';
 import type { Probed } from '../container/context.ts';
@@ -77,6 +78,8 @@ export interface NodeInput {
   readonly allocations: Readonly<Record<string, Allocation>>;
   /** What the probes of running containers had come to before the restart, by the pod's uid. */
   readonly probed?: Readonly<Record<string, readonly Probed[]>>;
+  /** The ends of containers that were reported before the restart, by the uid of a pod that no API server has. */
+  readonly containerEnds?: Readonly<Record<string, ContainerEnds>>;
   /** How many dead containers are kept; absent: as many as a kubelet keeps. */
   readonly garbage?: GarbagePolicy;
   /** How often the sizes of logs are looked at, in milliseconds; absent: as often as a kubelet does. */
@@ -226,14 +229,17 @@ export function withoutSeen({ observed: all }: NodeContext, uid = ''): Pick<Node
   return { observed: old?.others ? { ...observed, [uid]: { ...nothingOf(old), others: old.others } } : observed };
 }
 
-/** What was known from before the restart of a pod of which nothing is left says nothing of one that has its uid later. */
+/** Forgets the facts that were persisted of a pod of which nothing is left: a later pod may have its UID. */
 export function withoutRestored(context: NodeContext, uid = ''): Partial<NodeContext> {
-  const { statuses, allocations, probed = {}, logged = [] } = context;
-  const isRestored = [statuses, allocations, probed].some((restored) => Object.hasOwn(restored, uid));
+  const { statuses, allocations, probed = {}, containerEnds = {}, logged = [] } = context;
+  const isRestored = [statuses, allocations, probed, containerEnds].some((restored) => Object.hasOwn(restored, uid));
   if (!isRestored && !mayHaveLogs(context, uid)) return {};
   const without = <T>({ [uid]: _, ...others }: Readonly<Record<string, T>>) => others;
   return {
-    ...{ statuses: without(statuses), allocations: without(allocations), probed: without(probed) },
+    statuses: without(statuses),
+    allocations: without(allocations),
+    probed: without(probed),
+    containerEnds: without(containerEnds),
     logged: logged === 'unknown' ? logged : logged.filter((each) => each !== uid),
   };
 }

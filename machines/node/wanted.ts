@@ -125,6 +125,7 @@ function endAtServer({ metadata: { annotations }, status = {} }: Pod): PodStatus
 export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod): PodInput {
   const { crashLoop, limitedSwap, heardAt: bornAt, health, statuses } = context;
   const restored = lookUp(statuses, pod.metadata.uid) ?? endAtServer(pod);
+  const containerEnds = lookUp(context.containerEnds, pod.metadata.uid);
   return {
     crashLoop,
     limitedSwap,
@@ -134,6 +135,7 @@ export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod):
     ticket: 0,
     ...networkOf(health),
     ...(restored ? { restored } : {}),
+    ...(containerEnds ? { containerEnds } : {}),
     ...(mayHaveLogs(context, pod.metadata.uid) ? { hasLogs: true } : {}),
   };
 }

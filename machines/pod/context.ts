@@ -11,7 +11,7 @@ import { remembered } from '../../pod/remembered.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { withResources } from '../../pod/resources/resize.ts';
-import type { Termination } from '../../pod/status/view.ts';
+import type { ContainerEnds, Termination } from '../../pod/status/view.ts';
 import type { Probed } from '../container/context.ts';
 import type { ContainerLifecycle, NetworkNotReady, VolumeLifecycle } from '../shared/events.ts';
 
@@ -34,6 +34,8 @@ export interface PodInput {
   readonly allocation?: Allocation;
   /** What the probes of its containers had come to before the agent restarted. */
   readonly probed?: readonly Probed[];
+  /** The ends of its containers that an earlier agent has persisted: the runtime may have lost them since. */
+  readonly containerEnds?: ContainerEnds;
   /** Set for a pod that must end from the start: no source wants it any more, or it had finished before. */
   readonly termination?: Termination;
   /** The terminal status that it had reached before the agent restarted: nothing of it may run again (C2). */
@@ -49,7 +51,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly allocated: Pod;
   /** Its conditions as its source has them, with those that others tell. */
   readonly conditions?: readonly PodCondition[] | undefined;
-  /** When it became active on the node, be it under an earlier agent, in milliseconds since the epoch. */
+  /** When the pod became active on the node, under this agent or an earlier one, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** The moment that is counted down to, after which it may not be active any more. */
   readonly activeUntil?: number | undefined;

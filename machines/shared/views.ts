@@ -48,6 +48,7 @@ export function podView(ref: PodRef): PodView {
     ...(termination?.reason === 'Completed' ? { completes: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(restored ? { restored } : {}),
+    ...(context.containerEnds ? { containerEnds: context.containerEnds } : {}),
     ...(context.restarts ? { restarts: context.restarts } : {}),
     initialized,
     ...(restartsAll ? { restartsAll } : {}),

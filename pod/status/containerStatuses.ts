@@ -16,8 +16,8 @@ import { isTerminalPhase } from './phase.ts';
 import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';
 
 /**
- * The statuses of all containers of a pod. One without an actor keeps what the `previous` status knew of it.
- * `runtimeName` is the scheme of the container ids, `containerd` in `containerd://4f2a`.
+ * Returns the statuses of all containers of a pod. The `previous` status stands in for containers without an actor and for
+ * runs that the runtime has lost. `runtimeName` is the scheme of the container IDs, `containerd` in `containerd://4f2a`.
  */
 export function containerStatuses(
   view: PodView,
@@ -30,7 +30,10 @@ export function containerStatuses(
       .filter(({ role }) => roles.includes(role))
       .map(({ container, role }) => {
         const seen = found.get(container.name);
-        if (seen) return seenStatus(view.pod.spec, { container, role, seen, runtimeName });
+        if (seen) {
+          const status = seenStatus(view.pod.spec, { container, role, seen, runtimeName });
+          return withLostRuns(status, { view, seen, previous: before.get(container.name) });
+        }
         return unseenStatus(view, container, role, before.get(container.name));
       });
   const statuses = {
@@ -124,6 +127,73 @@ function shownId({ now, last, containerId, atHand }: ContainerView): string | un
   if (now.kind === 'running' || atHand) return containerId;
   return (now.kind === 'terminated' ? now.run : last)?.containerId || containerId;
 }
+
+interface Lost {
+  readonly view: PodView;
+  readonly seen: ContainerView;
+  readonly previous: ContainerStatus | undefined;
+}
+
+/**
+ * Completes the status of a container with the runs that the runtime has lost while no agent was running. The last
+ * reported status stands in for them, so that a terminated container does not go back to waiting, which an API server
+ * refuses (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ */
+function withLostRuns(status: ContainerStatus, { view, seen, previous }: Lost): ContainerStatus {
+  if (hasAllRuns(seen)) return status;
+  if (seen.now.kind === 'running') return withLastState(status, previous);
+  const end = previous?.state?.terminated;
+  const isDefault = DEFAULT_REASONS.includes(seen.now.kind === 'waiting' ? seen.now.reason : '');
+  if (end !== undefined && isDefault) return previous ?? status;
+  if (isDefault && isInferredCompleted(view, seen)) return { ...status, state: INFERRED_COMPLETION, ready: true };
+  const lastState = end === undefined ? previous?.lastState : { terminated: end };
+  return {
+    ...status,
+    ...(lastState?.terminated ? { lastState } : {}),
+    restartCount: Math.max(status.restartCount, previous?.restartCount ?? 0),
+  };
+}
+
+/** The reasons of a container that waits for nothing in particular. */
+const DEFAULT_REASONS: readonly string[] = ['ContainerCreating', 'PodInitializing'];
+
+/**
+ * Whether every run that the status is about is known: the last run of a container that waits, the run before the present
+ * one of a container that was restarted. A run that is inferred from its log alone has neither an ID nor a known end.
+ */
+function hasAllRuns({ now, last, containerId, atHand, restartCount }: ContainerView): boolean {
+  const isInferred = last?.containerId === '' && last.reason === 'ContainerStatusUnknown';
+  if (last !== undefined && !isInferred) return true;
+  if (now.kind === 'running') return restartCount === 0;
+  return now.kind === 'terminated' || atHand === true || containerId !== undefined;
+}
+
+/** Keeps the last state of the same run, because the runtime may no longer have the run before. */
+function withLastState(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
+  const { lastState, containerID } = previous ?? {};
+  const isSameRun = containerID !== undefined && containerID === status.containerID;
+  return isSameRun && lastState?.terminated ? { ...status, lastState } : status;
+}
+
+/**
+ * Whether an init container of which nothing is left must have completed: the pod has been initialized, and one of its
+ * regular containers exists.
+ */
+function isInferredCompleted({ initialized, containers }: PodView, { role }: ContainerView): boolean {
+  if (role !== 'init' || !initialized) return false;
+  return containers.some((each) => each.role === 'regular' && each.containerId !== undefined);
+}
+
+const INFERRED_COMPLETION: ContainerState = {
+  terminated: {
+    exitCode: 0,
+    reason: 'Completed',
+    message:
+      'Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally',
+    startedAt: null,
+    finishedAt: null,
+  },
+};
 
 /** What a container is that has no actor: still to come, or ended before this agent knew it. */
 function unseenStatus(

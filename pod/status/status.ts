@@ -9,7 +9,11 @@ import { containerStatuses } from './containerStatuses.ts';
 import { comingPhase, isTerminalPhase, podPhase } from './phase.ts';
 
 interface PodStatusOptions {
-  /** The status that was told last: transition times, the start time, addresses and a terminal phase carry over. */
+  /**
+   * The status that was reported last, from which transition times, the start time, addresses, a terminal phase and runs
+   * that the runtime has lost carry over. Defaults to the status that the pod has at its source, or to what an earlier
+   * agent has persisted of it.
+   */
   readonly previous?: PodStatus;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -25,7 +29,7 @@ interface PodStatusOptions {
 export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
   if (view.restored) return view.restored;
   const { now, hostIps } = options;
-  const previous = options.previous ?? view.pod.status;
+  const previous: PodStatus | undefined = options.previous ?? view.pod.status ?? view.containerEnds;
   const observedGeneration = options.observedGeneration ?? view.pod.metadata.generation;
   const phase = podPhase(view, previous?.phase);
   const { init, regular, ephemeral } = containerStatuses(view, { previous, runtimeName: options.runtimeName });

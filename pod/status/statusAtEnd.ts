@@ -19,14 +19,16 @@ const UNKNOWN_END: ContainerState = {
 };
 
 /**
- * The statuses of a pod that was ended: every container has an end, an unknown one is exit 137 (C13). Regular
- * containers only get one when the pod was initialized, init containers only when it shows that they had started.
+ * Returns the statuses of a pod that has ended: every container has an end, and an unknown end is exit code 137 (C13). A
+ * regular container gets one only if the pod was initialized. An init container gets one if it or a later one had
+ * started, and the first one always does, because otherwise nothing would say why the pod failed (`TerminatePod` and
+ * `initializedContainers` in `pkg/kubelet/status/status_manager.go`).
  */
 export function containersAtEnd(view: PodView, { init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
   const initialized = view.initialized || init.length === 0 || regular.some(hasStarted);
   const lastStarted = init.findLastIndex(hasStarted);
   return {
-    init: init.map((status, index) => withEnd(status, initialized || index <= lastStarted)),
+    init: init.map((status, index) => withEnd(status, initialized || index <= Math.max(0, lastStarted))),
     regular: regular.map((status) => withEnd(status, initialized)),
     ephemeral: ephemeral.map((status) => withEnd(status, hasStarted(status))),
   };

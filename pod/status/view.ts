@@ -106,6 +106,12 @@ export interface Termination {
   readonly disruption?: string;
 }
 
+/** The statuses of the containers of a pod that have an end to report. */
+export type ContainerEnds = Pick<
+  PodStatus,
+  'containerStatuses' | 'ephemeralContainerStatuses' | 'initContainerStatuses'
+>;
+
 export interface PodView {
   readonly pod: Pod;
   /** Those of the state of its actor. */
@@ -128,6 +134,8 @@ export interface PodView {
   readonly completes?: boolean;
   /** The terminal status that it had reached before the agent restarted: told as it is, whatever is left of the pod. */
   readonly restored?: PodStatus;
+  /** The ends of containers that an earlier agent has persisted, of a pod whose source has no status of it. */
+  readonly containerEnds?: ContainerEnds;
   /** How often containers were restarted that have no view yet, counting the run to come, as their logs tell (C23). */
   readonly restarts?: Readonly<Record<string, number>>;
   /** When the node began with it, as its oldest sandbox tells after a restart of the agent; absent before. */

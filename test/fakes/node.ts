@@ -269,6 +269,7 @@ export class SimulatedNode {
       'logs/containers',
       'root/pods',
       'root/statelet/allocations',
+      'root/statelet/containerEnds',
       'root/statelet/statuses',
       'root/statelet/unacknowledged',
     ];

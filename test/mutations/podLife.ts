@@ -223,7 +223,14 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C13',
     breaks: 'init containers that never started get an end',
     file: 'pod/status/statusAtEnd.ts',
-    find: 'withEnd(status, initialized || index <= lastStarted)',
+    find: 'withEnd(status, initialized || index <= Math.max(0, lastStarted))',
     put: 'withEnd(status, index >= 0 || lastStarted < 0)',
+  },
+  {
+    rule: 'C13',
+    breaks: 'a container that the runtime has lost goes back to waiting',
+    file: 'pod/status/containerStatuses.ts',
+    find: 'if (end !== undefined && isDefault) return previous ?? status;',
+    put: '',
   },
 ];

@@ -39,8 +39,8 @@ const others: readonly SeededFault[] = [
     name: 'fact',
     breaks: 'what was admitted is not deleted with its pod',
     file: 'actors/store/factWriter.ts',
-    find: "for (const kind of ['allocations', 'statuses', 'probes'] as const)",
-    put: "for (const kind of ['statuses', 'probes'] as const)",
+    find: "for (const kind of ['allocations', 'containerEnds', 'statuses', 'probes'] as const)",
+    put: "for (const kind of ['containerEnds', 'statuses', 'probes'] as const)",
   },
   {
     name: 'sync',

@@ -29,7 +29,7 @@ const { uid } = web.metadata;
 
 const layoutIn = (node: SimulatedNode) => createLayout(node.facts);
 const standing = (node: SimulatedNode, directory: string) => ownerOf(hostFiles, directory, makerOf(node.facts)).kind;
-const noFacts = { allocations: new Map(), statuses: new Map(), probes: new Map() };
+const noFacts = { allocations: new Map(), containerEnds: new Map(), statuses: new Map(), probes: new Map() };
 
 /** Puts a volume with a file where another agent would have it. */
 async function layTheirs(node: SimulatedNode, { metadata }: Pod): Promise<string> {

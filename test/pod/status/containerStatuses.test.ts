@@ -298,11 +298,6 @@ describe('C13: at the end of a pod', () => {
     expect(of(view).init.map(({ state }) => state?.terminated?.exitCode)).toEqual([137, 1, undefined]);
   });
 
-  test('without evidence no init container has an end', () => {
-    const view = podView({ init: { i: waiting('ImagePullBackOff') }, main: { a: waiting() }, view: atEnd });
-    expect(of(view).init[0]?.state).toEqual({ waiting: { reason: 'ImagePullBackOff' } });
-  });
-
   test('a restart that was counted is evidence', () => {
     const view = podView({
       init: { i: waiting('CrashLoopBackOff', { restartCount: 1 }) },
@@ -310,6 +305,95 @@ describe('C13: at the end of a pod', () => {
       view: atEnd,
     });
     expect(of(view).init[0]?.state).toEqual({ terminated: unknownEnd });
+  });
+});
+
+describe('C13: of a container that the runtime has lost', () => {
+  const end = { terminated: { exitCode: 0, reason: 'Completed', containerID: 'containerd://old' } };
+  const reported = (more: Partial<ContainerStatus> = {}): ContainerStatus => ({
+    name: 'a',
+    image: 'a:1',
+    imageID: 'sha256:a',
+    ready: false,
+    restartCount: 2,
+    state: {},
+    lastState: {},
+    ...more,
+  });
+  const reportedAs = (status: ContainerStatus): PodStatus => ({ containerStatuses: [status] });
+
+  test('the reported end stays until it has been created again', () => {
+    const ended = reported({ state: end });
+    expect(main(podView({ main: { a: waiting() } }), reportedAs(ended))).toBe(ended);
+    const inferred = run(137, { containerId: '', reason: 'ContainerStatusUnknown' });
+    const fromLogs = waiting('ContainerCreating', { last: inferred, restartCount: 2 });
+    expect(main(podView({ main: { a: fromLogs } }), reportedAs(ended))).toBe(ended);
+    const removed = run(137, { containerId: '', reason: 'RestartingAllContainers' });
+    const restarted = waiting('ContainerCreating', { last: removed, restartCount: 3 });
+    expect(main(podView({ main: { a: restarted } }), reportedAs(ended))).toMatchObject({
+      lastState: { terminated: { reason: 'RestartingAllContainers' } },
+      restartCount: 3,
+    });
+  });
+
+  test('the reported end becomes the last state while it cannot be created', () => {
+    const view = podView({ main: { a: waiting('ImagePullBackOff') } });
+    expect(main(view, reportedAs(reported({ state: end })))).toMatchObject({
+      state: { waiting: { reason: 'ImagePullBackOff' } },
+      lastState: end,
+      restartCount: 2,
+    });
+  });
+
+  test('the reported last state is better than one inferred from its log', () => {
+    const inferred = run(137, { containerId: '', reason: 'ContainerStatusUnknown' });
+    const fromLogs = waiting('ContainerCreating', { last: inferred, restartCount: 1 });
+    const view = podView({ main: { a: fromLogs } });
+    expect(main(view, reportedAs(reported({ lastState: end })))).toMatchObject({ lastState: end, restartCount: 2 });
+    expect(main(view)).toMatchObject({ lastState: { terminated: unknownEnd }, restartCount: 1 });
+  });
+
+  test('the last state stays with the same run, and goes with it', () => {
+    const view = podView({ main: { a: running({ restartCount: 2 }) } });
+    const lastStateAfter = (containerID: string) =>
+      main(view, reportedAs(reported({ lastState: end, containerID }))).lastState;
+    expect(lastStateAfter('containerd://c1')).toEqual(end);
+    expect(lastStateAfter('containerd://c0')).toEqual({});
+  });
+
+  test('an end that the runtime shows counts, whatever was reported', () => {
+    expect(main(podView({ main: { a: exited(3) } }), reportedAs(reported({ state: end }))).state).toMatchObject({
+      terminated: { exitCode: 3 },
+    });
+  });
+
+  test('an init container is inferred to have completed only in a pod that was initialized and has regular containers', () => {
+    const init = { i: waiting('PodInitializing') };
+    const stateOf = (view: PodView) => of(view).init[0]?.state;
+    const completed = { terminated: expect.objectContaining({ exitCode: 0, reason: 'Completed' }) };
+    expect(stateOf(podView({ init, main: { a: running() }, view: { initialized: true } }))).toEqual(completed);
+    const waits = { waiting: { reason: 'PodInitializing' } };
+    expect(stateOf(podView({ init, main: { a: waiting() }, view: { initialized: true } }))).toEqual(waits);
+    expect(stateOf(podView({ init, main: { a: running() }, view: { initialized: false } }))).toEqual(waits);
+    const sidecar = {
+      sidecars: { i: waiting('PodInitializing') },
+      main: { a: running() },
+      view: { initialized: true },
+    };
+    expect(stateOf(podView(sidecar))).toEqual(waits);
+  });
+});
+
+describe('C13: of a pod deleted before its first init container started', () => {
+  const never = { i: waiting('PodInitializing'), j: waiting('PodInitializing') };
+
+  test('the first init container has an unknown end, and the containers after it go on waiting', () => {
+    const { init, regular } = of(podView({ init: never, main: { a: waiting('PodInitializing') }, view: atEnd }));
+    expect(init.map(({ state }) => state)).toEqual([
+      { terminated: unknownEnd },
+      { waiting: { reason: 'PodInitializing' } },
+    ]);
+    expect(regular[0]?.state).toEqual({ waiting: { reason: 'PodInitializing' } });
   });
 });
 

@@ -1,0 +1,94 @@
+/** Containers that the runtime loses while no agent runs: the last reported status stands in for them (C13). */
+import { readdir } from 'node:fs/promises';
+import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { boundPod, joinedNode, PODS } from '../fakes/joinedNode.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
+
+const initialized = (): Pod =>
+  podWith('web', {
+    initContainers: [containerWith('setup', { command: ['true'] })],
+    containers: [containerWith('main')],
+  });
+
+/** Restarts the agent over a runtime that has lost the exited containers with this name. */
+async function restartWithout(node: SimulatedNode, name: string): Promise<void> {
+  node.killAgent();
+  node.runtime.restart({
+    forget: (each) => 'containerName' in each && each.containerName === name && each.state === 'exited',
+  });
+  await node.startAgent();
+}
+
+describe('C13: after a restart of the agent', () => {
+  test('a completed init container that the runtime has lost is reported as before', async () => {
+    const node = await simulatedNode({ pods: [initialized()] });
+    await node.advance('3s');
+    const before = node.container('web', 'setup');
+    expect(before).toMatchObject({ ready: true, state: { terminated: { exitCode: 0, reason: 'Completed' } } });
+    await restartWithout(node, 'setup');
+    await node.advance('3s');
+    expect(node.container('web', 'setup')).toEqual(before);
+    expect(node.pod('web').conditions).toContainEqual(expect.objectContaining({ type: 'Initialized', status: 'True' }));
+    expect(node.calls('startContainer')).toHaveLength(2);
+    node.remove('web');
+    await node.advance('40s');
+    expect(await node.leftovers()).toEqual([]);
+    expect(await readdir(node.path('root/statelet/containerEnds'))).toEqual([]);
+  });
+
+  test('a completed init container of which nothing was persisted is inferred from its pod, which runs', async () => {
+    const node = await simulatedNode({
+      pods: [initialized()],
+      store: (real) => ({
+        ...real,
+        write: (...fact) => (fact[0] === 'containerEnds' ? Promise.resolve() : real.write(...fact)),
+      }),
+    });
+    await node.advance('3s');
+    await restartWithout(node, 'setup');
+    await node.advance('3s');
+    expect(node.container('web', 'setup')).toMatchObject({
+      ready: true,
+      state: {
+        terminated: {
+          exitCode: 0,
+          reason: 'Completed',
+          message:
+            'Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally',
+        },
+      },
+    });
+  });
+
+  test('a container keeps the last state that it was reported with when the runtime has lost the run before', async () => {
+    const node = await simulatedNode({
+      pods: [podWith('web', { containers: [containerWith('main', { command: ['sh', '-c', 'sleep 2; exit 3'] })] })],
+    });
+    await node.advance('3s');
+    const before = node.container('web');
+    expect(before).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } });
+    await restartWithout(node, 'main');
+    await node.advance('500ms');
+    expect(node.container('web')).toMatchObject({ restartCount: 1, lastState: before.lastState });
+  });
+
+  test('the API server has the last status of a lost init container, and takes every later status', async () => {
+    const { ask, node } = await joinedNode();
+    const setup = { name: 'setup', image: IMAGE, command: ['true'] };
+    await ask('POST', PODS, boundPod('web', { initContainers: [setup] }));
+    await node.advance('5s');
+    const statusOf = async () => {
+      const { status } = await ask('GET', `${PODS}/web`);
+      return status instanceof Object && 'initContainerStatuses' in status ? status.initContainerStatuses : undefined;
+    };
+    const before = await statusOf();
+    expect(before).toMatchObject([{ state: { terminated: { exitCode: 0 } } }]);
+    await restartWithout(node, 'setup');
+    await node.advance('30s');
+    expect(await statusOf()).toEqual(before);
+    expect([node.container('web', 'setup')]).toEqual(before);
+    expect(node.errors).toEqual([]);
+  });
+});
