@@ -107,7 +107,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     sizes: {},
     ...(input.allocation?.sizes ? {} : { fitted: allocated }),
     ...input,
-    startedAt: input.observed.sandboxes.at(-1)?.createdAt ?? input.bornAt,
+    startedAt: reportedStart(pod) ?? input.observed.sandboxes.at(-1)?.createdAt ?? input.bornAt,
     volumes: {},
     containers: {},
     containerIds: {},
@@ -120,6 +120,15 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     endedAt: 0,
     retryAt: 0,
   };
+}
+
+/**
+ * Returns the startTime that the pod's source has, in milliseconds since the epoch; undefined if it has none. An active
+ * deadline counts from this time, whatever the runtime has lost since (`pastActiveDeadline` in
+ * `pkg/kubelet/active_deadline.go`).
+ */
+function reportedStart({ status }: Pod): number | undefined {
+  return status?.startTime === undefined ? undefined : Date.parse(status.startTime);
 }
 
 /**

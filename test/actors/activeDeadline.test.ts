@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { boundPod, joinedNode, PODS } from '../fakes/joinedNode.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 
@@ -34,4 +35,21 @@ test('C15: a pod that exits with 0 when its activeDeadlineSeconds is exceeded ha
   expect(node.pod('web')).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
   expect(node.container('web').state?.terminated).toMatchObject({ exitCode: 0 });
   expect(ready()).toMatchObject({ reason: 'PodFailed' });
+});
+
+test('activeDeadlineSeconds of a pod of an API server counts from its startTime, whatever the runtime loses meanwhile', async () => {
+  const { ask, node } = await joinedNode();
+  await ask('POST', PODS, boundPod('web', { activeDeadlineSeconds: 60 }));
+  await node.advance('40s');
+  node.killAgent();
+  node.runtime.restart({ keepContainers: false, forget: () => true });
+  await node.startAgent();
+  await node.advance('15s');
+  expect(node.pod('web').phase).toBe('Running');
+  await node.advance('10s');
+  expect((await ask('GET', `${PODS}/web`)).status).toMatchObject({
+    phase: 'Failed',
+    reason: 'DeadlineExceeded',
+    message,
+  });
 });
