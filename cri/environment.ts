@@ -4,6 +4,7 @@ import { allValues, type FoundObjects, oneValue } from '../pod/environment/confi
 import { envFileValue } from '../pod/environment/envFile.ts';
 import { containerEnvironment, type EnvEntry } from '../pod/environment/environment.ts';
 import { fieldValue, resourceValue } from '../pod/environment/fieldRef.ts';
+import { orderedPodIps } from '../pod/ipAddress.ts';
 import { allocatableOf, type NodeDescription } from './nodeDescription.ts';
 
 interface EnvironmentInput {
@@ -38,7 +39,10 @@ export function environmentOf({
   services = {},
 }: EnvironmentInput): EnvEntry[] {
   const { hostIps } = node;
-  const addresses = { hostIps: hostIps.slice(0, 2), podIps: pod.spec.hostNetwork ? hostIps : sandboxIps };
+  const addresses = {
+    hostIps: hostIps.slice(0, 2),
+    podIps: pod.spec.hostNetwork ? hostIps : orderedPodIps(sandboxIps, hostIps),
+  };
   const allocatable = allocatableOf(node);
   const source = (from: EnvVarSource) => {
     const { fieldRef, resourceFieldRef, fileKeyRef } = from;

@@ -1,6 +1,7 @@
 /** What the runtime answers, read as the plain facts of `pod/lifecycle/observed.ts`. Nanoseconds become milliseconds here. */
 
 import { readPorts } from '../pod/api/schema/container.ts';
+import { orderedPodIps } from '../pod/ipAddress.ts';
 import type { MadeContainer, ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/lifecycle/observed.ts';
 import {
   type Container,
@@ -45,20 +46,30 @@ export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): Observe
   };
 }
 
-/** A sandbox from its status; of its addresses (none under hostNetwork) a runtime may say nothing. Undefined as above. */
-export function observedSandboxStatus(status: PodSandboxStatus): ObservedSandbox | undefined {
+/**
+ * A sandbox from its status, with its addresses in the order of the node's, `hostIps`. A sandbox on the host's network has
+ * none, and a runtime may leave them out. Undefined if the labels do not say of which pod it is.
+ */
+export function observedSandboxStatus(
+  status: PodSandboxStatus,
+  hostIps: readonly string[] = [],
+): ObservedSandbox | undefined {
   const sandbox = observedSandbox(status);
   if (!sandbox) return undefined;
   const network = status.linux?.namespaces?.options?.network;
   return {
     ...sandbox,
-    ...(status.network ? { ips: addressesOf(status.network) } : {}),
+    ...(status.network ? { ips: addressesOf(status.network, hostIps) } : {}),
     hostNetwork: network === NamespaceMode.NODE,
   };
 }
 
-const addressesOf = ({ ip, additionalIps }: PodSandboxNetworkStatus): string[] =>
-  [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== '');
+function addressesOf({ ip, additionalIps }: PodSandboxNetworkStatus, hostIps: readonly string[]): string[] {
+  const ips = [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== '');
+  const ordered = orderedPodIps(ips, hostIps);
+  // A sandbox without any address would be replaced, so addresses that cannot be parsed are preserved.
+  return ordered.length > 0 ? ordered : ips;
+}
 
 /** A container from a list; undefined when its labels do not say of which pod it is. */
 export function observedContainer(container: Container): ObservedContainer | undefined {

@@ -1,5 +1,6 @@
 /** Where the page is served. */
 import { isIP } from 'node:net';
+import { isLoopbackIp, isUnspecifiedIp } from '../pod/ipAddress.ts';
 
 /** An address to listen on. */
 export interface InspectAddress {
@@ -17,12 +18,11 @@ export function addressIn(text: string): InspectAddress | undefined {
   return isHost && port <= 65_535 ? { host, port } : undefined;
 }
 
-/** Whether only this host reaches it. */
-export const isLoopback = ({ host }: InspectAddress): boolean =>
-  host === 'localhost' || host === '::1' || host.startsWith('127.');
+/** Whether only this host reaches the address. */
+export const isLoopback = ({ host }: InspectAddress): boolean => host === 'localhost' || isLoopbackIp(host);
 
-/** Whether it stands for all addresses of this host. */
-export const isWildcard = ({ host }: InspectAddress): boolean => host === '0.0.0.0' || /^[0:]+$/.test(host);
+/** Whether the address stands for all addresses of this host. */
+export const isWildcard = ({ host }: InspectAddress): boolean => isUnspecifiedIp(host);
 
 /** As it stands in a URL. */
 export const authorityOf = ({ host, port }: InspectAddress): string =>

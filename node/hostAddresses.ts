@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { isIPv4, SocketAddress } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
+import {
+  canonicalOr,
+  ipFamily,
+  isLinkLocalIp,
+  isLoopbackIp,
+  isMulticastIp,
+  isSameIp,
+  isUnspecifiedIp,
+} from '../pod/ipAddress.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { byFamily } from './config/nodeIp.ts';
 
 export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
-const isUsable = ({ internal, address }: NetworkInterfaceInfo): boolean => !internal && !address.startsWith('fe80:');
+const isUsable = ({ internal, address }: NetworkInterfaceInfo): boolean => !internal && !isLinkLocalIp(address);
 
 /**
  * The host's own addresses, one of each family, IPv4 first: those of the interface that leads out where there is one.
@@ -21,7 +29,7 @@ export function hostAddresses(interfaces: Interfaces, routes: string): string[] 
     .flatMap((name) => lookUp(interfaces, name) ?? [])
     .filter(isUsable)
     .map(({ address }) => address);
-  const first = [usable.find((address) => isIPv4(address)), usable.find((address) => !isIPv4(address))];
+  const first = [usable.find((address) => ipFamily(address) === 4), usable.find((address) => ipFamily(address) === 6)];
   const found = first.filter((address) => address !== undefined);
   return found.length > 0 ? found : LOOPBACK;
 }
@@ -87,19 +95,18 @@ export function nodeIpWarnings(
   });
 }
 
-/** Why a kubelet would not have a node known by an address, in its words; `own` are those of the host. */
+/**
+ * The kubelet's reason for refusing an address of the node (`validateNodeIP` in `pkg/kubelet/kubelet_node_status.go`).
+ * `own` are the addresses of the host. Undefined if a kubelet would accept the address.
+ */
 export function oddity(address: string, own: readonly string[]): string | undefined {
-  if (/^(127\.|::1$)/.test(address)) return "nodeIP can't be loopback address";
-  if (/^(22[4-9]|23\d)\.|^ff/i.test(address)) return "nodeIP can't be a multicast address";
-  if (/^169\.254\.|^fe[89ab]/i.test(address)) return "nodeIP can't be a link-local unicast address";
-  const isOwn = own.some(
-    (each) => new SocketAddress(socketOf(each)).address === new SocketAddress(socketOf(address)).address,
-  );
-  return isOwn ? undefined : `node IP: "${address}" not found in the host's network interfaces`;
+  if (isLoopbackIp(address)) return "nodeIP can't be loopback address";
+  if (isMulticastIp(address)) return "nodeIP can't be a multicast address";
+  if (isLinkLocalIp(address)) return "nodeIP can't be a link-local unicast address";
+  if (isUnspecifiedIp(address)) return "nodeIP can't be an all zeros address";
+  const isOwn = own.some((each) => isSameIp(each, address));
+  return isOwn ? undefined : `node IP: "${canonicalOr(address)}" not found in the host's network interfaces`;
 }
-
-/** An IPv6 address can be written in several ways: this tells them as one. */
-const socketOf = (address: string) => ({ address, family: isIPv4(address) ? ('ipv4' as const) : ('ipv6' as const) });
 
 /** The addresses by the interface that leads out, undefined where none does. The kernel answers both at once. */
 function presentAddresses(): readonly string[] | undefined {

@@ -1,8 +1,8 @@
 /** The address that the name of a node stands for (`NodeAddress` of `pkg/kubelet/nodestatus/setters.go`). */
 import { lookup } from 'node:dns/promises';
-import { isIP, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { startLimit } from '../host/limit.ts';
+import { canonicalIp, ipFamily } from '../pod/ipAddress.ts';
 import { unlessAborted } from '../pod/unlessAborted.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { type Interfaces, oddity } from './hostAddresses.ts';
@@ -29,14 +29,15 @@ export async function followedName(
   { nodeName, prefersIpv6 }: Pick<NodeConfig, 'nodeName' | 'prefersIpv6'>,
   { resolve, interfaces }: Resolving = byHost,
 ): Promise<() => string | undefined> {
-  if (isIP(nodeName) !== 0) return () => nodeName;
+  const literal = canonicalIp(nodeName);
+  if (literal !== undefined) return () => literal;
   let known: string | undefined;
   let asking: Promise<void> | undefined;
   const look = async () => {
     const own = Object.values(interfaces()).flatMap((infos = []) => infos.map(({ address }) => address));
     try {
       const found = (await resolve(nodeName)).filter((address) => oddity(address, own) === undefined);
-      known = found.find((address) => isIPv6(address) === prefersIpv6) ?? found[0];
+      known = found.find((address) => (ipFamily(address) === 6) === prefersIpv6) ?? found[0];
     } catch (error) {
       // Whoever cannot be asked now has not taken back what he said.
       if (isUnknownName(error)) known = undefined;

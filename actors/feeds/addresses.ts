@@ -1,15 +1,16 @@
-/** Brings in what changes of the node while it runs. */
+/** The feed of changes of the node itself: its addresses. */
+import { canonicalOr } from '../../pod/ipAddress.ts';
 import { createAlarm } from '../alarm.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 
-/** The node's addresses, the primary first: as they are for ever, or to be asked for each time. */
+/** The node's addresses, the primary first, either fixed or looked up by a function each time. */
 export type HostAddresses = readonly string[] | (() => readonly string[]);
 
-/** The addresses at this moment; throws a `TypeError` where a function answers something else. */
+/** The present addresses in canonical form. Throws a `TypeError` if a function returns anything but an array of strings. */
 export function addressesNow(addresses: HostAddresses): readonly string[] {
   const now: unknown = typeof addresses === 'function' ? addresses() : addresses;
-  if (Array.isArray(now) && now.every((each): each is string => typeof each === 'string')) return now;
+  if (Array.isArray(now) && now.every((each): each is string => typeof each === 'string')) return now.map(canonicalOr);
   throw new TypeError('createNode: hostIps: expected the addresses as an array of strings');
 }
 

@@ -1,4 +1,5 @@
 /** Fills the ports of a container over the CRI. */
+
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import { runtimeMessage } from '../../cri/failure.ts';
@@ -17,6 +18,7 @@ import { containerHash } from '../../pod/api/identity.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../../pod/failure.ts';
+import { orderedPodIps } from '../../pod/ipAddress.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { isEndedFor } from '../../pod/lifecycle/restart.ts';
 import type { Mounter } from '../../volume/mounter.ts';
@@ -111,9 +113,9 @@ async function create(
   const { pod, sandbox, attempt, imageRef, volumes } = input;
   const { uid } = pod.metadata;
   const container = containerNamed(pod, input.container);
-  const sandboxIps = sandbox.ips ?? [];
-  // It holds a start slot: what can be done at once takes no longer than the longest of it.
   const facts = node();
+  const sandboxIps = orderedPodIps(sandbox.ips ?? [], facts.hostIps);
+  // The call holds a start slot, so independent steps run in parallel.
   const [user, now, target, terminationLog] = await Promise.all([
     userOf(imageUserOf, { pod, container, imageRef }, { signal }),
     withResolver(facts).catch(unknownResolver),

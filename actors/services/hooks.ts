@@ -60,7 +60,7 @@ export function hookService(parts: HookParts): Service<'runHook'> {
     // A postStart hook does not use up a grace.
     const timeoutMs = hook === 'postStart' ? NO_DEADLINE : Math.max(1, deadline - clock.now());
     try {
-      const known = isUnknown ? await addressOf(cri, id, signal) : undefined;
+      const known = isUnknown ? await addressOf(cri, id, { hostIps: node().hostIps, signal }) : undefined;
       const warnings = await runHandler(parts, {
         hook,
         handler,
@@ -79,13 +79,20 @@ export function hookService(parts: HookParts): Service<'runHook'> {
   };
 }
 
-/** Where a pod is reached of which nothing is known but what the runtime has; undefined for one on the host's network. */
-async function addressOf(cri: Cri, id: string, signal: AbortSignal): Promise<string | undefined> {
+/**
+ * The address of a pod whose sandbox the agent does not know, from the runtime's status of it. Undefined for a pod on the
+ * host's network.
+ */
+async function addressOf(
+  cri: Cri,
+  id: string,
+  { hostIps, signal }: { hostIps: readonly string[]; signal: AbortSignal },
+): Promise<string | undefined> {
   const filter = { id, state: undefined, podSandboxId: '', labelSelector: {} };
   const { containers } = await cri.listContainers({ filter }, { signal });
   const podSandboxId = containers[0]?.podSandboxId ?? '';
   const { status } = await cri.podSandboxStatus({ podSandboxId, verbose: false }, { signal });
-  return status && observedSandboxStatus(status)?.ips?.[0];
+  return status && observedSandboxStatus(status, hostIps)?.ips?.[0];
 }
 
 /** In the words of a kubelet: what hook it was, and why it failed. */

@@ -61,14 +61,14 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
       requireNoDevices(pod);
       const node = await resolving(parts.node());
       const id = await runSandbox(parts, node, { pod, attempt, signal });
-      const sandbox = await inspect(cri, id, { signal });
+      const sandbox = await inspect(parts, id, { signal });
       const warnings = dnsWarnings(pod, node);
       const madeAt = parts.clock.now();
       if (sandbox !== null) return { ...sandbox, madeAt, ...(warnings.length > 0 ? { warnings } : {}) };
       throw new NodeFailure('FailedPodSandBoxStatus', `the runtime does not know the sandbox ${id} that it just ran`);
     },
     inspectSandbox: async ({ id, sandbox }, options) => {
-      const shown = await inspect(cri, id, options);
+      const shown = await inspect(parts, id, options);
       if (shown === null && sandbox !== undefined) await requireNoOtherId(cri, { ...sandbox, id }, options);
       return shown;
     },
@@ -160,10 +160,14 @@ async function requireEmpty(cri: Cri, podSandboxId: string, options: CallOptions
   throw new NodeFailure('FailedCreatePodSandBox', `sandbox ${podSandboxId} of the pod has containers already`);
 }
 
-async function inspect(cri: Cri, podSandboxId: string, options: CallOptions): Promise<ObservedSandbox | null> {
+async function inspect(
+  { cri, node }: Pick<SandboxParts, 'cri' | 'node'>,
+  podSandboxId: string,
+  options: CallOptions,
+): Promise<ObservedSandbox | null> {
   try {
     const { status } = await cri.podSandboxStatus({ podSandboxId, verbose: false }, options);
-    return (status && observedSandboxStatus(status)) ?? null;
+    return (status && observedSandboxStatus(status, node().hostIps)) ?? null;
   } catch (error) {
     unlessGone(error);
     return null;

@@ -7,8 +7,11 @@ export class Network {
   readonly #pool: AddressPool;
   #problem: string | undefined;
 
-  constructor(addresses: number) {
+  readonly #additionalIps: (ip: string) => readonly string[];
+
+  constructor(addresses: number, additionalIps: (ip: string) => readonly string[] = () => []) {
     this.#pool = new AddressPool(addresses);
+    this.#additionalIps = additionalIps;
   }
 
   /** Why it is not ready; absent when it is. */
@@ -30,10 +33,11 @@ export class Network {
     this.#pool.limit(count);
   }
 
-  /** Gives a sandbox its address. */
+  /** Assigns a sandbox its addresses. */
   attach(sandbox: SandboxRecord): void {
     this.#requireReady('setup', sandbox);
     sandbox.ip = this.#pool.take(sandbox.id);
+    sandbox.additionalIps = this.#additionalIps(sandbox.ip);
   }
 
   /** Takes a sandbox off the network, as often as it is asked to. */
@@ -46,6 +50,7 @@ export class Network {
   release(sandbox: SandboxRecord): void {
     if (sandbox.ip !== undefined) this.#pool.giveBack(sandbox.ip);
     delete sandbox.ip;
+    sandbox.additionalIps = [];
   }
 
   #requireReady(what: string, { id }: SandboxRecord): void {

@@ -38,6 +38,8 @@ export interface SimulatedRuntimeOptions {
   readonly handlers?: readonly string[];
   /** How many pods can have an address at a time; 65,000 when absent. */
   readonly addresses?: number;
+  /** The further addresses of a pod that has an IPv4 address; absent: pods have that address alone. */
+  readonly additionalIps?: (ip: string) => readonly string[];
   /** Whether `calls` keeps every call that arrives; true when absent. A long run does without. */
   readonly logCalls?: boolean;
   /** Hears of each call before anything is done about it. */

@@ -26,6 +26,7 @@ export class SandboxRecord implements SimulatedSandbox {
   readonly pid: number;
   ready = true;
   ip?: string;
+  additionalIps: readonly string[] = [];
 
   constructor(
     made: Pick<SandboxRecord, 'id' | 'reservedName' | 'metadata' | 'config' | 'runtimeHandler' | 'createdAt' | 'pid'>,

@@ -75,7 +75,7 @@ export class SimulatedRuntime {
     const { clock, images = {}, behaviours = {}, addresses = 65_000 } = options;
     this.clock = clock;
     this.events = new EventStreams(clock);
-    this.network = new Network(addresses);
+    this.network = new Network(addresses, options.additionalIps);
     this.lists = new Lists(this.#records);
     this.#stall = new Stall(clock);
     this.exec = options.exec;

@@ -7,7 +7,7 @@ export function sandboxStatus(record: SandboxRecord): PodSandboxStatus {
   const options = record.config.linux?.securityContext?.namespaceOptions;
   return {
     ...listedSandbox(record),
-    network: { ip: record.ip ?? '', additionalIps: [] },
+    network: { ip: record.ip ?? '', additionalIps: record.additionalIps.map((ip) => ({ ip })) },
     linux: { namespaces: { options: options && { ...options } } },
   };
 }

@@ -1,8 +1,9 @@
 import { NodeFailure } from '../../pod/failure.ts';
+import { isLoopbackIp } from '../../pod/ipAddress.ts';
 
-/** Whether an address of a URL is one of this host that nobody else can reach. */
+/** Whether only this host reaches the host of a URL, in which an IPv6 address has brackets. */
 const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+  hostname === 'localhost' || isLoopbackIp(hostname.replace(/^\[(.*)\]$/, '$1'));
 
 /**
  * The URL at which a runtime serves a command, a container's process or its ports. What it gives has no other protection

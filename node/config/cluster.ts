@@ -1,13 +1,14 @@
 /** The part of the configuration that says how a node belongs to a cluster. */
+
 import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import type { Rate } from '../../kube/rateLimit.ts';
+import { isUnspecifiedIp } from '../../pod/ipAddress.ts';
 import type { OfCloud } from '../../pod/node/cloud.ts';
 import { ConfigError } from './configError.ts';
 import { hasTrustBundles } from './featureGates.ts';
 import { type Flags, isExternal } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
-import { isUnspecified } from './nodeIp.ts';
 
 export interface ClusterConfig {
   readonly kubeconfig: string;
@@ -81,10 +82,10 @@ export function clusterOf(
   });
 }
 
-/** Of addresses that stand for whatever the host has the controller is told nothing. */
+/** The cloud's controller is shown the addresses of `--node-ip`, unless they stand for all addresses of the host. */
 function cloudOf({ '--cloud-provider': provider, '--node-ip': told = [] }: Flags): Pick<ClusterConfig, 'cloud'> {
   if (!isExternal(provider)) return {};
-  const providedIps = Object.freeze(told.filter((address) => !isUnspecified(address)));
+  const providedIps = Object.freeze(told.filter((address) => !isUnspecifiedIp(address)));
   return { cloud: Object.freeze({ providedIps, saysAddress: told.length > 0 }) };
 }
 

@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { defaultVerification, type ImageVerification } from '../../pod/images/imageVerification.ts';
+import { ipFamily, isUnspecifiedIp } from '../../pod/ipAddress.ts';
 import type { ProviderPlaces } from '../credentialProviders.ts';
 import { type ClusterConfig, clusterOf } from './cluster.ts';
 import type { Flags } from './flags.ts';
@@ -8,7 +8,7 @@ import { type HousekeepingConfig, housekeepingOf } from './housekeeping.ts';
 import { type InspectConfig, inspectOf } from './inspectAddress.ts';
 import { type ManifestUrlConfig, manifestUrlOf } from './manifestUrl.ts';
 import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
-import { byFamily, isUnspecified } from './nodeIp.ts';
+import { byFamily } from './nodeIp.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
 import type { ConfigFile } from './readFile.ts';
 import { type ServedConfig, servedOf } from './serving.ts';
@@ -154,8 +154,8 @@ function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults
 }
 
 function nodeIpsOf({ '--node-ip': told = [] }: Flags, { addresses }: ConfigDefaults) {
-  const prefersIpv6 = told.some((address) => isUnspecified(address) && isIPv6(address));
-  const followsHostAddresses = told.length === 0 || told.some(isUnspecified);
+  const prefersIpv6 = told.some((address) => isUnspecifiedIp(address) && ipFamily(address) === 6);
+  const followsHostAddresses = told.length === 0 || told.some(isUnspecifiedIp);
   const nodeIps = Object.freeze([...(followsHostAddresses ? byFamily(addresses, prefersIpv6) : told)]);
   return { followsHostAddresses, prefersIpv6, nodeIps };
 }

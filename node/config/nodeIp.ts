@@ -1,9 +1,9 @@
 /** The addresses that a node is told to be known by, in the forms that a kubelet takes (`--node-ip`). */
-import { isIP, isIPv6 } from 'node:net';
 import * as z from 'zod/mini';
+import { canonicalOr, ipFamily, isUnspecifiedIp } from '../../pod/ipAddress.ts';
 
 const addressesIn = (text: string): string[] =>
-  text.trim() === '' ? [] : text.split(',').map((address) => address.trim());
+  text.trim() === '' ? [] : text.split(',').map((address) => canonicalOr(address.trim()));
 
 /** Nothing is as if the flag were not there: installers write it so. */
 export const nodeIpsFlag = z.pipe(
@@ -14,14 +14,13 @@ export const nodeIpsFlag = z.pipe(
 );
 
 function areNodeIps(addresses: readonly string[]): boolean {
-  const families = addresses.map((address) => isIP(address));
-  const isPair = !families.includes(0) && new Set(families).size === families.length;
-  return isPair && (addresses.length < 2 || !addresses.some(isUnspecified));
+  const families = addresses.map(ipFamily);
+  const isPair = !families.includes(undefined) && new Set(families).size === families.length;
+  return isPair && (addresses.length < 2 || !addresses.some(isUnspecifiedIp));
 }
 
-/** Whether it stands for whatever the host has, of this family first: `0.0.0.0`, `::`. */
-export const isUnspecified = (address: string): boolean => address === '0.0.0.0' || /^[0:]*:[0:]*$/.test(address);
-
-/** Those of the preferred family first. */
+/** The addresses of the preferred family first. */
 export const byFamily = (addresses: readonly string[], prefersIpv6: boolean): readonly string[] =>
-  prefersIpv6 ? addresses.toSorted((one, other) => Number(isIPv6(other)) - Number(isIPv6(one))) : addresses;
+  prefersIpv6
+    ? addresses.toSorted((one, other) => Number(ipFamily(other) === 6) - Number(ipFamily(one) === 6))
+    : addresses;

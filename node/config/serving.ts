@@ -1,5 +1,7 @@
 /** The part of the configuration that says how a node serves its own API (`SetDefaults_KubeletConfiguration` of a kubelet). */
+
 import { join, resolve } from 'node:path';
+import { isLoopbackIp } from '../../pod/ipAddress.ts';
 import type { AuthenticationOptions, AuthorizationOptions } from '../../serving/access/access.ts';
 import type { Switches } from '../../serving/listener/paths.ts';
 import type { CertificatePair } from '../../serving/listener/servingCertificate.ts';
@@ -99,11 +101,11 @@ function servingOf(given: Given): ServingConfig {
   return Object.freeze(serving);
 }
 
-/** Nobody but the host itself is to reach a node that has no API server to ask who they are. */
+/** A node without an API server cannot authenticate other hosts, so it serves on loopback only. */
 function hostOf({ flags, file, hasCluster }: Given): string {
   const told = flags['--address'] || file?.address;
   if (hasCluster) return told || '0.0.0.0';
-  if (told && !/^(127\.|::1$)/.test(told))
+  if (told && !isLoopbackIp(told))
     throw new ConfigError(`address: a node without --kubeconfig serves on loopback only, got "${told}"`);
   return told || LOOPBACK;
 }

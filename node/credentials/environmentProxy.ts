@@ -1,5 +1,5 @@
 /** The proxy that the environment says (`x/net/http/httpproxy` of Go, as client-go asks it). */
-import { BlockList, isIP } from 'node:net';
+import { canonicalIp, isIpInSubnet, isLoopbackIp, isSameIp } from '../../pod/ipAddress.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { ConfigError } from '../config/configError.ts';
 import { isProxy } from '../config/proxyField.ts';
@@ -20,31 +20,19 @@ export function environmentProxy(server: string, environment: Environment): stri
 
 function isReachedByItself({ hostname, port }: URL, noProxy: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  if (host === 'localhost' || isLoopback(host)) return true;
+  if (host === 'localhost' || isLoopbackIp(host)) return true;
   const entries = noProxy.split(',').map((each) => each.trim().toLowerCase());
   return entries.some((entry) => matches(entry, host, port || HTTPS_PORT));
 }
 
-const isLoopback = (host: string): boolean => host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-
 function matches(entry: string, host: string, port: string): boolean {
   if (entry === '') return false;
   if (entry === '*') return true;
-  if (entry.includes('/')) return isInRange(entry, host);
-  const [, name = entry, ofPort] = /^(.*?|\[.*\]):(\d+)$/.exec(isIP(entry) ? '' : entry) ?? [];
+  if (entry.includes('/')) return isIpInSubnet(host, entry);
+  const [, name = entry, ofPort] = /^(.*?|\[.*\]):(\d+)$/.exec(canonicalIp(entry) ? '' : entry) ?? [];
   if (ofPort !== undefined && ofPort !== port) return false;
   const bare = name.replace(/^\[|\]$/g, '');
-  if (isIP(bare)) return bare === host;
+  if (canonicalIp(bare)) return isSameIp(bare, host);
   const domain = bare.replace(/^\*(?=\.)/, '');
   return domain.startsWith('.') ? host.endsWith(domain) : host === domain || host.endsWith(`.${domain}`);
-}
-
-function isInRange(entry: string, host: string): boolean {
-  const [address = '', prefix = ''] = entry.split('/');
-  const [family, own] = [isIP(address), isIP(host)];
-  const bits = Number(prefix);
-  if (family === 0 || family !== own || prefix === '' || !(bits <= (family === 4 ? 32 : 128))) return false;
-  const list = new BlockList();
-  list.addSubnet(address, bits, family === 4 ? 'ipv4' : 'ipv6');
-  return list.check(host, family === 4 ? 'ipv4' : 'ipv6');
 }

@@ -2,6 +2,7 @@ import { type HostPort, portCause, type Refusal, type Shortage, shortageCause } 
 import { containersOf } from '../api/containers.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import { isCriticalPod } from '../api/staticPod.ts';
+import { canonicalOr, isSameIp } from '../ipAddress.ts';
 import { lookUp } from '../lookUp.ts';
 import { shownName } from '../show/shownName.ts';
 import { isAllocatedAsDevice } from './devices.ts';
@@ -75,9 +76,12 @@ export function hostPortsOf(pod: Pod): HostPort[] {
     .filter(({ role }) => role === 'regular' || role === 'sidecar')
     .flatMap(({ container }) => container.ports ?? [])
     .flatMap(({ hostPort, protocol = 'TCP', hostIP = '' }) =>
-      hostPort ? [{ port: hostPort, protocol, hostIp: hostIP === '0.0.0.0' ? '' : hostIP }] : [],
+      hostPort ? [{ port: hostPort, protocol, hostIp: canonicalHostIp(hostIP) }] : [],
     );
 }
+
+/** An empty address and 0.0.0.0 both stand for all addresses (`HostPortInfo` in `kube-scheduler/framework/types.go`). */
+const canonicalHostIp = (hostIp: string): string => (isSameIp(hostIp, '0.0.0.0') ? '' : canonicalOr(hostIp));
 
 /** Whether the node has room for a pod beside the others: undefined if so, else the kubelet's reason and message. */
 export function conflicts(
@@ -143,8 +147,8 @@ export function portConflict(requests: PodRequests, others: readonly PodRequests
   return cause === undefined ? undefined : { reason: 'NodePorts', message, cause };
 }
 
-/** Whether both can not listen at once: an empty address is every address. */
+/** Whether two containers cannot listen on their ports at the same time. An empty address stands for all addresses. */
 export function samePort(one: HostPort, other: HostPort): boolean {
-  const addressesMeet = one.hostIp === '' || other.hostIp === '' || one.hostIp === other.hostIp;
+  const addressesMeet = one.hostIp === '' || other.hostIp === '' || isSameIp(one.hostIp, other.hostIp);
   return one.port === other.port && one.protocol === other.protocol && addressesMeet;
 }

@@ -1,5 +1,6 @@
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { PodPhase, PodStatus } from '../api/schema/status.ts';
+import { orderedPodIps } from '../ipAddress.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';
 import { qosClass } from '../resources/qos.ts';
 import { sameValue } from '../sameValue.ts';
@@ -96,26 +97,25 @@ function worded(reason: string | undefined, message: string | undefined): Pick<P
   return { ...(reason ? { reason } : {}), ...(message ? { message } : {}) };
 }
 
-/** At most one address of each family (C27); a pod without a live sandbox keeps those that it had. */
+/** At most one address of each family (C27). A pod without a live sandbox retains the addresses that it had. */
 function podAddresses(view: PodView, hostIps: readonly string[], previous?: PodStatus): Partial<PodStatus> {
   const had = previous?.podIPs?.map(({ ip }) => ip) ?? [];
-  const ips = onePerFamily(view.pod.spec.hostNetwork ? hostNetworkIps(view, hostIps, had) : sandboxIps(view, had));
+  const ips = view.pod.spec.hostNetwork ? hostNetworkIps(view, hostIps, had) : sandboxIps(view, hostIps, had);
   return ips[0] === undefined ? {} : { podIP: ips[0], podIPs: listed(ips) };
 }
 
-/** The primary address of the node stays the pod's once it is; one of another family may join it. */
+/** A pod's first address never changes. A second address of the node joins it if it is of the other family. */
 function hostNetworkIps(view: PodView, hostIps: readonly string[], had: readonly string[]): readonly string[] {
-  return view.refused ? had : [...(had.length > 0 ? had : hostIps.slice(0, 1)), ...hostIps.slice(1, 2)];
+  if (view.refused) return had;
+  const [first] = had.length > 0 ? had : hostIps;
+  return first === undefined
+    ? []
+    : orderedPodIps([...(had.length > 0 ? had : [first]), ...hostIps.slice(1, 2)], [first]);
 }
 
-function sandboxIps({ sandbox }: PodView, had: readonly string[]): readonly string[] {
-  const live = sandbox?.state === 'ready' ? (sandbox.ips ?? []) : [];
+function sandboxIps({ sandbox }: PodView, hostIps: readonly string[], had: readonly string[]): readonly string[] {
+  const live = sandbox?.state === 'ready' ? orderedPodIps(sandbox.ips ?? [], hostIps) : [];
   return live.length > 0 ? live : had;
-}
-
-function onePerFamily(ips: readonly string[]): readonly string[] {
-  const isV6 = (ip: string) => ip.includes(':');
-  return ips.filter((ip, index) => ips.findIndex((other) => isV6(other) === isV6(ip)) === index);
 }
 
 function listed(ips: readonly string[]): { ip: string }[] {

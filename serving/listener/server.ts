@@ -1,4 +1,5 @@
 /** Serves HTTP/1.1, within limits that a client that is slow or means harm does not get past. */
+
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
@@ -8,6 +9,7 @@ import type { Clock } from '../../actors/clock.ts';
 import { affordableConnections, guardConnections } from '../../host/connectionGuard.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { startLimit } from '../../host/limit.ts';
+import { isUnspecifiedIp } from '../../pod/ipAddress.ts';
 import type { Upgrade } from '../exchange.ts';
 import { type Dispatched, dispatch } from './dispatch.ts';
 import { stopParsing } from './stopParsing.ts';
@@ -68,7 +70,7 @@ const limitsOf = ({ headersMs, handshakeMs }: Patience) =>
     ...{ ALPNProtocols: [], handshakeTimeout: handshakeMs },
   }) satisfies ServerOptions;
 
-/** Listens; rejects where the address cannot be had. All IPv4 addresses stand for those of IPv6, too. */
+/** Listens, and rejects if the address is not available. All IPv4 addresses include all IPv6 addresses. */
 export async function serve(
   address: { readonly host: string; readonly port: number },
   options: Options,
@@ -85,7 +87,7 @@ export async function serve(
 }
 
 async function listen(server: Server, { host, port }: { readonly host: string; readonly port: number }): Promise<void> {
-  const isWhole = host === '0.0.0.0' || host === '::';
+  const isWhole = isUnspecifiedIp(host);
   try {
     server.listen({ port, host: isWhole ? '::' : host });
     await once(server, 'listening');

@@ -8,6 +8,7 @@ import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
 import { pemBlocks } from '../../../kube/pemBlocks.ts';
 import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
+import { canonicalOr } from '../../../pod/ipAddress.ts';
 import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
 import { orAbsent, readTextFile } from '../../sources/yaml/textFile.ts';
 import { unusable, writePrivate } from './privateFiles.ts';
@@ -146,9 +147,9 @@ function keptIn(certificates: string, key: string): KeptCertificate {
   return { notBefore: validFromDate.getTime(), notAfter: validToDate.getTime(), names: namesIn(subjectAltName) };
 }
 
-/** As OpenSSL writes them: `DNS:node1, IP Address:192.0.2.1`. */
+/** The names in the text that OpenSSL prints, such as `DNS:node1, IP Address:FD00:0:0:0:0:0:0:1`. */
 function namesIn(text: string): AlternativeNames {
   const of = (kind: string) =>
     text.split(', ').flatMap((each) => (each.startsWith(kind) ? [each.slice(kind.length)] : []));
-  return { dnsNames: of('DNS:'), ips: of('IP Address:') };
+  return { dnsNames: of('DNS:'), ips: of('IP Address:').map(canonicalOr) };
 }

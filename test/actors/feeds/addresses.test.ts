@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createReplay } from '../../../actors/replay.ts';
+import { SimulatedNetwork } from '../../../actors/simulated/network.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type * as wire from '../../../cri/generated/runtime.ts';
 import { resolvConfReader } from '../../../cri/resolvConf.ts';
+import { openGate } from '../../../host/simulated/gate.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 
@@ -130,6 +133,54 @@ test("C27: new addresses reach the statuses of pods on the host's network, and o
   expect(node.agent.facts().hostIps).toEqual(addresses);
   addresses = ['203.0.113.1'];
   expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.facts() });
+});
+
+test('C27: on a node with a primary IPv6 address that comes first in the status, the variables and the hosts file', async () => {
+  const env = ['status.podIP', 'status.podIPs'].map((fieldPath) => ({
+    name: fieldPath,
+    valueFrom: { fieldRef: { fieldPath } },
+  }));
+  const readinessProbe = { tcpSocket: { port: 8 } };
+  const lifecycle = { postStart: { httpGet: { port: 9 } } };
+  const dialed = new Set<string>();
+  const network = new SimulatedNetwork({
+    clock: new SimulatedClock(),
+    serverAt: (host, port) => {
+      dialed.add(`${host} ${port}`);
+      return undefined;
+    },
+    gate: openGate,
+  });
+  const node = await simulatedNode({
+    pods: [
+      podWith('a', { containers: [containerWith('main', { env, readinessProbe })] }),
+      podWith('hooked', { containers: [containerWith('main', { lifecycle })] }),
+    ],
+    config: { hostIps: ['FD01:0::1', '192.0.2.1'] },
+    parts: { network },
+    runtime: { additionalIps: (ip) => [`FD00:0:0:0:0:0:0:${ip.split('.').at(-1)}`] },
+  });
+  await node.advance('5s');
+  const [, last = ''] = /^10\.88\.0\.(\d+)$/.exec(node.pod('a').podIPs?.[1]?.ip ?? '') ?? [];
+  const ips = [`fd00::${last}`, `10.88.0.${last}`];
+  expect(node.pod('a')).toMatchObject({ podIP: ips[0], podIPs: ips.map((ip) => ({ ip })), hostIP: 'fd01::1' });
+  const created = node.calls('createContainer').map(({ request }) => request as wire.CreateContainerRequest);
+  const given = created.flatMap(({ config }) => config?.envs ?? []).map(({ key, value }) => `${key}=${value}`);
+  expect(given).toEqual([`status.podIP=${ips[0]}`, `status.podIPs=${ips.join()}`]);
+  const hosts = await readFile(node.path('root', 'pods', 'a-uid', 'etc-hosts'), 'utf8');
+  expect(hosts.split('\n').filter((line) => line.endsWith('\ta'))).toEqual(ips.map((ip) => `${ip}\ta`));
+  expect([...dialed].sort()).toEqual([`${ips[0]} 8`, `${node.pod('hooked').podIP} 9`].sort());
+  expect(node.pod('hooked').podIP).toMatch(/^fd00::/);
+});
+
+test('an address that is only written differently is not a change', async () => {
+  let address = 'fd00::1';
+  const node = await simulatedNode({ config: { hostIps: () => [address] } });
+  await node.advance('15s');
+  address = 'FD00:0:0:0:0:0:0:1';
+  await node.advance('60s');
+  expect(node.entries.filter(({ source }) => source === 'addresses')).toEqual([]);
+  expect(node.agent.facts().hostIps).toEqual(['fd00::1']);
 });
 
 test('addresses that stay the same are told once', async () => {

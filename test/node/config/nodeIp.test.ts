@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
-import { isUnspecified } from '../../../node/config/nodeIp.ts';
 
 const HOST = ['192.0.2.1', '2001:db8::1'];
 const ROOTS = { rootDirectory: '/var/lib/x', podLogsDirectory: '/var/log/pods' };
@@ -36,6 +35,8 @@ test.each(['0.0.0.0,::', '10.0.0.1,::', '10.0.0.1,10.0.0.2', '10.0.0.1,fd00::1,f
   },
 );
 
-test('an address that only begins or ends with zeros is one', () => {
-  expect(['0.0.0.1', '::1', '1::', '100::'].filter(isUnspecified)).toEqual([]);
+test('C27: an address is known by its canonical form, however the flag writes it', () => {
+  expect(compiled('FD00:0:0:0:0:0:0:1,010.0.0.1').nodeIps).toEqual(['fd00::1', '10.0.0.1']);
+  expect(() => compiled('10.0.0.1,::ffff:10.0.0.2')).toThrow('--node-ip: expected an IP address');
+  expect(() => compiled('fe80::1%eth0')).toThrow('--node-ip: expected an IP address');
 });

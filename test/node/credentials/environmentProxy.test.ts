@@ -17,9 +17,12 @@ test('the environment says it, in large letters or small ones, with a scheme or 
   );
 });
 
-test.each(['localhost', '127.0.0.1:6443', '127.1.2.3', '[::1]'])('%s is reached by itself', (server) => {
-  expect(through(server, '')).toBeUndefined();
-});
+test.each(['localhost', '127.0.0.1:6443', '127.1.2.3', '[::1]', '[::ffff:127.0.0.1]'])(
+  '%s is reached by itself',
+  (server) => {
+    expect(through(server, '')).toBeUndefined();
+  },
+);
 
 test.each([
   ['api.example.org', '*'],
@@ -34,6 +37,11 @@ test.each([
   ['192.0.2.7:6443', '192.0.2.7:6443'],
   ['[2001:db8::1]', '2001:db8::/32'],
   ['[2001:db8::1]', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:DB8:0:0:0:0:0:1'],
+  ['[2001:db8::1]:6443', '[2001:DB8:0:0::1]:6443'],
+  ['[::ffff:192.0.2.7]', '192.0.2.7'],
+  ['[::ffff:192.0.2.7]', '192.0.2.0/24'],
+  ['192.0.2.7', '::ffff:192.0.2.7'],
 ])('%s is reached by itself with NO_PROXY=%s', (server, noProxy) => {
   expect(through(server, noProxy)).toBeUndefined();
 });

@@ -30,6 +30,20 @@ test('a node is asked by the names and addresses of its Node, each once and in o
   });
 });
 
+test('an address of a Node is known by its canonical form, once', () => {
+  const addresses = ['FD00:0:0:0:0:0:0:1', 'fd00::1', '::ffff:192.0.2.1'];
+  const named = namesOf(addresses.map((address) => ({ type: 'InternalIP', address })));
+  expect(named).toEqual({ dnsNames: [], ips: ['192.0.2.1', 'fd00::1'] });
+});
+
+test('a certificate covers an address that it writes differently', () => {
+  const names = { dnsNames: [], ips: ['FD00:0:0:0:0:0:0:1', '192.0.2.1'] };
+  expect(covers(names, { dnsNames: [], ips: ['fd00::1'] })).toBe(true);
+  expect(covers({ dnsNames: [], ips: ['fd00::1'] }, names)).toBe(false);
+  expect(covers(names, { dnsNames: [], ips: ['fd00::1', '::ffff:192.0.2.1'] })).toBe(true);
+  expect(covers(names, { dnsNames: [], ips: ['fd00::2'] })).toBe(false);
+});
+
 test('names cover those that are among them', () => {
   const names = { dnsNames: ['a', 'b'], ips: ['192.0.2.1'] };
   expect(covers(names, { dnsNames: ['b'], ips: [] })).toBe(true);

@@ -125,6 +125,8 @@ describe('C24: whether the node can take it', () => {
     [port(80, 'TCP', '10.0.0.1'), port(80), true],
     [port(80), port(80, 'TCP', '10.0.0.1'), true],
     [port(80, 'TCP', '10.0.0.1'), port(80, 'TCP', '10.0.0.2'), false],
+    [port(80, 'TCP', 'FD00:0:0:0:0:0:0:1'), port(80, 'TCP', 'fd00::1'), true],
+    [port(80, 'TCP', 'fd00::1'), port(80, 'TCP', 'fd00::2'), false],
   ])('%j and %j: %s', (one, other, same) => {
     expect(samePort(one, other)).toBe(same);
   });

@@ -137,6 +137,13 @@ describe('C27: the addresses of a pod', () => {
     ]);
   });
 
+  test('come in the order of the node, the family of its primary address first', () => {
+    const dual = healthy({ sandbox: sandbox('10.88.0.5', 'FD00:0:0::5') });
+    expect(ips(dual, undefined, ['FD01:0::1', '192.0.2.7'])).toEqual(['fd00::5', '10.88.0.5']);
+    expect(status(dual, undefined, ['fd01::1'])).toMatchObject({ podIP: 'fd00::5' });
+    expect(ips(healthy({ sandbox: sandbox('fd00::5', '10.88.0.5') }))).toEqual(['10.88.0.5', 'fd00::5']);
+  });
+
   test('are absent before there is a sandbox', () => {
     expect(status(podView({ main: { a: waiting() } }))).not.toHaveProperty('podIP');
   });

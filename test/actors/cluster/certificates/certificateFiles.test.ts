@@ -6,7 +6,7 @@ import { Authority } from '../../../../apiserver/serving/authority.ts';
 import type { FileFaults } from '../../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
-import { NO_NAMES } from '../../../../pod/node/alternativeNames.ts';
+import { covers, NO_NAMES, namesOf } from '../../../../pod/node/alternativeNames.ts';
 
 const DIRECTORY = '/pki';
 const HOUR = 3_600_000;
@@ -16,11 +16,11 @@ const CURRENT = `${DIRECTORY}/kubelet-client-current.pem`;
 const authority = new Authority();
 
 /** A key and a certificate for it, as they come. */
-async function pair(from = AT, to = AT + HOUR) {
+async function pair(from = AT, to = AT + HOUR, names = NO_NAMES) {
   const { request, key } = newSigningRequest({
     commonName: 'system:node:n',
     organization: 'system:nodes',
-    names: NO_NAMES,
+    names,
   });
   const read = readSigningRequest(Buffer.from(request).toString('base64'));
   return { key, cert: authority.sign(read, { usage: 'client auth', from, to }) };
@@ -43,6 +43,20 @@ test('they lie as a kubelet has them: one file, readable for nobody else, and a 
   expect(await files.readFile(FIRST)).toBe(cert + key);
   expect((await files.stat(FIRST)).mode & 0o777).toBe(0o600);
   expect(await own.read()).toEqual(kept);
+});
+
+test('a certificate with an IPv6 address is good for the Node with that address, also after a restart', async () => {
+  const { own } = stand();
+  const names = namesOf([
+    { type: 'InternalIP', address: 'fd00::1' },
+    { type: 'InternalIP', address: '192.0.2.1' },
+    { type: 'Hostname', address: 'node-1' },
+  ]);
+  const { cert, key } = await pair(AT, AT + HOUR, names);
+  const written = await own.write(cert, key, AT);
+  expect(written.names).toEqual({ dnsNames: ['node-1'], ips: ['192.0.2.1', 'fd00::1'] });
+  expect(covers(written.names, names)).toBe(true);
+  expect(await own.read()).toEqual(written);
 });
 
 test('the next one takes its place at once; what has expired goes, what is good stays', async () => {

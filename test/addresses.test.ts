@@ -1,0 +1,45 @@
+/**
+ * One IP address can be written in several ways (`fd00::1`, `FD00:0:0:0:0:0:0:1`), so addresses are compared by value, with
+ * the functions of `pod/ipAddress.ts`, never as text.
+ */
+import { expect, test } from '@jest/globals';
+import { isProduct, sources } from './support/tree.ts';
+
+/** A comparison with the text of an address, or with the beginning of one, by an operator, a method or a pattern. */
+const COMPARISONS = [
+  /(?:[!=]==|case) (['"`])(?:\d{1,3}\.[\d.]*|\[?[\da-f]*:[\da-f]*:[\da-f:]*\]?)\1/i,
+  /\.(?:startsWith|endsWith|includes|indexOf)\((['"`])(?:\d{1,3}\.[\d.]*|[\da-f]*::|f[ef][\da-f]{2}:?)\1\)/i,
+  /\/\^?\(*(?:\?:)?(?:127|169|22|fe[8[]|\^?ff|::1|\[0:\])[^/\n]*\/[a-z]*\.(?:test|exec)/i,
+  // The name of a variable that holds an address, on either side.
+  /(?<!typeof )\b(?:ip|address|podIp|hostIp|nodeIp|podIP|hostIP) [!=]== (?!undefined|null|'')/,
+  / [!=]== (?:\w+\.)*(?:ip|podIp|hostIp|nodeIp|podIP|hostIP)\b/,
+];
+
+const comparesText = (line: string): boolean => COMPARISONS.some((pattern) => pattern.test(line));
+
+/** The files in which an API server compares addresses as text, and so must they. */
+const EXEMPT = new Set(['apiserver/registry/strategies/services.ts']);
+
+test('no address is compared as text', () => {
+  const found = sources
+    .filter(({ file }) => isProduct(file) && !EXEMPT.has(file))
+    .flatMap(({ file, text }) =>
+      text.split('\n').flatMap((line) => (comparesText(line) ? [`${file}: ${line.trim()}`] : [])),
+    );
+  expect(found).toEqual([]);
+});
+
+test.each([
+  "host === '::1'",
+  "address !== '0.0.0.0'",
+  "hostname === '[::1]'",
+  "host.startsWith('127.')",
+  "address.startsWith('fe80:')",
+  '/^(127\\.|::1$)/.test(address)',
+  '/^169\\.254\\.|^fe[89ab]/i.test(address)',
+  '/^[0:]+$/.test(host)',
+  'one.hostIp === other.hostIp',
+  'status.podIP !== known',
+])('%s is such a comparison', (line) => {
+  expect(comparesText(line)).toBe(true);
+});
