@@ -1,6 +1,5 @@
 /** What the host's kernel and the configuration say of cgroups, and the cgroups that the node makes of it. */
 import { access, readdir, readFile } from 'node:fs/promises';
-import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createAlarm } from '../actors/alarm.ts';
@@ -12,6 +11,7 @@ import { type Hierarchy, hierarchyOf } from '../host/cgroup/hierarchies.ts';
 import { PodCgroups } from '../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../host/cgroup/systemd.ts';
 import { meminfoBytes } from '../host/usage/hostFacts.ts';
+import type { Machine } from '../host/usage/machine.ts';
 import { unreserved } from '../pod/resources/allocatable.ts';
 import type { CgroupPlace } from '../pod/resources/cgroup.ts';
 import { PIDS, pageName } from '../pod/resources/cgroupLimits.ts';
@@ -62,10 +62,10 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** What the node has in all. */
+/** The capacity of the node, which is that of the whole machine, whatever this process may use of it. */
 export const capacityOf = (
   { maxPods, podsPerCore }: Pick<NodeConfig, 'maxPods' | 'podsPerCore'>,
-  { cpuCount, memoryBytes } = { cpuCount: availableParallelism(), memoryBytes: totalmem() },
+  { cpuCount, memoryBytes }: Machine,
 ): Capacity => ({
   cpuMillis: cpuCount * 1_000,
   memoryBytes,

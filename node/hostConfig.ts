@@ -1,5 +1,5 @@
 /** The configuration of a node on this host: what was compiled of flags and file, and what the host says. */
-import { availableParallelism } from 'node:os';
+import { cpus, totalmem } from 'node:os';
 import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
 import { SIMULATED } from '../actors/store/leftOnDisk.ts';
 import type { Cri } from '../cri/calls.ts';
@@ -8,6 +8,7 @@ import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeDescription } from '../cri/nodeDescription.ts';
 import { localResolver, resolvConfReader } from '../cri/resolvConf.ts';
 import type { Hierarchy } from '../host/cgroup/hierarchies.ts';
+import { type Machine, readMachine } from '../host/usage/machine.ts';
 import { allocatable } from '../pod/resources/allocatable.ts';
 import type { Capacity } from '../pod/resources/requests.ts';
 import { admissionFacts, extraCapacity, throttlePaths } from './admission.ts';
@@ -20,25 +21,26 @@ import { followedName } from './namedAddress.ts';
 const CRASH_BASE_MS = 10_000;
 
 /**
- * How many sandboxes and containers are started at a time. Much of each start is waiting (for the kernel, the network
- * plugins, a shim to come up): twice the cores keeps them busy, and more makes all starts slower.
+ * The number of sandboxes and containers that are started at a time. Much of each start is a wait for the kernel, the network
+ * plugins or a shim, so twice the CPUs of the host keeps them busy, and more would slow all starts down.
  */
-const startSlots = (): number => 2 * availableParallelism();
+const startSlots = ({ cpuCount }: Machine): number => 2 * cpuCount;
 
 /** Reads what of the host the node has to know, and gives it the kubelet's settings under the agent's names. */
 export async function hostConfig(
   config: NodeConfig,
   host: { readonly cri: Cri; readonly hierarchies: readonly Hierarchy[]; readonly simulated: boolean },
 ) {
-  const [facts, extra, admissionNode] = await Promise.all([
+  const [facts, extra, admissionNode, machine] = await Promise.all([
     hostFacts(config, host),
     extraCapacity(config.rootDirectory),
     admissionFacts(config),
+    readMachine().catch(machineWithoutSysfs),
   ]);
-  const capacity: Capacity = { ...capacityOf(config), extra };
+  const capacity: Capacity = { ...capacityOf(config, machine), extra };
   return {
     ...facts,
-    ...settings(config),
+    ...settings(config, machine),
     capacity,
     allocatable: allocatable(capacity, config.resources.reserved),
     admissionNode,
@@ -46,11 +48,14 @@ export async function hostConfig(
   } satisfies NodeAgentConfig;
 }
 
-/** What the kubelet's settings are called by the agent. */
-function settings(config: NodeConfig) {
+/** A host that is not Linux has no sysfs, and its processes cannot be bound to CPUs. */
+const machineWithoutSysfs = (): Machine => ({ cpuCount: cpus().length, memoryBytes: totalmem() });
+
+/** The settings of the kubelet under the agent's names. */
+function settings(config: NodeConfig, machine: Machine) {
   const { imagePullTimeoutMs, slowImagePullAfterMs, maxContainerRestartPeriodMs: maxMs } = config;
   return {
-    startSlots: startSlots(),
+    startSlots: startSlots(machine),
     pullSlots: config.maxParallelImagePulls,
     ...(imagePullTimeoutMs > 0 ? { pullLimitMs: imagePullTimeoutMs } : {}),
     ...(slowImagePullAfterMs > 0 ? { slowPullMs: slowImagePullAfterMs } : {}),

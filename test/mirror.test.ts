@@ -296,7 +296,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The node's own API.
   'test/serving/listener/listener.test.ts': { 'serving/listener': 'dispatch tlsFiles' },
   'test/serving/listener/servingCertificate.test.ts': { 'serving/listener': 'selfSigned' },
-  'test/node/serving.test.ts': { node: 'apiUse healthChecks nodeStats' },
+  'test/node/serving.test.ts': { node: 'apiUse nodeStats' },
   // The logs that the node's server answers with.
   'test/serving/logs/containerLogs.test.ts': {
     serving: 'answers',

@@ -91,7 +91,7 @@ export class NodeStatus {
     const change = nodeStatusChange(found.status, node);
     const isChanged = metadata !== undefined || (change !== undefined && !sameValue(change, this.#unkept));
     const isFirst = this.#toldAt === undefined;
-    const isDue = clock.monotonic() - (this.#toldAt ?? 0) >= reportMs + this.#delayMs;
+    const isDue = this.#toldAt !== undefined && clock.monotonic() - this.#toldAt >= reportMs + this.#delayMs;
     const patch = nodeStatusPatch(found.status, node);
     const mustWrite = isChanged || ((isDue || isFirst) && patch !== undefined);
     if (mustWrite) await this.#write({ ...(metadata && { metadata }), status: patch ?? {} }, node, options);

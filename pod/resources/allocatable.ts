@@ -37,14 +37,23 @@ export function unreserved(capacity: Capacity, { kubeReserved, systemReserved }:
 const mapped = (amounts: Readonly<Record<string, number>>, to: (amount: number, name: string) => number) =>
   Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, to(amount, name)]));
 
-/** What is given out at admission: beside what is reserved, the memory and disk below the lines of eviction are kept free. */
+/**
+ * The resources that pods may request in all: the capacity without what is reserved, without the memory and disk below the
+ * eviction thresholds, and without the memory that huge pages take (`Allocatable` in
+ * `pkg/kubelet/nodestatus/setters.go`).
+ */
 export function allocatable(capacity: Capacity, reserved: Reserved): Capacity {
   const rest = unreserved(capacity, reserved);
   const kept = thresholdOf(reserved.evictionHardMemory, capacity.memoryBytes);
   const disk = thresholdOf(reserved.evictionHardDisk, capacity.extra?.[DISK] ?? 0);
   const extra = rest.extra && mapped(rest.extra, (has, name) => Math.max(0, has - (name === DISK ? disk : 0)));
-  return { ...rest, memoryBytes: Math.max(0, rest.memoryBytes - kept), ...(extra ? { extra } : {}) };
+  const memoryBytes = Math.max(0, Math.max(0, rest.memoryBytes - kept) - hugePageBytes(capacity));
+  return { ...rest, memoryBytes, ...(extra ? { extra } : {}) };
 }
+
+/** The memory of all preallocated huge pages, which no other memory can use. Pages that are reserved count as well. */
+const hugePageBytes = ({ extra = {} }: Capacity): number =>
+  Object.entries(extra).reduce((sum, [name, bytes]) => (name.startsWith('hugepages-') ? sum + bytes : sum), 0);
 
 /** A line of eviction in units of its resource: `100Mi`, or `10%` of all there is. To the kubelet `100%` is no line. */
 export function thresholdOf(text: string | undefined, all: number): number {

@@ -35,5 +35,21 @@ describe('what of a node its pods may take', () => {
     });
   });
 
+  test('the memory of huge pages is not available to other requests, whatever of it is reserved', () => {
+    const extra = { 'hugepages-2Mi': 100 * MI, 'hugepages-1Gi': 300 * MI, 'ephemeral-storage': 7 * MI };
+    const reserved = { kubeReserved: { memory: '50Mi' }, systemReserved: { 'hugepages-2Mi': '40Mi' } };
+    const own = allocatable({ ...capacity, extra }, { ...reserved, evictionHardMemory: '100Mi' });
+    expect(own.memoryBytes).toBe(450 * MI);
+    expect(own.extra).toEqual({ ...extra, 'hugepages-2Mi': 60 * MI });
+    // The cgroup of all pods is limited by its own controller of huge pages.
+    expect(unreserved({ ...capacity, extra }, reserved).memoryBytes).toBe(950 * MI);
+  });
+
+  test('huge pages that take more than is left leave no memory, and not less than none', () => {
+    const extra = { 'hugepages-1Gi': 990 * MI };
+    const reserved = { ...none, kubeReserved: { memory: '100Mi' } };
+    expect(allocatable({ ...capacity, extra }, reserved).memoryBytes).toBe(0);
+  });
+
   test('no line keeps nothing', () => expect(thresholdOf(undefined, 100)).toBe(0));
 });
