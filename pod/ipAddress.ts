@@ -3,10 +3,10 @@
  * address can be written in several ways, so addresses are compared by value, never as text.
  */
 
-export type IpFamily = 4 | 6;
+type IpFamily = 4 | 6;
 
 /** An address by value. An IPv4 address that is written as an IPv6 one (`::ffff:192.0.2.1`) has family 4. */
-export interface IpAddress {
+interface IpAddress {
   readonly family: IpFamily;
   /** The bytes in network order, 4 or 16. */
   readonly bytes: readonly number[];
@@ -18,7 +18,7 @@ const V6_BYTES = 16;
 const MAPPED = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /** Parses an address. Octets may have leading zeros, and are decimal. Undefined for anything else, such as an address with a zone. */
-export function parseIp(text: string): IpAddress | undefined {
+function parseIp(text: string): IpAddress | undefined {
   if (!text.includes(':')) {
     const octets = octetsIn(text);
     return octets && { family: 4, bytes: octets };
