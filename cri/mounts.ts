@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { Container, VolumeMount } from '../pod/api/schema/container.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { type EnvEntry, expand } from '../pod/environment/environment.ts';
+import { type EnvEntry, expand, expandAll } from '../pod/environment/environment.ts';
 import { isReadOnly } from '../pod/environment/projection.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
@@ -146,14 +146,16 @@ function recursivelyReadOnly(mount: VolumeMount, { recursiveReadOnlyMounts = fal
   return wanted !== 'Disabled' && recursiveReadOnlyMounts;
 }
 
-/** A variable that is not there would make another directory of it. */
+/** Expands a subPathExpr. An unknown variable is an error, because leaving it as written would name a different directory. */
 function expandStrictly(mount: VolumeMount, environment: readonly EnvEntry[]): string {
   const values = new Map(environment.map(({ name, value }) => [name, value]));
-  return expand(mount.subPathExpr ?? '', (name) => {
-    const value = values.get(name);
-    if (value === undefined) throw refusal(mount, `subPathExpr: missing value for "${name}"`);
-    return value;
+  const text = mount.subPathExpr ?? '';
+  expand(text, (name) => {
+    if (!values.has(name)) throw refusal(mount, `subPathExpr: missing value for "${name}"`);
+    return '';
   });
+  const [expanded = ''] = expandAll([text], values, `volumeMount "${mount.name}": subPathExpr`);
+  return expanded;
 }
 
 function file(containerPath: string, hostPath: string): Mount {

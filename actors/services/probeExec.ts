@@ -1,7 +1,7 @@
 /** Tries a probe by a command in the container. */
 import type { Cri } from '../../cri/calls.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
-import { expand } from '../../pod/environment/environment.ts';
+import { expandAll } from '../../pod/environment/environment.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Try } from './probeTry.ts';
 
@@ -17,9 +17,10 @@ export async function tryExec(
   }: { readonly container: Container; readonly id: string; readonly command: readonly string[] },
   { timeoutSeconds, signal }: { readonly timeoutSeconds: number; readonly signal: AbortSignal },
 ): Promise<Try> {
-  // Only values that stand in the spec itself are put in: the kubelet does not look up the others for a probe.
-  const values = new Map((container.env ?? []).map(({ name, value }) => [name, value]));
-  const cmd = command.map((word) => expand(word, (name) => values.get(name)));
+  // Like the kubelet, expand only values that are written in the spec; a variable with `valueFrom` becomes "" here
+  // (`ExpandContainerCommandOnlyStatic` in `pkg/kubelet/container/helpers.go`).
+  const values = new Map((container.env ?? []).map(({ name, value = '' }) => [name, value]));
+  const cmd = expandAll(command, values, 'exec.command');
   try {
     const { exitCode, stdout, stderr } = await cri.execSync(
       { containerId: id, cmd, timeout: BigInt(timeoutSeconds) },

@@ -118,4 +118,45 @@ describe("C21: a container's environment", () => {
       args: ['$(A)', '$(B)'],
     });
   });
+
+  describe('that doubles with each variable', () => {
+    const doubling = (count: number, start = 'x') => [
+      { name: 'V0', value: start },
+      ...Array.from({ length: count }, (_, index) => ({ name: `V${index + 1}`, value: `$(V${index})$(V${index})` })),
+    ];
+    const message = (field: string) =>
+      `${field}: the values up to here are longer than 16 MiB once $(VAR) is expanded, and no runtime accepts more`;
+
+    test.each([
+      ['at the first variable that is too much', doubling(5_000), 'env[24].value'],
+      ['by bytes instead of characters', doubling(5_000, 'é'), 'env[23].value'],
+    ])('is refused %s, before anything is built', (_, env, field) => {
+      expect(() => containerEnvironment(aContainer({ env }), nothing)).toThrow(
+        expect.objectContaining({ reason: 'CreateContainerConfigError', message: message(field) }),
+      );
+    });
+
+    test('may be as long as a message of the runtime', () => {
+      const values = containerEnvironment(aContainer({ env: doubling(22) }), nothing);
+      expect(values.at(-1)?.value).toHaveLength(2 ** 22);
+    });
+
+    test('is refused for the values of objects, too', () => {
+      const lookups: EnvLookups = { ...nothing, all: () => ({ BIG: 'x'.repeat(17 * 2 ** 20) }) };
+      const container = aContainer({ envFrom: [{ configMapRef: { name: 'big' } }] });
+      expect(() => containerEnvironment(container, lookups)).toThrow(message('variable BIG'));
+    });
+
+    test('counts a variable that is set again once', () => {
+      const env = Array.from({ length: 40 }, () => ({ name: 'BIG', value: 'x'.repeat(2 ** 20) }));
+      expect(containerEnvironment(aContainer({ env }), nothing)).toHaveLength(1);
+    });
+
+    test('is refused for command and arguments as well', () => {
+      const environment = [{ name: 'BIG', value: 'x'.repeat(2 ** 20) }];
+      const args = ['start', '$(BIG)'.repeat(17)];
+      expect(() => expandedCommand(aContainer({ args }), environment)).toThrow(message('args[1]'));
+      expect(() => expandedCommand(aContainer({ command: args }), environment)).toThrow(message('command[1]'));
+    });
+  });
 });
