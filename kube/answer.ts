@@ -1,10 +1,11 @@
-/** What whoever answers instead of an API server, or one that has gone astray, has answered: told in one sentence. */
+/** Checks that a response is what a Kubernetes API server sends, and describes in one sentence what came instead. */
 import * as z from 'zod/mini';
 import { problemOf, shownValue } from '../pod/api/problem.ts';
 import { printableLine } from '../pod/show/printable.ts';
 import { beginningOf } from '../pod/show/shortText.ts';
+import type { ObjectType } from './paths.ts';
 
-/** Somebody has answered, but not as a Kubernetes API server does. */
+/** A response that no Kubernetes API server sends. */
 export class OddAnswer extends Error {}
 
 /** In characters: as much as tells what it is. */
@@ -21,7 +22,37 @@ export function jsonOf(text: string, asked: string): unknown {
   }
 }
 
-/** An answer of the shape that is `expected`, as in "a Node". */
+const JSON_TYPE = 'application/json';
+
+/**
+ * Throws an `OddAnswer` unless the response is JSON by its `content-type`. A response without that header is taken for
+ * JSON, as by client-go (`transformResponse` in `rest/request.go`). `asked` is the request, such as `GET /api/v1/pods`.
+ */
+export function assertJsonType(headers: ReadonlyMap<string, string>, asked: string): void {
+  const contentType = headers.get('content-type') ?? JSON_TYPE;
+  const [mediaType = ''] = contentType.split(';', 1);
+  if (mediaType.trim().toLowerCase() === JSON_TYPE) return;
+  throw new OddAnswer(
+    `${asked}: the server answered with content of type ${printableLine(contentType)}, expected ${JSON_TYPE}`,
+  );
+}
+
+const typedSchema = z.looseObject({ apiVersion: z.string(), kind: z.string() });
+
+/**
+ * Throws an `OddAnswer` unless the object says that it is of the expected type. An object of another kind may well have
+ * the fields that the caller looks for, so its shape alone shows nothing.
+ */
+export function assertObjectType(object: unknown, type: ObjectType, asked: string): void {
+  const expected = `kind ${type.kind} of ${type.apiVersion}`;
+  const { kind, apiVersion } = readAnswer(typedSchema, object, { asked, expected });
+  if (kind === type.kind && apiVersion === type.apiVersion) return;
+  throw new OddAnswer(
+    `${asked}: the server answered with kind ${printableLine(kind)} of ${printableLine(apiVersion)}, expected ${expected}`,
+  );
+}
+
+/** Returns the response if it has the shape that `expected` describes, as in "a Node". */
 export function readAnswer<Schema extends z.core.$ZodType>(
   schema: Schema,
   answer: unknown,

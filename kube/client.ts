@@ -1,8 +1,9 @@
 /** Speaks with an API server: objects as JSON, and watches as lines. */
-import { jsonOf } from './answer.ts';
+import { assertJsonType, assertObjectType, jsonOf } from './answer.ts';
 import { linesOf, startOf, textOf } from './body.ts';
 import type { Clock } from './clock.ts';
 import { KubeError, kubeErrorOf } from './kubeError.ts';
+import type { ObjectType } from './paths.ts';
 import { pause } from './pause.ts';
 import { type Rate, RateLimit } from './rateLimit.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from './transport.ts';
@@ -19,6 +20,11 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   /** In milliseconds; absent: as long as requests usually may take. */
   readonly timeoutMs?: number;
+}
+
+/** Options of a call whose response must be an object of a certain type. */
+export interface TypedCallOptions extends CallOptions {
+  readonly type: ObjectType;
 }
 
 export type PatchType = 'strategic-merge-patch' | 'merge-patch';
@@ -46,21 +52,25 @@ export class KubeClient {
     return new KubeClient(options);
   }
 
-  get(path: string, options: CallOptions): Promise<unknown> {
-    return this.#json({ method: 'GET', path }, options);
+  /** Rejects with an `OddAnswer` unless the response is an object of the given type. */
+  get(path: string, options: TypedCallOptions): Promise<unknown> {
+    return this.#object({ method: 'GET', path }, options);
   }
 
-  create(path: string, object: object, options: CallOptions): Promise<unknown> {
-    return this.#json({ method: 'POST', path, ...bodyOf(object) }, options);
+  /** Rejects with an `OddAnswer` unless the response is of the type of the object that is sent. */
+  create<Sent extends ObjectType>(path: string, object: Sent, options: CallOptions): Promise<unknown> {
+    return this.#object({ method: 'POST', path, ...bodyOf(object) }, { ...options, type: object });
   }
 
-  update(path: string, object: object, options: CallOptions): Promise<unknown> {
-    return this.#json({ method: 'PUT', path, ...bodyOf(object) }, options);
+  /** Rejects with an `OddAnswer` unless the response is of the type of the object that is sent. */
+  update<Sent extends ObjectType>(path: string, object: Sent, options: CallOptions): Promise<unknown> {
+    return this.#object({ method: 'PUT', path, ...bodyOf(object) }, { ...options, type: object });
   }
 
-  patch(path: string, patch: object, options: CallOptions & { readonly type?: PatchType }): Promise<unknown> {
-    const type = options.type ?? 'strategic-merge-patch';
-    return this.#json({ method: 'PATCH', path, ...bodyOf(patch, `application/${type}+json`) }, options);
+  /** Rejects with an `OddAnswer` unless the response is an object of the given type. */
+  patch(path: string, patch: object, options: TypedCallOptions & { readonly patchType?: PatchType }): Promise<unknown> {
+    const { patchType = 'strategic-merge-patch' } = options;
+    return this.#object({ method: 'PATCH', path, ...bodyOf(patch, `application/${patchType}+json`) }, options);
   }
 
   delete(path: string, how: object, options: CallOptions): Promise<unknown> {
@@ -77,12 +87,19 @@ export class KubeClient {
     const request = this.#request({ method: 'GET', path, isWatch: true });
     const response = await this.#within({ signal }, (opening) => transport.send(request, { signal: opening }));
     if (response.code !== 200) throw await refusalOf(response);
+    assertJsonType(response.headers, `GET ${path}`);
     return linesOf(response.body, `GET ${path}`);
   }
 
   /** Gives up the connections, which may be dead: what is asked next is asked over a new one. */
   reconnect(): void {
     this.#options.transport.reset();
+  }
+
+  async #object(request: Asked, options: TypedCallOptions): Promise<unknown> {
+    const object = await this.#json(request, options);
+    assertObjectType(object, options.type, `${request.method} ${request.path}`);
+    return object;
   }
 
   async #json(request: Asked, options: CallOptions): Promise<unknown> {
@@ -120,8 +137,10 @@ export class KubeClient {
     return this.#within(options, async (signal) => {
       const response = await this.#options.transport.send(this.#request(request), { signal });
       if (response.code < 200 || response.code >= 300) throw await refusalOf(response);
+      const asked = `${request.method} ${request.path}`;
+      assertJsonType(response.headers, asked);
       const text = await textOf(response.body);
-      return text === '' ? undefined : jsonOf(text, `${request.method} ${request.path}`);
+      return text === '' ? undefined : jsonOf(text, asked);
     });
   }
 

@@ -1,4 +1,27 @@
-/** Where the API has its objects. */
+/** Paths and types of the API objects that a node reads and writes. */
+
+/** The `apiVersion` and `kind` by which an API object says what it is. */
+export interface ObjectType {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Returns the type of a list of such objects. */
+export const listTypeOf = ({ apiVersion, kind }: ObjectType): ObjectType => ({ apiVersion, kind: `${kind}List` });
+
+export const POD: ObjectType = { apiVersion: 'v1', kind: 'Pod' };
+export const SERVICE: ObjectType = { apiVersion: 'v1', kind: 'Service' };
+export const EVENT: ObjectType = { apiVersion: 'v1', kind: 'Event' };
+export const NODE: ObjectType = { apiVersion: 'v1', kind: 'Node' };
+export const SERVICE_ACCOUNT: ObjectType = { apiVersion: 'v1', kind: 'ServiceAccount' };
+export const LEASE: ObjectType = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+export const CSI_NODE: ObjectType = { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode' };
+export const RUNTIME_CLASS: ObjectType = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' };
+export const CERTIFICATE_SIGNING_REQUEST: ObjectType = {
+  apiVersion: 'certificates.k8s.io/v1',
+  kind: 'CertificateSigningRequest',
+};
+
 const part = encodeURIComponent;
 
 export const podsPath = ({ namespace }: { readonly namespace: string }): string =>

@@ -8,6 +8,7 @@ import { BackOff } from './backOff.ts';
 import type { KubeClient } from './client.ts';
 import type { Clock } from './clock.ts';
 import { isVersionUnknown, KubeError, troubleIn } from './kubeError.ts';
+import { listTypeOf, type ObjectType } from './paths.ts';
 import { type KubeObject, readList, readWatchEvent, unreadable } from './watchEvent.ts';
 
 export type { KubeObject } from './watchEvent.ts';
@@ -23,6 +24,8 @@ export interface ReflectorOptions<Kept = KubeObject> {
   readonly client: KubeClient;
   /** `/api/v1/pods` */
   readonly path: string;
+  /** The type of the objects. A response about any other is an error and changes nothing. */
+  readonly type: ObjectType;
   readonly query?: Readonly<Record<string, string>>;
   /** In seconds: a watch lasts between this and twice as long; absent: five minutes. */
   readonly shortestWatch?: number;
@@ -35,7 +38,7 @@ export interface ReflectorOptions<Kept = KubeObject> {
   /** All objects there are now. */
   readonly onSet: (objects: readonly Kept[]) => void;
   readonly onStep: (step: ReflectorStep) => void;
-  /** Told once of each object that cannot be read; the others go on without it. */
+  /** Called once for each object that `keep` cannot read. Its last readable version stays in the set. */
   readonly onProblem?: ((problem: string) => void) | undefined;
 }
 
@@ -119,18 +122,15 @@ export class Reflector<Kept = KubeObject> {
   }
 
   async #list(): Promise<void> {
-    const { client, path, query, signal } = this.#options;
+    const { client, path, type, query, signal } = this.#options;
     // At first whatever the server has at hand will do; later it must not be older than what is known.
     const from = this.#isForgotten ? {} : { resourceVersion: this.#version || '0' };
     const { version, items } = readList(
-      await client.get(`${path}?${queryOf({ ...query, ...from })}`, { signal }),
-      path,
+      await client.get(`${path}?${queryOf({ ...query, ...from })}`, { signal, type: listTypeOf(type) }),
+      { asked: path, type },
     );
     const listed = new Map<string, Kept>();
-    for (const item of items) {
-      if (item.type === 'object') this.#change(listed, item.object);
-      else this.#complain(item.problem);
-    }
+    for (const item of items) this.#change(listed, item);
     this.#takeAll(listed, version);
   }
 
@@ -184,16 +184,12 @@ export class Reflector<Kept = KubeObject> {
   }
 
   #take(line: unknown): void {
-    const event = readWatchEvent(line, this.#options.path);
+    const event = readWatchEvent(line, { asked: this.#options.path, type: this.#options.type });
     const objects = this.#gathered ?? this.#objects;
     switch (event.type) {
       case 'bookmark':
         if (this.#gathered === undefined) this.#goOn(event.version);
         else if (event.endsInitial) this.#takeAll(this.#gathered, event.version);
-        return;
-      case 'unreadable':
-        this.#complain(event.problem);
-        this.#goOn(event.version);
         return;
       case 'deleted':
         objects.delete(event.object.metadata.uid);
@@ -218,11 +214,14 @@ export class Reflector<Kept = KubeObject> {
 
   #change(objects: Map<string, Kept>, object: KubeObject): void {
     const { keep } = this.#options;
+    const { uid } = object.metadata;
     try {
-      // Where nobody says what to keep, what is kept is the object: so says the type's default.
-      objects.set(object.metadata.uid, keep === undefined ? (object as Kept) : keep(object));
+      // The type of what is kept defaults to that of the object, so without `keep` it is the object.
+      objects.set(uid, keep === undefined ? (object as Kept) : keep(object));
     } catch (error) {
-      this.#complain(unreadable(object, error).problem);
+      this.#complain(unreadable(object, error));
+      const last = this.#objects.get(uid);
+      if (last !== undefined) objects.set(uid, last);
     }
   }
 

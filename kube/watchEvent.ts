@@ -1,9 +1,10 @@
-/** Reads what a list has and what a watch tells: each object by itself, so that one that cannot be read stands in nobody's way. */
+/** Reads the objects of lists and the events of watches. */
 import * as z from 'zod/mini';
 import { problemOf } from '../pod/api/problem.ts';
 import { messageOf } from '../pod/failure.ts';
-import { readAnswer } from './answer.ts';
+import { assertObjectType, OddAnswer, readAnswer } from './answer.ts';
 import { kubeErrorFrom } from './kubeError.ts';
+import type { ObjectType } from './paths.ts';
 
 const objectSchema = z.looseObject({
   metadata: z.looseObject({
@@ -26,42 +27,35 @@ const bookmarkSchema = z.looseObject({
 });
 const listSchema = z.looseObject({
   metadata: z.looseObject({ resourceVersion: z.string() }),
-  items: z.optional(z.nullable(z.array(z.unknown()))),
+  items: z.array(z.unknown()),
 });
-/** As much as tells which object it was, of one that cannot be read. */
+/** The items of a typed list need not repeat the type that the list has. */
+const typeSchema = z.looseObject({ apiVersion: z.optional(z.string()), kind: z.optional(z.string()) });
+/** The fields that identify an object in a message about it. */
 const namedSchema = z.looseObject({
-  metadata: z.looseObject({
-    namespace: z.optional(z.string()),
-    name: z.optional(z.string()),
-    resourceVersion: z.optional(z.string()),
-  }),
+  metadata: z.looseObject({ namespace: z.optional(z.string()), name: z.optional(z.string()) }),
 });
-
-/** What cannot be read, and how far the server has come with it, where it says so. */
-interface Unreadable {
-  readonly type: 'unreadable';
-  readonly problem: string;
-  readonly version?: string | undefined;
-}
-
-type Read = { readonly type: 'object'; readonly object: KubeObject } | Unreadable;
 
 export type WatchEvent =
   | { readonly type: 'changed' | 'deleted'; readonly object: KubeObject }
-  /** `endsInitial`: all there was at first has been told. */
-  | { readonly type: 'bookmark'; readonly version: string; readonly endsInitial: boolean }
-  | Unreadable;
+  /** `endsInitial`: all objects that existed when the watch started have been sent. */
+  | { readonly type: 'bookmark'; readonly version: string; readonly endsInitial: boolean };
+
+/** The request that is answered, such as `GET /api/v1/pods`, and the type of its objects. */
+interface Expected {
+  readonly asked: string;
+  readonly type: ObjectType;
+}
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** Throws what the server says has failed, and where it is no event at all; `asked` is what is watched. */
-export function readWatchEvent(line: unknown, asked: string): WatchEvent {
+/** Throws the error that the server reports, or an `OddAnswer` if the line is not an event about such an object. */
+export function readWatchEvent(line: unknown, { asked, type: objectType }: Expected): WatchEvent {
   const { type, object } = readAnswer(eventSchema, line, { asked, expected: 'an event of a watch' });
   if (type === 'ERROR') throw kubeErrorFrom(object, 'the watch has failed');
+  assertObjectType(object, objectType, asked);
   if (type === 'BOOKMARK') return readBookmark(object, asked);
-  const read = readObject(object);
-  if (read.type === 'unreadable') return read;
-  return { type: type === 'DELETED' ? 'deleted' : 'changed', object: read.object };
+  return { type: type === 'DELETED' ? 'deleted' : 'changed', object: readObject(object, asked) };
 }
 
 function readBookmark(object: object, asked: string): WatchEvent {
@@ -70,28 +64,37 @@ function readBookmark(object: object, asked: string): WatchEvent {
   return { type: 'bookmark', version: metadata.resourceVersion, endsInitial };
 }
 
-/** Its objects, each with what came of reading it; `asked` is what is listed. */
+/**
+ * Returns the objects of a list. Throws an `OddAnswer` unless all of them are of the expected type and have a UID:
+ * whatever is missing from a list counts as deleted, so a list that is understood in part must not be used at all.
+ */
 export function readList(
-  answer: unknown,
-  asked: string,
-): { readonly version: string; readonly items: readonly Read[] } {
-  const { metadata, items } = readAnswer(listSchema, answer, { asked, expected: 'a list of objects' });
-  return { version: metadata.resourceVersion, items: (items ?? []).map(readObject) };
+  list: unknown,
+  { asked, type }: Expected,
+): { readonly version: string; readonly items: readonly KubeObject[] } {
+  const { metadata, items } = readAnswer(listSchema, list, { asked, expected: `a list of kind ${type.kind}List` });
+  return { version: metadata.resourceVersion, items: items.map((item) => readItem(item, { asked, type })) };
 }
 
-function readObject(object: unknown): Read {
+function readItem(item: unknown, { asked, type }: Expected): KubeObject {
+  const { apiVersion = type.apiVersion, kind = type.kind } = z.safeParse(typeSchema, item).data ?? {};
+  assertObjectType({ apiVersion, kind }, type, asked);
+  return readObject(item, asked);
+}
+
+function readObject(object: unknown, asked: string): KubeObject {
   const read = z.safeParse(objectSchema, object);
-  if (!read.success) return unreadable(object, read.error);
-  // Which client has written which field is of use to the server alone, and makes half of an object.
+  if (!read.success) throw new OddAnswer(`${asked}: ${unreadable(object, read.error)}`, { cause: read.error });
+  // managedFields matter to the server only, and take up half of an object.
   const { managedFields: _, ...metadata } = read.data.metadata;
-  return { type: 'object', object: { ...read.data, metadata } };
+  return { ...read.data, metadata };
 }
 
-/** What is wrong with an object, and which one that is. */
-export function unreadable(object: unknown, error: unknown): Unreadable {
-  const { namespace, name, resourceVersion } = z.safeParse(namedSchema, object).data?.metadata ?? {};
+/** Returns a message that names the object and its first invalid fields. */
+export function unreadable(object: unknown, error: unknown): string {
+  const { namespace, name } = z.safeParse(namedSchema, object).data?.metadata ?? {};
   const which = name === undefined ? 'an object without a name' : namespace ? `${namespace}/${name}` : name;
-  return { type: 'unreadable', problem: `${which} cannot be read: ${whyOf(error, object)}`, version: resourceVersion };
+  return `${which} cannot be read: ${whyOf(error, object)}`;
 }
 
 function whyOf(error: unknown, object: unknown): string {

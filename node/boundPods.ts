@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { systemClock } from '../actors/clock.ts';
 import { readAnswer } from '../kube/answer.ts';
-import { PODS } from '../kube/paths.ts';
+import { listTypeOf, POD, PODS } from '../kube/paths.ts';
 import type { ClusterConfig } from './config/cluster.ts';
 import { hostIdentity } from './hostIdentity.ts';
 import { joinCluster } from './joinCluster.ts';
@@ -32,8 +32,9 @@ export async function boundPods(
   try {
     const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${nodeName}` });
     const within = { signal: AbortSignal.any([signal, limit.signal]) };
-    const [path, expected] = [`${PODS}?${query}`, 'a list of pods'];
-    const { items } = readAnswer(listSchema, await client.get(path, within), { asked: `GET ${path}`, expected });
+    const path = `${PODS}?${query}`;
+    const list = await client.get(path, { ...within, type: listTypeOf(POD) });
+    const { items } = readAnswer(listSchema, list, { asked: `GET ${path}`, expected: 'a list of pods' });
     return new Set(items.map(({ metadata: { uid } }) => uid));
   } finally {
     systemClock.clearTimeout(timer);

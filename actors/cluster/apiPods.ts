@@ -1,6 +1,6 @@
 /** The API server as a source of pods: those that are bound to the node. */
 import type { KubeClient } from '../../kube/client.ts';
-import { PODS } from '../../kube/paths.ts';
+import { POD, PODS } from '../../kube/paths.ts';
 import { Reflector, type ReflectorStep } from '../../kube/reflector.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { SeenMirror } from '../../pod/mirror.ts';
@@ -35,7 +35,13 @@ export function apiPods({ client, nodeName, clock, jitter, cache, onError }: Api
     const reader = new PodReader(clock);
     let mirrors: readonly SeenMirror[] = [];
     await new Reflector({
-      ...{ client, path: PODS, query: { fieldSelector: `spec.nodeName=${nodeName}` }, clock, jitter, signal },
+      client,
+      path: PODS,
+      type: POD,
+      query: { fieldSelector: `spec.nodeName=${nodeName}` },
+      clock,
+      jitter,
+      signal,
       onSet: (objects) => {
         const { set, mirrors: found } = reader.read(objects);
         cache.take(objects, found);

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { readAnswer } from '../../kube/answer.ts';
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
 import { isConflict, isForbidden, isInvalid, isNotFound } from '../../kube/kubeError.ts';
-import { podPath } from '../../kube/paths.ts';
+import { POD, podPath } from '../../kube/paths.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { mirroredHash } from '../../pod/mirror.ts';
 import { mergedStatus } from '../../pod/status/mergedStatus.ts';
@@ -113,7 +113,9 @@ export class ApiStatusSink implements StatusSink {
 
   #get(report: StatusReport, options: CallOptions): Promise<SeenPod | undefined> {
     const path = podPath(report);
-    return this.#orGone(report, async () => readPod(await this.#client.get(path, options), `GET ${path}`));
+    return this.#orGone(report, async () =>
+      readPod(await this.#client.get(path, { ...options, type: POD }), `GET ${path}`),
+    );
   }
 
   /**
@@ -145,7 +147,7 @@ export class ApiStatusSink implements StatusSink {
     this.#uncertain.add(report.uid);
     const path = `${podPath(report)}/status`;
     return await this.#orGone(report, async () =>
-      readPod(await this.#client.patch(path, body, options), `PATCH ${path}`),
+      readPod(await this.#client.patch(path, body, { ...options, type: POD }), `PATCH ${path}`),
     );
   }
 

@@ -1,7 +1,7 @@
 /** The Node, its lease and its CSINode at the API server: what fills the ports of the machines that keep them. */
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
 import { isConflict, isForbidden } from '../../kube/kubeError.ts';
-import { CSI_NODES, csiNodePath, NODES, nodePath } from '../../kube/paths.ts';
+import { CSI_NODE, CSI_NODES, csiNodePath, NODE, NODES, nodePath } from '../../kube/paths.ts';
 import type { CertificatePorts } from '../../machines/certificate/ports.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { OfCloud } from '../../pod/node/cloud.ts';
@@ -137,24 +137,26 @@ export class ClusterNode {
     const wanted = wantedOfRegistered(node, found, this.#parts);
     if (wanted === undefined) return found;
     const path = `${nodePath(nodeName)}/status`;
-    return readNode(await client.patch(path, wanted, options), `PATCH ${path}`);
+    return readNode(await client.patch(path, wanted, { ...options, type: NODE }), `PATCH ${path}`);
   }
 
   async #get(options: CallOptions): Promise<FoundNode> {
     const { client, nodeName } = this.#parts;
     const path = nodePath(nodeName);
-    return readNode(await client.get(path, options), `GET ${path}`);
+    return readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`);
   }
 
   async #ensureCsiNode(uid: string, options: CallOptions): Promise<void> {
     const { client, nodeName } = this.#parts;
     const path = csiNodePath(nodeName);
-    const found = await orNone(async () => readCsiNode(await client.get(path, options), `GET ${path}`));
+    const found = await orNone(async () =>
+      readCsiNode(await client.get(path, { ...options, type: CSI_NODE }), `GET ${path}`),
+    );
     if (found !== undefined) {
       const owners = found.metadata.ownerReferences ?? [];
       if (owners.some((owner) => owner.kind === 'Node' && owner.name === nodeName && owner.uid === uid)) {
         const current = withMigrated(found);
-        if (current !== found) await client.update(path, current, options);
+        if (current !== found) await client.update(path, { ...current, ...CSI_NODE }, options);
         return;
       }
       // That of another Node of this name, or of nobody, says nothing of this one.
@@ -162,11 +164,7 @@ export class ClusterNode {
     }
     const annotations = { [MIGRATED]: MIGRATED_PLUGINS.join() };
     const metadata = { name: nodeName, annotations, ownerReferences: [ownerNode(nodeName, uid)] };
-    await client.create(
-      CSI_NODES,
-      { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata, spec: { drivers: [] } },
-      options,
-    );
+    await client.create(CSI_NODES, { ...CSI_NODE, metadata, spec: { drivers: [] } }, options);
   }
 }
 

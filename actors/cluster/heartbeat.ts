@@ -27,7 +27,7 @@ export function heartbeatClient(client: KubeClient, timeoutMs: number): Heartbea
     }
   }
   return {
-    get: (path, options) => attempt(options, (within) => client.get(path, within)),
+    get: (path, options) => attempt(options, (within) => client.get(path, { ...options, ...within })),
     create: (path, object, options) => attempt(options, (within) => client.create(path, object, within)),
     update: (path, object, options) => attempt(options, (within) => client.update(path, object, within)),
     patch: (path, patch, options) => attempt(options, (within) => client.patch(path, patch, { ...options, ...within })),

@@ -1,7 +1,7 @@
 /** The lease of a node at the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
 import type { CallOptions } from '../../kube/client.ts';
 import { isConflict } from '../../kube/kubeError.ts';
-import { LEASES, leasePath, nodePath } from '../../kube/paths.ts';
+import { LEASE, LEASES, leasePath, NODE, nodePath } from '../../kube/paths.ts';
 import type { Clock } from '../clock.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
 import { type FoundLease, orNone, ownerNode, readLease, readNode } from './nodeObjects.ts';
@@ -54,7 +54,7 @@ export class NodeLease {
   async #find(options: CallOptions): Promise<FoundLease | undefined> {
     const { client, nodeName } = this.#parts;
     const path = leasePath(nodeName);
-    return orNone(async () => readLease(await client.get(path, options), `GET ${path}`));
+    return orNone(async () => readLease(await client.get(path, { ...options, type: LEASE }), `GET ${path}`));
   }
 
   async #update(known: FoundLease, options: CallOptions): Promise<void> {
@@ -78,7 +78,7 @@ export class NodeLease {
   async #owners(options: CallOptions) {
     const { client, nodeName } = this.#parts;
     const path = nodePath(nodeName);
-    const node = await orNone(async () => readNode(await client.get(path, options), `GET ${path}`));
+    const node = await orNone(async () => readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`));
     return node === undefined ? [] : [ownerNode(nodeName, node.metadata.uid)];
   }
 
@@ -86,7 +86,7 @@ export class NodeLease {
     const { nodeName, clock, seconds } = this.#parts;
     const { metadata = {}, spec = {} } = known ?? {};
     return {
-      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+      ...LEASE,
       metadata: {
         ...metadata,
         ...{ name: nodeName, namespace: 'kube-node-lease' },

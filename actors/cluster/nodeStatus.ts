@@ -1,7 +1,7 @@
 /** The status of a Node at the API server, kept as its node says it is (`tryUpdateNodeStatus` of `pkg/kubelet/kubelet_node_status.go`). */
 import type { CallOptions } from '../../kube/client.ts';
 import { KubeError } from '../../kube/kubeError.ts';
-import { nodePath } from '../../kube/paths.ts';
+import { NODE, nodePath } from '../../kube/paths.ts';
 import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
@@ -80,7 +80,7 @@ export class NodeStatus {
     const heard = tries === 1 ? ownNode.current : undefined;
     if (heard === null) throw new NodeFailure('NotFound', `the API server has no Node ${nodeName}`);
     const path = nodePath(nodeName);
-    if (heard === undefined) return readNode(await client.get(path, options), `GET ${path}`);
+    if (heard === undefined) return readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`);
     const known = seenAsNode(heard);
     return this.#answer !== undefined && isNewer(this.#answer, known) ? this.#answer : known;
   }
@@ -108,7 +108,7 @@ export class NodeStatus {
   ): Promise<void> {
     const { client, nodeName } = this.#parts;
     const path = `${nodePath(nodeName)}/status`;
-    const answer = readNode(await client.patch(path, patch, options), `PATCH ${path}`);
+    const answer = readNode(await client.patch(path, patch, { ...options, type: NODE }), `PATCH ${path}`);
     this.#answer = answer;
     this.#unkept = nodeStatusChange(answer.status, node);
   }

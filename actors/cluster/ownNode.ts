@@ -1,5 +1,5 @@
 /** The node's own Node object as the API server has it, as far as the node has heard. */
-import { NODES } from '../../kube/paths.ts';
+import { NODE, NODES } from '../../kube/paths.ts';
 import type { KubeObject, ReflectorStep } from '../../kube/reflector.ts';
 import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
@@ -54,8 +54,11 @@ export function ownNodeWatch(
 ): Watch<Kept> {
   let told: SeenNode | null | undefined;
   return {
-    ...{ name: 'Node', place: `the Node ${nodeName}` },
-    ...{ path: NODES, query: { fieldSelector: `metadata.name=${nodeName}` } },
+    name: 'Node',
+    place: `the Node ${nodeName}`,
+    path: NODES,
+    type: NODE,
+    query: { fieldSelector: `metadata.name=${nodeName}` },
     onStep: (step) => ownNode.step(step),
     // One that cannot be read is told as a problem, and ends no watch.
     keep: (object) => ({ object, seen: seenNode(object) }),

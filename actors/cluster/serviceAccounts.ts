@@ -1,7 +1,7 @@
 /** The service accounts of pods, as the API server has them. */
 import * as z from 'zod/mini';
 import type { KubeClient } from '../../kube/client.ts';
-import { serviceAccountPath } from '../../kube/paths.ts';
+import { SERVICE_ACCOUNT, serviceAccountPath } from '../../kube/paths.ts';
 import type { FindServiceAccount } from '../services/nodeCredentials.ts';
 
 const schema = z.object({
@@ -15,6 +15,7 @@ const schema = z.object({
 export const serviceAccountsAt =
   (client: Pick<KubeClient, 'get'>): FindServiceAccount =>
   async (account, options) => {
-    const { metadata } = z.parse(schema, await client.get(serviceAccountPath(account), options));
+    const path = serviceAccountPath(account);
+    const { metadata } = z.parse(schema, await client.get(path, { ...options, type: SERVICE_ACCOUNT }));
     return { uid: metadata.uid, annotations: metadata.annotations ?? {} };
   };

@@ -1,6 +1,6 @@
 /** The services of the cluster, as far as the node has heard: their addresses for the variables of containers. */
 import * as z from 'zod/mini';
-import { SERVICES } from '../../kube/paths.ts';
+import { SERVICE, SERVICES } from '../../kube/paths.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type ServiceAddress, serviceVariables } from '../../pod/environment/serviceVariables.ts';
 import { NodeFailure } from '../../pod/failure.ts';
@@ -59,8 +59,11 @@ const serviceSchema = z.pipe(
 );
 
 export const servicesWatch = (services: Pick<Services, 'take'>): Watch<ServiceAddress> => ({
-  ...{ name: 'Service', place: 'the services of the cluster' },
-  ...{ path: SERVICES, query: { fieldSelector: 'spec.clusterIP!=None' } },
+  name: 'Service',
+  place: 'the services of the cluster',
+  path: SERVICES,
+  type: SERVICE,
+  query: { fieldSelector: 'spec.clusterIP!=None' },
   keep: (object) => z.parse(serviceSchema, object),
   onSet: (all) => services.take(all),
 });

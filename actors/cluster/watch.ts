@@ -1,5 +1,6 @@
 /** A set of objects that the node follows at the API server: by a watch, which says how it gets on. */
 import type { KubeClient } from '../../kube/client.ts';
+import type { ObjectType } from '../../kube/paths.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
 import type { SourceState } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
@@ -13,6 +14,7 @@ export interface Watch<Kept = KubeObject> {
   /** Which of them it follows, in words. */
   readonly place: string;
   readonly path: string;
+  readonly type: ObjectType;
   readonly query?: Readonly<Record<string, string>>;
   /** What is kept of each; absent: all of it. */
   readonly keep?: (object: KubeObject) => Kept;

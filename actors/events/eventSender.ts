@@ -4,7 +4,7 @@
  */
 import type { KubeClient } from '../../kube/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kube/kubeError.ts';
-import { eventPath, eventsPath } from '../../kube/paths.ts';
+import { EVENT, eventPath, eventsPath } from '../../kube/paths.ts';
 import { type EventQueueState, nextQueue, quietQueue, whileTrying } from '../../machines/node/eventQueue.ts';
 import type { CoreEvent } from '../../pod/events/event.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
@@ -165,7 +165,7 @@ export class EventSender {
     if (!isNew) {
       try {
         const change = { count, lastTimestamp, message, ...this.#ofAnother(event) };
-        await client.patch(eventPath(event.metadata), change, { signal });
+        await client.patch(eventPath(event.metadata), change, { signal, type: EVENT });
         return;
       } catch (error) {
         // The server keeps events for an hour.

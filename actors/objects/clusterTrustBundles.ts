@@ -43,9 +43,9 @@ interface Use {
   shown?: Shown;
 }
 
-const GROUP = '/apis/certificates.k8s.io';
+const GROUPS = '/apis';
 /** The first that a server has. */
-const VERSIONS = ['v1beta1', 'v1alpha1'] as const;
+const API_VERSIONS = ['certificates.k8s.io/v1beta1', 'certificates.k8s.io/v1alpha1'] as const;
 const RESOURCE = 'clustertrustbundles';
 const KIND = 'ClusterTrustBundle';
 /** So long a volume waits for them to be read. */
@@ -166,7 +166,7 @@ export class ClusterTrustBundles implements FollowedBundles {
   #begun(signal: AbortSignal): Promise<Followed> {
     this.#beginning ??= new SharedCall(
       async (within) =>
-        this.#follow(await this.#path(within).catch((error: unknown) => this.#notFollowed(error, within))),
+        this.#follow(await this.#apiVersion(within).catch((error: unknown) => this.#notFollowed(error, within))),
       () => {
         this.#beginning = undefined;
       },
@@ -180,12 +180,18 @@ export class ClusterTrustBundles implements FollowedBundles {
     throw error;
   }
 
-  #follow(path: string): Followed {
+  #follow(apiVersion: string): Followed {
     const { client, clock, jitter, onError } = this.#parts;
     const followed = new Followed();
     this.#followed = followed;
     const reflector = new Reflector<Bundle>({
-      ...{ client, path, clock, jitter, signal: followed.ending.signal, keep: readBundle },
+      client,
+      path: `${GROUPS}/${apiVersion}/${RESOURCE}`,
+      type: { apiVersion, kind: KIND },
+      clock,
+      jitter,
+      signal: followed.ending.signal,
+      keep: readBundle,
       onSet: (bundles) => this.#take(followed, bundles),
       onStep: (step) => {
         followed.failure = step.state === 'failing' ? step.failure : '';
@@ -198,17 +204,18 @@ export class ClusterTrustBundles implements FollowedBundles {
     return followed;
   }
 
-  /** Where the server has them. */
-  async #path(signal: AbortSignal): Promise<string> {
-    for (const version of VERSIONS) {
-      if (await this.#isServed(`${GROUP}/${version}`, signal)) return `${GROUP}/${version}/${RESOURCE}`;
+  /** Returns the first of the API versions that the server has. */
+  async #apiVersion(signal: AbortSignal): Promise<string> {
+    for (const apiVersion of API_VERSIONS) {
+      if (await this.#isServed(`${GROUPS}/${apiVersion}`, signal)) return apiVersion;
     }
     throw new Error(NOT_SUPPORTED);
   }
 
   async #isServed(path: string, signal: AbortSignal): Promise<boolean> {
     try {
-      const { resources } = z.parse(resourcesSchema, await this.#parts.client.get(path, { signal }));
+      const list = await this.#parts.client.get(path, { signal, type: { apiVersion: 'v1', kind: 'APIResourceList' } });
+      const { resources } = z.parse(resourcesSchema, list);
       return resources.some(({ name }) => name === RESOURCE);
     } catch (cause) {
       if (isNotFound(cause)) return false;

@@ -5,7 +5,7 @@ import { messageOf } from '../../pod/failure.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
 import { unheardOf } from '../../pod/objects/podObjects.ts';
 import type { Clock } from '../clock.ts';
-import { collectionPath, type HeldListeners, type HeldObject, untilHeard } from './heldObject.ts';
+import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
 
 export interface FetchedParts {
   readonly client: Pick<KubeClient, 'get'>;
@@ -90,7 +90,7 @@ export class FetchedObject implements HeldObject {
     const version = this.#askedAt !== undefined && this.#object != null ? '?resourceVersion=0' : '';
     try {
       const path = `${collectionPath(this.#reference)}/${encodeURIComponent(name)}${version}`;
-      const object = readConfigObject(kind, await client.get(path, { signal }));
+      const object = readConfigObject(kind, await client.get(path, { signal, type: typeOf(this.#reference) }));
       if (!isOlder(object, this.#object)) this.#take(object, want);
     } catch (error) {
       if (error instanceof KubeError && error.code === NOT_FOUND) return this.#take(null, want);

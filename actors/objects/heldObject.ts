@@ -1,6 +1,6 @@
 /** One ConfigMap or Secret that pods have in use, however it is kept up to date. */
 
-import { configMapsPath, secretsPath } from '../../kube/paths.ts';
+import { configMapsPath, type ObjectType, secretsPath } from '../../kube/paths.ts';
 import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
 import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
@@ -33,6 +33,9 @@ export interface HeldListeners {
 }
 
 export type HoldObject = (reference: ConfigReference, listeners: HeldListeners) => HeldObject;
+
+/** Returns the type of the objects that a reference of this kind names. */
+export const typeOf = ({ kind }: ConfigReference): ObjectType => ({ apiVersion: 'v1', kind });
 
 export const collectionPath = ({ kind, namespace }: ConfigReference): string =>
   kind === 'Secret' ? secretsPath(namespace) : configMapsPath(namespace);

@@ -4,7 +4,7 @@ import { Reflector } from '../../kube/reflector.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
 import { unheardOf } from '../../pod/objects/podObjects.ts';
 import type { Clock } from '../clock.ts';
-import { collectionPath, type HeldListeners, type HeldObject, untilHeard } from './heldObject.ts';
+import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
 
 export interface WatchedParts {
   readonly client: KubeClient;
@@ -79,7 +79,11 @@ export class WatchedObject implements HeldObject {
       };
     const reflector = new Reflector<ConfigObject>({
       ...{ client, clock, jitter, signal: running.signal, shortestWatch: SHORTEST_WATCH_S },
-      ...{ path: collectionPath(this.#reference), query: { fieldSelector: `metadata.name=${name}` } },
+      ...{
+        path: collectionPath(this.#reference),
+        type: typeOf(this.#reference),
+        query: { fieldSelector: `metadata.name=${name}` },
+      },
       keep: (object) => readConfigObject(kind, object),
       onSet: ifRunning(([object]: readonly ConfigObject[]) => this.#take(object)),
       onStep: ifRunning((step) => {

@@ -20,18 +20,16 @@ const schema = z.looseObject({
   status: z.looseObject({ allowed: z.optional(z.boolean()), denied: z.optional(z.boolean()) }),
 });
 
-/** What is asked: two that come to the same text are the same question. */
+const TYPE = { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' };
+
+/** Returns the spec of the review as JSON. Equal specs have equal texts, so that the text can be the key of a cache. */
 export function accessQuestion({ name, uid, groups, extra }: Caller, { verb, node, subresource }: Deed): string {
   return JSON.stringify({
-    kind: 'SubjectAccessReview',
-    apiVersion: 'authorization.k8s.io/v1',
-    spec: {
-      resourceAttributes: { verb, version: 'v1', resource: 'nodes', subresource, name: node },
-      user: name,
-      groups,
-      extra: Object.fromEntries(extra),
-      ...(uid === undefined ? {} : { uid }),
-    },
+    resourceAttributes: { verb, version: 'v1', resource: 'nodes', subresource, name: node },
+    user: name,
+    groups,
+    extra: Object.fromEntries(extra),
+    ...(uid === undefined ? {} : { uid }),
   });
 }
 
@@ -41,7 +39,8 @@ export async function reviewAccess(
   { client, clock }: ReviewParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const review: object = JSON.parse(question);
+  const spec: unknown = JSON.parse(question);
+  const review = { ...TYPE, spec };
   const { status } = await triedAgain(
     async () => readAnswer(schema, await client.create(PATH, review, { signal }), ASKED),
     { clock, signal },

@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { ApiServer, type WatchedEvent } from '../../apiserver/apiServer.ts';
+import { textOf } from '../../kube/body.ts';
 import { KubeClient } from '../../kube/client.ts';
 import { Http2Transport } from '../../kube/http2/http2Transport.ts';
 import { readKubeconfig } from '../../node/config/kubeconfig.ts';
@@ -78,28 +79,37 @@ test('it is served to whom its kubeconfigs name, and serves again what it has af
   const server = await ApiServer.start(systemClock);
   const directory = await mkdtemp(join(tmpdir(), 'api-server-'));
   const served = await server.serve();
-  /** Asks as whom a kubeconfig is for. */
-  const asked = async (kubeconfig: string, path: string) => {
+  const connected = async <T>(kubeconfig: string, act: (transport: Http2Transport) => Promise<T>): Promise<T> => {
     const file = join(directory, 'kubeconfig');
     await writeFile(file, kubeconfig);
     const read = await readKubeconfig(file);
     const credentials = new KubeconfigCredentials(read, { clock: systemClock, onProblem: () => {} });
     const transport = new Http2Transport(kubeEndpoint(read, credentials), systemClock);
     try {
-      return await new KubeClient({ transport, clock: systemClock, userAgent: 'test' }).get(path, { signal });
+      return await act(transport);
     } finally {
       transport.close();
     }
   };
+  /** Requests a ConfigMap as the user of the kubeconfig. */
+  const asked = (kubeconfig: string, path: string) =>
+    connected(kubeconfig, (transport) =>
+      new KubeClient({ transport, clock: systemClock, userAgent: 'test' }).get(path, {
+        type: { apiVersion: 'v1', kind: 'ConfigMap' },
+        signal,
+      }),
+    );
   const node = { name: 'system:node:n1', groups: ['system:nodes'] };
   try {
     expect(await asked(served.kubeconfig(), `${MAPS}/kube-root-ca.crt`)).toMatchObject({ kind: 'ConfigMap' });
     await expect(asked(served.kubeconfig(node), `${MAPS}/kube-root-ca.crt`)).rejects.toThrow(
       'User "system:node:n1" cannot',
     );
-    expect(await asked(served.kubeconfig(), '/api')).toMatchObject({
-      serverAddressByClientCIDRs: [{ serverAddress: `127.0.0.1:${served.port}` }],
+    const versions = await connected(served.kubeconfig(), async (transport) => {
+      const { body } = await transport.send({ method: 'GET', path: '/api', headers: {} }, { signal });
+      return JSON.parse(await textOf(body));
     });
+    expect(versions).toMatchObject({ serverAddressByClientCIDRs: [{ serverAddress: `127.0.0.1:${served.port}` }] });
     await served.close();
     await expect(asked(served.kubeconfig(), MAPS)).rejects.toThrow('ECONNREFUSED');
     const again = await server.serve({ port: served.port });

@@ -1,19 +1,22 @@
 /** A reflector over a server whose every answer a test says beforehand, and what it tells. */
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../kube/client.ts';
+import { POD } from '../../kube/paths.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
 import { nextTurn } from '../../pod/nextTurn.ts';
 import { type Reply, ToldTransport, ToldWatch } from './toldTransport.ts';
 
 const PATH = '/api/v1/pods';
-/** No test tells more at once. */
+/** No test sends more events at once. */
 const MOST_TOLD = 10;
 export const FIRST_END = { 'k8s.io/initial-events-end': 'true' };
 
 export const object = (name: string, version: number, uid = `${name}-uid`) => ({
+  ...POD,
   metadata: { name, uid, resourceVersion: String(version) },
 });
 export const bookmark = (version: number, annotations: object = {}) => ({
+  ...POD,
   metadata: { resourceVersion: String(version), annotations },
 });
 
@@ -28,6 +31,13 @@ export function watchOf(version: number, ...objects: readonly object[]): ToldWat
 const named = (objects: readonly KubeObject[]) =>
   objects.map(({ metadata: { name, resourceVersion } }) => `${name}@${resourceVersion}`);
 
+/** Waits until all events that were sent have been read. Each of several events takes a turn of the event loop. */
+export async function untilRead(clock: SimulatedClock): Promise<void> {
+  await clock.advance(0);
+  for (let turn = 0; turn < MOST_TOLD; turn += 1) await nextTurn();
+  await clock.advance(0);
+}
+
 export async function follow(...replies: readonly Reply[]) {
   const clock = new SimulatedClock();
   const transport = new ToldTransport(...replies);
@@ -39,7 +49,7 @@ export async function follow(...replies: readonly Reply[]) {
   const steps: ReflectorStep[] = [];
   const problems: string[] = [];
   const running = new Reflector({
-    ...{ client, path: PATH, query: { fieldSelector: 'spec.nodeName=node-1' }, clock, jitter: () => 0.5 },
+    ...{ client, path: PATH, type: POD, query: { fieldSelector: 'spec.nodeName=node-1' }, clock, jitter: () => 0.5 },
     signal: controller.signal,
     onSet: (objects) => {
       sets.push(named(objects));
@@ -48,12 +58,7 @@ export async function follow(...replies: readonly Reply[]) {
     onStep: (step) => steps.push(step),
     onProblem: (problem) => problems.push(problem),
   }).run();
-  /** Until whatever was told has been read: of what comes at once each has a turn of the event loop. */
-  const heard = async () => {
-    await clock.advance(0);
-    for (let turn = 0; turn < MOST_TOLD; turn += 1) await nextTurn();
-    await clock.advance(0);
-  };
+  const heard = () => untilRead(clock);
   await heard();
   /** The queries of what was asked. */
   const queries = () =>

@@ -4,11 +4,12 @@ import { readNode } from '../../actors/cluster/nodeObjects.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { jsonOf, OddAnswer, readAnswer } from '../../kube/answer.ts';
 import { KubeClient } from '../../kube/client.ts';
+import { NODE } from '../../kube/paths.ts';
 import { follow } from '../fakes/followed.ts';
 import { answered, type Reply, ToldTransport } from '../fakes/toldTransport.ts';
 
 const { signal } = new AbortController();
-const NODE = '/api/v1/nodes/n1';
+const NODE_PATH = '/api/v1/nodes/n1';
 const client = (...replies: readonly Reply[]) =>
   new KubeClient({ transport: new ToldTransport(...replies), clock: new SimulatedClock(), userAgent: 'statelet/test' });
 const problemOf = (act: () => unknown): unknown => {
@@ -21,9 +22,9 @@ const problemOf = (act: () => unknown): unknown => {
 
 test('a page instead of an object is told in one sentence: what was asked, what came, and what was expected', async () => {
   const page = '\n<!DOCTYPE html>\r\n<html>sign in</html>';
-  const said = `GET ${NODE}: the server answered with "<!DOCTYPE html>", expected the JSON of a Kubernetes API`;
-  await expect(client(answered(200, page)).get(NODE, { signal })).rejects.toThrow(new OddAnswer(said));
-  await expect(client(answered(201, page)).create('/api/v1/nodes', {}, { signal })).rejects.toThrow(
+  const said = `GET ${NODE_PATH}: the server answered with "<!DOCTYPE html>", expected the JSON of a Kubernetes API`;
+  await expect(client(answered(200, page)).get(NODE_PATH, { type: NODE, signal })).rejects.toThrow(new OddAnswer(said));
+  await expect(client(answered(201, page)).create('/api/v1/nodes', NODE, { signal })).rejects.toThrow(
     /^POST \/api\/v1\/n/,
   );
 });
@@ -37,8 +38,8 @@ test.each([
   ['\x1b[2J\u202e', '"\\u001b[2J\\u202e"', undefined],
 ])('an object of another kind is told so too: %j', (answer, came, why) => {
   const end = why === undefined ? '' : ` (${why})`;
-  const said = `GET ${NODE}: the server answered with ${came}, expected a Node${end}`;
-  expect(problemOf(() => readNode(answer, `GET ${NODE}`))).toEqual(new OddAnswer(said));
+  const said = `GET ${NODE_PATH}: the server answered with ${came}, expected a Node${end}`;
+  expect(problemOf(() => readNode(answer, `GET ${NODE_PATH}`))).toEqual(new OddAnswer(said));
 });
 
 test('of a long answer its beginning is told', () => {
@@ -62,7 +63,7 @@ test('a watch of lines that are none, or a list of something else, has failed an
   });
   expect(await failure(answered(404, ''), answered(200, {}))).toMatchObject({
     failure: expect.stringMatching(
-      /^\S+: the server answered with {}, expected a list of objects \(metadata: Required /,
+      /^GET \S+: the server answered with {}, expected kind PodList of v1 \(apiVersion: Required /,
     ),
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { KubeClient, type KubeClientOptions } from '../../kube/client.ts';
+import { POD } from '../../kube/paths.ts';
 import {
   answered,
   type Reply,
@@ -11,7 +12,7 @@ import {
   unreachable,
 } from '../fakes/toldTransport.ts';
 
-const POD = '/api/v1/namespaces/default/pods/web';
+const POD_PATH = '/api/v1/namespaces/default/pods/web';
 
 function client(replies: readonly Reply[], more: Partial<KubeClientOptions> = {}) {
   const clock = new SimulatedClock();
@@ -30,12 +31,12 @@ const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
 
 describe('a request', () => {
   test('bears who asks, and an object as JSON', async () => {
-    const { kube, transport, signal } = client([answered(201, { kind: 'Pod', metadata: { uid: 'u' } })]);
-    const made = await kube.create('/api/v1/namespaces/default/pods', { kind: 'Pod' }, { signal });
-    expect(made).toEqual({ kind: 'Pod', metadata: { uid: 'u' } });
+    const { kube, transport, signal } = client([answered(201, { ...POD, metadata: { uid: 'u' } })]);
+    const made = await kube.create('/api/v1/namespaces/default/pods', POD, { signal });
+    expect(made).toEqual({ ...POD, metadata: { uid: 'u' } });
     expect(transport.requests).toEqual([
       {
-        ...{ method: 'POST', path: '/api/v1/namespaces/default/pods', body: '{"kind":"Pod"}' },
+        ...{ method: 'POST', path: '/api/v1/namespaces/default/pods', body: JSON.stringify(POD) },
         headers: {
           accept: 'application/json',
           'user-agent': 'statelet/test',
@@ -46,17 +47,17 @@ describe('a request', () => {
   });
 
   test('that reads has no body', async () => {
-    const { kube, transport, signal } = client([answered(200, {})]);
-    await kube.get(POD, { signal });
+    const { kube, transport, signal } = client([answered(200, POD)]);
+    await kube.get(POD_PATH, { type: POD, signal });
     expect(transport.requests).toEqual([
-      { method: 'GET', path: POD, headers: { accept: 'application/json', 'user-agent': 'statelet/test' } },
+      { method: 'GET', path: POD_PATH, headers: { accept: 'application/json', 'user-agent': 'statelet/test' } },
     ]);
   });
 
   test('that patches says how its patch is meant: as a strategic merge unless it is told otherwise', async () => {
-    const { kube, transport, signal } = client([answered(200, {}), answered(200, {})]);
-    await kube.patch(POD, { status: {} }, { signal });
-    await kube.patch(POD, { status: null }, { signal, type: 'merge-patch' });
+    const { kube, transport, signal } = client([answered(200, POD), answered(200, POD)]);
+    await kube.patch(POD_PATH, { status: {} }, { type: POD, signal });
+    await kube.patch(POD_PATH, { status: null }, { type: POD, signal, patchType: 'merge-patch' });
     expect(transport.requests.map(({ method, body, headers }) => [method, body, headers['content-type']])).toEqual([
       ['PATCH', '{"status":{}}', 'application/strategic-merge-patch+json'],
       ['PATCH', '{"status":null}', 'application/merge-patch+json'],
@@ -64,20 +65,47 @@ describe('a request', () => {
   });
 
   test('that writes or deletes says so by its method, and a deletion says how', async () => {
-    const { kube, transport, signal } = client([answered(200, {}), answered(200)]);
-    await kube.update(POD, { kind: 'Pod' }, { signal });
-    expect(await kube.delete(POD, { preconditions: { uid: 'u' } }, { signal })).toBeUndefined();
+    const { kube, transport, signal } = client([answered(200, POD), answered(200)]);
+    await kube.update(POD_PATH, POD, { signal });
+    expect(await kube.delete(POD_PATH, { preconditions: { uid: 'u' } }, { signal })).toBeUndefined();
     expect(transport.requests.map(({ method, body }) => [method, JSON.parse(String(body))])).toEqual([
-      ['PUT', { kind: 'Pod' }],
+      ['PUT', POD],
       ['DELETE', { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u' } }],
     ]);
   });
 });
 
+describe('a response', () => {
+  test.each<[string, unknown, Readonly<Record<string, string>>, string]>([
+    ['of another kind', { ...POD, kind: 'Node' }, {}, 'kind Node of v1, expected kind Pod of v1'],
+    ['of another API version', { ...POD, apiVersion: 'v2' }, {}, 'kind Pod of v2, expected kind Pod of v1'],
+    ['without a kind', { metadata: {} }, {}, 'expected kind Pod of v1 (apiVersion: Required value)'],
+    ['without a body', '', {}, 'nothing, expected kind Pod of v1'],
+    [
+      'that is no JSON by its type',
+      POD,
+      { 'content-type': 'text/html' },
+      'content of type text/html, expected application/json',
+    ],
+  ])('%s is an error of every call', async (_, body, headers, message) => {
+    const { kube, signal } = client(Array.from({ length: 4 }, () => answered(200, body, headers)));
+    const options = { type: POD, signal };
+    await expect(kube.get(POD_PATH, options)).rejects.toThrow(`GET ${POD_PATH}: the server answered with `);
+    await expect(kube.create(POD_PATH, POD, options)).rejects.toThrow(message);
+    await expect(kube.update(POD_PATH, POD, options)).rejects.toThrow(message);
+    await expect(kube.patch(POD_PATH, {}, options)).rejects.toThrow(message);
+  });
+
+  test('without a content type is taken for JSON', async () => {
+    const { kube, signal } = client([answered(200, POD)]);
+    expect(await kube.get(POD_PATH, { type: POD, signal })).toEqual(POD);
+  });
+});
+
 describe('a refusal', () => {
   test('is told with its code and reason, and is not asked about again', async () => {
-    const { kube, transport, signal } = client([refused(404, 'NotFound', { 'retry-after': '1' }), answered(200, {})]);
-    await expect(kube.get(POD, { signal })).rejects.toMatchObject({ code: 404, reason: 'NotFound' });
+    const { kube, transport, signal } = client([refused(404, 'NotFound', { 'retry-after': '1' }), answered(200, POD)]);
+    await expect(kube.get(POD_PATH, { type: POD, signal })).rejects.toMatchObject({ code: 404, reason: 'NotFound' });
     expect(transport.requests).toHaveLength(1);
   });
 
@@ -86,22 +114,22 @@ describe('a refusal', () => {
     const { kube, transport, clock, signal } = client([
       busy,
       refused(503, 'Away', { 'retry-after': '5' }),
-      answered(200, 1),
+      answered(200, POD),
     ]);
-    const answer = outcomeOf(kube.get(POD, { signal }));
+    const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
     await clock.advance(1_999);
     expect(transport.requests).toHaveLength(1);
     await clock.advance(1);
     expect(transport.requests).toHaveLength(2);
     await clock.advance(5_000);
-    expect(await answer).toEqual({ value: 1 });
+    expect(await answer).toEqual({ value: POD });
     expect(clock.pending).toBe(0);
   });
 
   test('of a server that is busy for ever is told after the tenth time', async () => {
     const busy = refused(429, 'TooManyRequests', { 'retry-after': '1' });
     const { kube, transport, clock, signal } = client(new Array(20).fill(busy));
-    const answer = outcomeOf(kube.get(POD, { signal }));
+    const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
     await clock.advance(60_000);
     expect(await answer).toMatchObject({ code: 429 });
     expect(transport.requests).toHaveLength(10);
@@ -113,9 +141,9 @@ describe('a refusal', () => {
     ['5', 5_000],
   ])('of a server that says %s s holds no call that has less time (%s ms)', async (after, timeoutMs) => {
     const away = refused(503, 'Away', { 'retry-after': after });
-    const { kube, transport, clock, signal } = client([away, answered(200, {})]);
+    const { kube, transport, clock, signal } = client([away, answered(200, POD)]);
     const within = timeoutMs === undefined ? {} : { timeoutMs };
-    await expect(kube.get(POD, { signal, ...within })).rejects.toMatchObject({
+    await expect(kube.get(POD_PATH, { type: POD, signal, ...within })).rejects.toMatchObject({
       code: 503,
       retryAfterMs: +after * 1_000,
     });
@@ -126,7 +154,7 @@ describe('a refusal', () => {
   test('is told once all its waits together take longer than the call may', async () => {
     const busy = refused(503, 'Away', { 'retry-after': '4' });
     const { kube, transport, clock, signal } = client(new Array(5).fill(busy));
-    const answer = outcomeOf(kube.get(POD, { signal }));
+    const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
     await clock.advance(8_000);
     expect(await answer).toMatchObject({ code: 503 });
     expect(transport.requests).toHaveLength(3);
@@ -134,14 +162,14 @@ describe('a refusal', () => {
 
   test.each([302, 304, 199])('is also what is neither an error nor an answer: %i', async (code) => {
     const { kube, signal } = client([answered(code, '')]);
-    await expect(kube.get(POD, { signal })).rejects.toMatchObject({
+    await expect(kube.get(POD_PATH, { type: POD, signal })).rejects.toMatchObject({
       ...{ name: 'KubeError', code, message: `the server answered with code ${code}` },
     });
   });
 
   test('without a time to come again is for the caller to decide', async () => {
-    const { kube, transport, signal } = client([refused(500, ''), answered(200, {})]);
-    await expect(kube.get(POD, { signal })).rejects.toMatchObject({ code: 500, message: ' it is' });
+    const { kube, transport, signal } = client([refused(500, ''), answered(200, POD)]);
+    await expect(kube.get(POD_PATH, { type: POD, signal })).rejects.toMatchObject({ code: 500, message: ' it is' });
     expect(transport.requests).toHaveLength(1);
   });
 });
@@ -149,8 +177,8 @@ describe('a refusal', () => {
 describe('a call', () => {
   test('that nobody answers fails after 10 s, or as soon as it is told to', async () => {
     const { kube, clock, signal } = client([silent(), silent()]);
-    const usual = outcomeOf(kube.get(POD, { signal }));
-    const short = outcomeOf(kube.get(POD, { signal, timeoutMs: 500 }));
+    const usual = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
+    const short = outcomeOf(kube.get(POD_PATH, { type: POD, signal, timeoutMs: 500 }));
     await clock.advance(500);
     expect(await short).toMatchObject({ message: 'no answer within 0.5s' });
     await clock.advance(9_499);
@@ -161,7 +189,7 @@ describe('a call', () => {
 
   test('that its caller gives up ends with the caller’s reason, and leaves no timer', async () => {
     const { kube, clock, controller, signal } = client([silent()]);
-    const answer = outcomeOf(kube.get(POD, { signal }));
+    const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
     await clock.advance(0);
     controller.abort(new Error('enough'));
     expect(await answer).toMatchObject({ message: 'enough' });
@@ -170,7 +198,7 @@ describe('a call', () => {
 
   test('that is given up while it waits for a busy server ends at once', async () => {
     const { kube, clock, controller, signal } = client([refused(429, 'Busy', { 'retry-after': '6' })]);
-    const answer = outcomeOf(kube.get(POD, { signal }));
+    const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
     await clock.advance(1);
     controller.abort(new Error('enough'));
     expect(await answer).toMatchObject({ message: 'enough' });
@@ -179,18 +207,18 @@ describe('a call', () => {
 
   test('that finds no server fails with the reason, and leaves no timer', async () => {
     const { kube, clock, signal } = client([unreachable()]);
-    await expect(kube.get(POD, { signal })).rejects.toThrow('ECONNREFUSED');
+    await expect(kube.get(POD_PATH, { type: POD, signal })).rejects.toThrow('ECONNREFUSED');
     expect(clock.pending).toBe(0);
   });
 });
 
 describe('a client with a rate', () => {
   const rate = { qps: 2, burst: 3 };
-  const many = () => new Array(10).fill(answered(200, {}));
+  const many = () => new Array(10).fill(answered(200, POD));
 
   test('sends as many requests as may come at once, and then one after the other', async () => {
     const { kube, transport, clock, signal } = client(many(), { rate });
-    for (let i = 0; i < 5; i += 1) void kube.get(POD, { signal });
+    for (let i = 0; i < 5; i += 1) void kube.get(POD_PATH, { type: POD, signal });
     await clock.advance(499);
     expect(transport.requests).toHaveLength(3);
     await clock.advance(1);
@@ -201,30 +229,32 @@ describe('a client with a rate', () => {
 
   test('may send as many at once again when it has been quiet, and no more than that', async () => {
     const { kube, transport, clock, signal } = client(many(), { rate });
-    for (let i = 0; i < 3; i += 1) await kube.get(POD, { signal });
+    for (let i = 0; i < 3; i += 1) await kube.get(POD_PATH, { type: POD, signal });
     await clock.advance(60_000);
-    for (let i = 0; i < 5; i += 1) void kube.get(POD, { signal });
+    for (let i = 0; i < 5; i += 1) void kube.get(POD_PATH, { type: POD, signal });
     await clock.advance(0);
     expect(transport.requests).toHaveLength(6);
   });
 
   test('keeps nobody waiting for calls that were given up while they waited', async () => {
     const { kube, transport, clock, signal } = client(many(), { rate: { qps: 1, burst: 1 } });
-    await kube.get(POD, { signal });
+    await kube.get(POD_PATH, { type: POD, signal });
     const others = new AbortController();
-    const givenUp = Array.from({ length: 100 }, () => outcomeOf(kube.get(POD, others)));
+    const givenUp = Array.from({ length: 100 }, () =>
+      outcomeOf(kube.get(POD_PATH, { type: POD, signal: others.signal })),
+    );
     others.abort(new Error('enough'));
     await Promise.all(givenUp);
-    void kube.get(POD, { signal });
+    void kube.get(POD_PATH, { type: POD, signal });
     await clock.advance(1_000);
     expect(transport.requests).toHaveLength(2);
   });
 
   test('does not keep a call waiting that has been given up already', async () => {
     const { kube, clock, controller, signal } = client(many(), { rate: { qps: 1, burst: 1 } });
-    await kube.get(POD, { signal });
+    await kube.get(POD_PATH, { type: POD, signal });
     controller.abort(new Error('enough'));
-    const answer = outcomeOf(kube.get(POD, { signal }));
+    const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
     await clock.advance(0);
     expect(clock.pending).toBe(0);
     expect(await answer).toMatchObject({ message: 'enough' });

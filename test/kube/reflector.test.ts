@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { listTypeOf, POD } from '../../kube/paths.ts';
 import { bookmark, FIRST_END, follow, object, watchOf } from '../fakes/followed.ts';
 import { answered, refused, ToldWatch, unreachable } from '../fakes/toldTransport.ts';
 
@@ -159,7 +160,7 @@ describe('a watch that ends', () => {
 
 describe('a server that does not tell in a watch what there is at first', () => {
   const list = (version: number, ...items: readonly object[]) =>
-    answered(200, { metadata: { resourceVersion: String(version) }, items });
+    answered(200, { ...listTypeOf(POD), metadata: { resourceVersion: String(version) }, items });
 
   test('is asked for a list, and then watched from there', async () => {
     const watch = new ToldWatch();
@@ -179,9 +180,9 @@ describe('a server that does not tell in a watch what there is at first', () => 
     expect(steps.filter(({ state }) => state === 'failing')).toEqual([]);
   });
 
-  test('is asked for a list right away the next time; what it lists none of is null', async () => {
+  test('is asked for a list right away the next time', async () => {
     const watch = new ToldWatch();
-    const none = answered(200, { metadata: { resourceVersion: '50' }, items: null });
+    const none = list(50);
     const { clock, sets, queries } = await follow(
       ...[refused(422, 'Invalid'), list(8, object('web', 5)), watch.opened, none, new ToldWatch().opened],
     );
@@ -195,7 +196,7 @@ describe('a server that does not tell in a watch what there is at first', () => 
 });
 
 test('a server that refuses a watch from all there is for another reason, or ends it at once, is asked again the next time', async () => {
-  const list = answered(200, { metadata: { resourceVersion: '8' }, items: [object('web', 5)] });
+  const list = answered(200, { ...listTypeOf(POD), metadata: { resourceVersion: '8' }, items: [object('web', 5)] });
   const empty = new ToldWatch();
   empty.end();
   const gone = { code: 410, reason: 'Expired' };

@@ -1,10 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../kube/client.ts';
+import { listTypeOf, POD } from '../../kube/paths.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
-import { bookmark, FIRST_END, follow, object, watchOf } from '../fakes/followed.ts';
-import { answered, brokenOff, refused, ToldTransport, ToldWatch, unreachable } from '../fakes/toldTransport.ts';
+import { bookmark, FIRST_END, follow, object, untilRead, watchOf } from '../fakes/followed.ts';
+import {
+  answered,
+  brokenOff,
+  type Reply,
+  refused,
+  ToldTransport,
+  ToldWatch,
+  unreachable,
+} from '../fakes/toldTransport.ts';
 
+const POD_LIST = listTypeOf(POD);
 const TOO_LARGE = {
   ...{ code: 504, reason: 'Timeout', message: 'Too large resource version: 8, current: 2' },
   details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] },
@@ -143,66 +153,160 @@ describe('the wait after a failure', () => {
   });
 });
 
-describe('an object that cannot be read', () => {
-  const nameless = { metadata: { name: 'odd', namespace: 'default', uid: 7, resourceVersion: '10' } };
-  const problem = 'default/odd cannot be read: metadata.uid: expected string, got number';
+describe('a response that is not understood', () => {
+  const withoutUid = { ...POD, metadata: { name: 'odd', namespace: 'default', resourceVersion: '10' } };
+  const list = (more: object) => ({ ...POD_LIST, metadata: { resourceVersion: '9' }, items: [], ...more });
 
-  test('is left out of what there is at first, and told', async () => {
-    const { sets, problems } = await follow(watchOf(8, object('web', 5), nameless, object('db', 6)).opened);
-    expect(sets).toEqual([['web@5', 'db@6']]);
-    expect(problems).toEqual([problem]);
-  });
-
-  test('is left out of a list, and told', async () => {
-    const list = { metadata: { resourceVersion: '8' }, items: [nameless, object('web', 5), null] };
-    const { sets, problems } = await follow(refused(422, 'Invalid'), answered(200, list), new ToldWatch().opened);
+  test.each<[string, Reply, RegExp]>([
+    [
+      'a list of another kind',
+      answered(200, list({ kind: 'NamespaceList' })),
+      /kind NamespaceList of v1, expected kind PodList of v1/,
+    ],
+    ['a list of another API version', answered(200, list({ apiVersion: 'v2' })), /kind PodList of v2, expected/],
+    ['a single object', answered(200, object('web', 9)), /kind Pod of v1, expected kind PodList of v1/],
+    [
+      'a list without a kind',
+      answered(200, { metadata: { resourceVersion: '9' }, items: [] }),
+      /apiVersion: Required value/,
+    ],
+    ['a list whose items are null', answered(200, list({ items: null })), /items: expected array, got null/],
+    ['a list without items', answered(200, list({ items: undefined })), /items: Required value/],
+    ['a list without metadata', answered(200, list({ metadata: undefined })), /metadata: Required value/],
+    [
+      'an item of another kind',
+      answered(200, list({ items: [{ ...object('web', 5), kind: 'Node' }] })),
+      /kind Node of v1/,
+    ],
+    [
+      'an item without a UID',
+      answered(200, list({ items: [object('db', 6), withoutUid] })),
+      /default\/odd cannot be read: metadata.uid: Required/,
+    ],
+    ['an item that is null', answered(200, list({ items: [null] })), /an object without a name cannot be read/],
+    [
+      'content of another type',
+      answered(200, list({}), { 'content-type': 'text/html' }),
+      /content of type text\/html, expected application\/json/,
+    ],
+    ['an empty body', answered(200, ''), /answered with nothing/],
+  ])('changes nothing: %s', async (_, response, failure) => {
+    const first = watchOf(8, object('web', 5));
+    const noWatchList = refused(422, 'Invalid');
+    const last = watchOf(20, object('db', 19));
+    const { clock, sets, steps } = await follow(first.opened, noWatchList, response, last.opened);
+    first.tell('ERROR', { code: 410, reason: 'Expired' });
+    await clock.advance(1_200);
+    expect(steps.at(-1)).toMatchObject({ state: 'failing', failure: expect.stringMatching(failure) });
     expect(sets).toEqual([['web@5']]);
-    expect(problems).toEqual([problem, 'an object without a name cannot be read: expected object, got null']);
   });
 
-  test('is told once, keeps nobody up, and is not met again where the watch goes on', async () => {
-    const [first, second] = [watchOf(8, object('web', 5)), new ToldWatch()];
-    const { clock, sets, steps, problems, queries } = await follow(first.opened, second.opened);
-    first.tell('ADDED', nameless);
-    first.tell('MODIFIED', nameless);
+  test.each<[string, (watch: ToldWatch) => void]>([
+    ['an event about another kind', (watch) => watch.tell('DELETED', { ...object('web', 9), kind: 'Node' })],
+    ['an event without a UID', (watch) => watch.tell('MODIFIED', withoutUid)],
+    ['a bookmark of another kind', (watch) => watch.tell('BOOKMARK', { ...bookmark(9), kind: 'Node' })],
+  ])('changes nothing, and the objects are read again: %s', async (_, send) => {
+    const [first, second] = [watchOf(8, object('web', 5)), watchOf(20, object('web', 5), object('db', 19))];
+    const { clock, sets, queries } = await follow(first.opened, second.opened);
+    send(first);
     await clock.advance(0);
+    expect(sets).toEqual([['web@5']]);
+    await clock.advance(1_200);
+    expect(queries()[1]).toMatchObject({ sendInitialEvents: 'true', resourceVersion: '8' });
+    expect(sets.at(-1)).toEqual(['web@5', 'db@19']);
+  });
+
+  test('changes nothing: initial events of a watch that include an object without a UID', async () => {
+    const [first, second] = [watchOf(8, object('web', 5)), watchOf(20, withoutUid)];
+    const { clock, sets, steps } = await follow(first.opened, second.opened, unreachable());
+    first.tell('ERROR', { code: 410, reason: 'Expired' });
+    await clock.advance(1_200);
+    expect(steps.at(-1)).toMatchObject({ state: 'failing' });
+    expect(sets).toEqual([['web@5']]);
+  });
+
+  test('changes nothing: a watch with content of another type', async () => {
+    const html: Reply = async (signal) => ({
+      ...(await watchOf(20).opened(signal)),
+      headers: new Map([['content-type', 'text/html; charset=utf-8']]),
+    });
+    const first = watchOf(8, object('web', 5));
+    const { clock, sets, steps } = await follow(first.opened, html);
     first.end();
     await clock.advance(0);
-    expect(queries()[1]).toMatchObject({ resourceVersion: '10' });
-    second.tell('ADDED', object('db', 11));
-    await clock.advance(0);
-    expect(sets).toEqual([['web@5'], ['web@5', 'db@11']]);
-    expect(problems).toEqual([problem]);
-    expect(steps.filter(({ state }) => state === 'failing')).toEqual([]);
+    expect(steps.at(-1)).toMatchObject({ failure: expect.stringContaining('text/html; charset=utf-8') });
+    expect(sets).toEqual([['web@5']]);
   });
 
-  test('is not told again when all is read again, until it was well in between', async () => {
-    const reads = [watchOf(8, nameless), watchOf(9, nameless), watchOf(10), watchOf(11, nameless)];
-    const { clock, problems } = await follow(...reads.map(({ opened }) => opened));
+  test('is not what a server sends that names the character set of its JSON', async () => {
+    const json = { 'content-type': 'application/json; charset=utf-8' };
+    const items = [object('web', 5)];
+    const { sets } = await follow(
+      refused(422, 'Invalid'),
+      answered(200, list({ items }), json),
+      new ToldWatch().opened,
+    );
+    expect(sets).toEqual([['web@5']]);
+  });
+});
+
+describe('an object that cannot be read', () => {
+  async function followNames(...replies: readonly Reply[]) {
+    const transport = new ToldTransport(...replies);
+    const clock = new SimulatedClock();
+    const sets: string[][] = [];
+    const problems: string[] = [];
+    void new Reflector({
+      client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
+      path: '/api/v1/pods',
+      type: POD,
+      clock,
+      jitter: () => 0,
+      signal: new AbortController().signal,
+      keep: ({ metadata: { name }, broken }: KubeObject) => {
+        if (broken === true) throw new Error('it has no port');
+        return String(name);
+      },
+      onStep: () => {},
+      onSet: (names) => sets.push([...names]),
+      onProblem: (problem) => problems.push(problem),
+    }).run();
+    await untilRead(clock);
+    return { clock, sets, problems };
+  }
+  const broken = (name: string, version: number) => ({ ...object(name, version), broken: true });
+  const problem = 'odd cannot be read: it has no port';
+
+  test('is left out, and reported once', async () => {
+    const { sets, problems } = await followNames(
+      watchOf(8, broken('odd', 4), broken('odd', 5), object('web', 5)).opened,
+    );
+    expect(sets).toEqual([['web']]);
+    expect(problems).toEqual([problem]);
+  });
+
+  test('stays as it last was readable, also when all objects are read again', async () => {
+    const [first, second] = [watchOf(8, object('odd', 4), object('web', 5)), watchOf(20, broken('odd', 19))];
+    const { clock, sets } = await followNames(first.opened, second.opened);
+    first.tell('MODIFIED', broken('odd', 9));
+    first.tell('ERROR', { code: 410, reason: 'Expired' });
+    await clock.advance(1_000);
+    expect(sets).toEqual([['odd', 'web'], ['odd', 'web'], ['odd']]);
+  });
+
+  test('is reported again only if it was readable in between', async () => {
+    const reads = [
+      watchOf(8, broken('odd', 4)),
+      watchOf(9, broken('odd', 4)),
+      watchOf(10),
+      watchOf(11, broken('odd', 4)),
+    ];
+    const { clock, problems } = await followNames(...reads.map(({ opened }) => opened));
     for (const read of reads) {
       read.tell('ERROR', { code: 410, reason: 'Expired' });
       await clock.advance(60_000);
     }
     expect(problems).toEqual([problem, problem]);
-  });
-
-  test('may be one of which what is to be kept is wrong', async () => {
-    const kept: string[][] = [];
-    const keep = ({ metadata: { name } }: KubeObject) => {
-      if (name === 'odd') throw new Error('it has no port');
-      return String(name);
-    };
-    const transport = new ToldTransport(watchOf(8, object('odd', 4), object('web', 5)).opened);
-    const clock = new SimulatedClock();
-    const problems: string[] = [];
-    void new Reflector({
-      ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), path: '/api/v1/services', clock },
-      ...{ jitter: () => 0, signal: new AbortController().signal, keep, onStep: () => {} },
-      onSet: (objects) => kept.push([...objects]),
-      onProblem: (each) => problems.push(each),
-    }).run();
-    await clock.advance(0);
-    expect([kept, problems]).toEqual([[['web']], ['odd cannot be read: it has no port']]);
   });
 });
 
@@ -233,14 +337,23 @@ describe('what is no event', () => {
 
 test('what only the server needs to know of its objects is not kept', async () => {
   const clock = new SimulatedClock();
-  const written = { metadata: { ...object('web', 5).metadata, managedFields: [{ manager: 'kubectl' }] }, spec: {} };
+  const written = {
+    ...object('web', 5),
+    metadata: { ...object('web', 5).metadata, managedFields: [{ manager: 'kubectl' }] },
+    spec: {},
+  };
   const transport = new ToldTransport(watchOf(8, written).opened);
   const sets: (readonly KubeObject[])[] = [];
   void new Reflector({
-    ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), path: '/api/v1/pods', clock },
+    ...{
+      client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
+      path: '/api/v1/pods',
+      type: POD,
+      clock,
+    },
     ...{ jitter: () => 0, signal: new AbortController().signal, onSet: (set) => sets.push(set), onStep: () => {} },
   }).run();
-  await clock.advance(0);
+  await untilRead(clock);
   expect(sets).toEqual([[{ ...object('web', 5), spec: {} }]]);
 });
 

@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { BackOff } from '../../kube/backOff.ts';
 import { KubeClient } from '../../kube/client.ts';
+import { POD } from '../../kube/paths.ts';
 import { RateLimit } from '../../kube/rateLimit.ts';
 import { Reflector, type ReflectorStep } from '../../kube/reflector.ts';
 import { watchOf } from '../fakes/followed.ts';
@@ -16,7 +17,12 @@ test('a watch that told nothing while the clock was set back has not ended at on
   const transport = new ToldTransport(first.opened, quiet.opened, new ToldWatch().opened);
   const steps: ReflectorStep[] = [];
   void new Reflector({
-    ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), path: '/api/v1/pods', clock },
+    ...{
+      client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
+      path: '/api/v1/pods',
+      type: POD,
+      clock,
+    },
     ...{ jitter: () => 0, signal: new AbortController().signal, onSet: () => {}, onStep: (step) => steps.push(step) },
   }).run();
   await clock.advance(0);

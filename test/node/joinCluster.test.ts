@@ -8,13 +8,14 @@ import { Api } from '../../apiserver/api.ts';
 import type { ApiRequest } from '../../apiserver/request.ts';
 import { type Serving, serve } from '../../apiserver/serving/server.ts';
 import { isRunning, processOf } from '../../host/runningProcess.ts';
+import { LEASE, listTypeOf } from '../../kube/paths.ts';
 import { joinCluster } from '../../node/joinCluster.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { Authority } from '../apiserver/serving/certificates.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 
 const signal = new AbortController().signal;
-const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1';
+const LEASE_PATH = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1';
 const host = {
   ...{ machineID: 'm', systemUUID: 's', bootID: 'b', kernelVersion: '6.1.0', osImage: 'Debian' },
   ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
@@ -78,8 +79,13 @@ async function kubeconfig(): Promise<string> {
 
 test('a node asks by its certificate, and says who it is', async () => {
   const joined = await joinCluster({ ...config, kubeconfig: await kubeconfig() }, host);
-  await expect(joined.leaseClient.get(LEASE, { signal })).rejects.toMatchObject({ code: 404 });
-  await expect(joined.client.get('/api/v1/namespaces/default/secrets', { signal })).rejects.toMatchObject({
+  await expect(joined.leaseClient.get(LEASE_PATH, { type: LEASE, signal })).rejects.toMatchObject({ code: 404 });
+  await expect(
+    joined.client.get('/api/v1/namespaces/default/secrets', {
+      type: listTypeOf({ apiVersion: 'v1', kind: 'Secret' }),
+      signal,
+    }),
+  ).rejects.toMatchObject({
     code: 403,
     message: expect.stringContaining('User "system:node:n1" cannot list resource "secrets"'),
   });
@@ -90,8 +96,10 @@ test('a node asks by its certificate, and says who it is', async () => {
   const access = { server, kubeconfig: kubeconfigFile, context: 'c', user: 'u', means: 'client certificate' };
   expect(joined).toMatchObject({ access, hasTrustBundles: true });
   joined.close();
-  await expect(joined.client.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
-  await expect(joined.leaseClient.get(LEASE, { signal })).rejects.toThrow('the connection was closed');
+  await expect(joined.client.get(LEASE_PATH, { type: LEASE, signal })).rejects.toThrow('the connection was closed');
+  await expect(joined.leaseClient.get(LEASE_PATH, { type: LEASE, signal })).rejects.toThrow(
+    'the connection was closed',
+  );
 });
 
 test('a program gives the certificate, is run for the first request, and the requests bear for whom they are made', async () => {
@@ -107,10 +115,12 @@ test('a program gives the certificate, is run for the first request, and the req
   await writeFile(file, JSON.stringify({ ...found, users: [{ name: 'u', user }] }));
   const joined = await joinCluster({ ...config, kubeconfig: file }, host);
   expect(joined.access?.means).toBe('program cat, for somebody');
-  await expect(joined.client.get(LEASE, { signal })).rejects.toThrow('exec: cat gave no credentials: exit code 1');
+  await expect(joined.client.get(LEASE_PATH, { type: LEASE, signal })).rejects.toThrow(
+    'exec: cat gave no credentials: exit code 1',
+  );
   await writeFile(credential, JSON.stringify(answer));
   asked.length = 0;
-  await expect(joined.client.get(LEASE, { signal })).rejects.toMatchObject({ code: 404 });
+  await expect(joined.client.get(LEASE_PATH, { type: LEASE, signal })).rejects.toMatchObject({ code: 404 });
   const [request] = asked;
   expect(request?.user?.name).toBe('system:node:n1');
   expect(request?.headers.get('impersonate-user')).toBe('somebody');
@@ -127,7 +137,7 @@ test('a program that still runs when the node leaves ends with it, and nobody is
   const problems: string[] = [];
   const onProblem = (problem: string) => void problems.push(problem);
   const joined = await joinCluster({ ...config, kubeconfig: file }, host, { onProblem });
-  const request = joined.client.get(LEASE, { signal }).catch(messageOf);
+  const request = joined.client.get(LEASE_PATH, { type: LEASE, signal }).catch(messageOf);
   const program = await eventually('it has begun', async () => processOf(Number(await readFile(pidFile, 'utf8'))));
   joined.close();
   expect(await request).toMatch(/the node leaves its cluster$/);
@@ -170,7 +180,7 @@ test('what is wrong with the files that it names is told before anything is aske
   const said = `${place}: expected a private key in PEM, got text without a PEM block`;
   await expect(joinCluster({ ...config, kubeconfig: file }, host)).rejects.toThrow(said);
   expect(asked).toHaveLength(before);
-  await expect(joined.client.get(LEASE, { signal })).rejects.toMatchObject({ code: 404 });
+  await expect(joined.client.get(LEASE_PATH, { type: LEASE, signal })).rejects.toMatchObject({ code: 404 });
   expect(problems).toEqual([`${said}; what was read before is used until this is good`]);
   joined.close();
 });

@@ -2,6 +2,7 @@
 import { createPublicKey } from 'node:crypto';
 import type { CallOptions, KubeClient } from '../../../kube/client.ts';
 import { isConflict } from '../../../kube/kubeError.ts';
+import { CERTIFICATE_SIGNING_REQUEST } from '../../../kube/paths.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
 import { type NamedObject, readNamed } from '../nodeObjects.ts';
 import { SIGNING_REQUESTS } from './awaitSigned.ts';
@@ -62,7 +63,7 @@ export async function askByName(
     if (!isConflict(error)) throw error;
   }
   const path = `${SIGNING_REQUESTS}/${name}`;
-  const found = await client.get(path, options);
+  const found = await client.get(path, { ...options, type: CERTIFICATE_SIGNING_REQUEST });
   const why = whyOther(named, found, now());
   if (why === undefined) return { found: readNamed(found, `GET ${path}`), key };
   await kept.forget();
@@ -70,7 +71,7 @@ export async function askByName(
 }
 
 async function create(client: KubeClient, metadata: object, spec: object, options: CallOptions): Promise<NamedObject> {
-  const object = { kind: 'CertificateSigningRequest', apiVersion: 'certificates.k8s.io/v1', metadata, spec };
+  const object = { ...CERTIFICATE_SIGNING_REQUEST, metadata, spec };
   return readNamed(await client.create(SIGNING_REQUESTS, object, options), `POST ${SIGNING_REQUESTS}`);
 }
 

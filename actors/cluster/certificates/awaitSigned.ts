@@ -1,6 +1,7 @@
 /** Waits until a request for a certificate has come to something (`util/certificate/csr` of client-go). */
 import * as z from 'zod/mini';
 import type { KubeClient } from '../../../kube/client.ts';
+import { CERTIFICATE_SIGNING_REQUEST } from '../../../kube/paths.ts';
 import { type KubeObject, Reflector } from '../../../kube/reflector.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
 import { printableLine } from '../../../pod/show/printable.ts';
@@ -47,7 +48,12 @@ export async function awaitSigned(
   const timer = clock.setTimeout(late, limitMs);
   stop.addEventListener('abort', () => reject(stop.reason), { once: true, signal: end.signal });
   const reflector = new Reflector({
-    ...{ ...how, clock, signal, path: SIGNING_REQUESTS, query: { fieldSelector: `metadata.name=${request.name}` } },
+    ...how,
+    clock,
+    signal,
+    path: SIGNING_REQUESTS,
+    type: CERTIFICATE_SIGNING_REQUEST,
+    query: { fieldSelector: `metadata.name=${request.name}` },
     onSet: ([found]) => {
       try {
         const certificate = certificateIn(request, found);

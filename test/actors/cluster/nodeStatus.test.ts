@@ -41,7 +41,7 @@ describe('the status of a Node', () => {
   test('waits behind no other request of the node, however few that may make', async () => {
     const { register, client, putStatus, asked } = joiningNode({}, { qps: 0.001, burst: 1 });
     await register();
-    void client.get(NODE, { signal: new AbortController().signal });
+    void client.get(NODE, { type: { apiVersion: 'v1', kind: 'Node' }, signal: new AbortController().signal });
     asked();
     expect(await putStatus()).toBe(false);
     expect(asked()).toEqual([`GET ${NODE}`]);

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { EventSender } from '../../../actors/events/eventSender.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../kube/client.ts';
+import { EVENT } from '../../../kube/paths.ts';
 import type { EventQueueState } from '../../../machines/node/eventQueue.ts';
 import { coreEvent } from '../../../pod/events/event.ts';
 import { type InvolvedObject, recordedEvent, warning } from '../../../pod/events/recordedEvent.ts';
@@ -35,7 +36,7 @@ function sender(...replies: readonly Reply[]) {
 }
 
 const unreachables = (count: number) => Array.from({ length: count }, () => unreachable());
-const taken = (count: number) => Array.from({ length: count }, () => answered(201, {}));
+const taken = (count: number) => Array.from({ length: count }, () => answered(201, EVENT));
 
 test('C36: an event is made, and counted once it happens again', async () => {
   const { api, client, ask } = cluster(new SimulatedClock());
@@ -59,7 +60,11 @@ test('C36: an event is made, and counted once it happens again', async () => {
 });
 
 test('C36: of one that is counted only what has changed is sent, and one that the server has forgotten is made again', async () => {
-  const { clock, transport, events, asked } = sender(answered(200, {}), refused(404, 'NotFound'), answered(201, {}));
+  const { clock, transport, events, asked } = sender(
+    answered(200, EVENT),
+    refused(404, 'NotFound'),
+    answered(201, EVENT),
+  );
   events.take(started('web.1', 2));
   await clock.advance(0);
   events.take(started('web.1', 3));

@@ -18,8 +18,10 @@ import { aPod } from '../../pod/fixtures.ts';
 
 const BETA = '/apis/certificates.k8s.io/v1beta1';
 const ALPHA = '/apis/certificates.k8s.io/v1alpha1';
+const TRUST_BUNDLE = { apiVersion: 'certificates.k8s.io/v1beta1', kind: 'ClusterTrustBundle' };
 const signer = 'example.com/mesh';
-const served = answered(200, { kind: 'APIResourceList', resources: [{ name: 'clustertrustbundles' }] });
+const RESOURCE_LIST = { apiVersion: 'v1', kind: 'APIResourceList' };
+const served = answered(200, { ...RESOURCE_LIST, resources: [{ name: 'clustertrustbundles' }] });
 const pemOf = (...words: string[]) =>
   words
     .map((word) => `-----BEGIN CERTIFICATE-----\n${Buffer.from(word).toString('base64')}\n-----END CERTIFICATE-----\n`)
@@ -28,7 +30,7 @@ const pod = (uid: string) => aPod({}, { uid });
 
 function bundle(name: string, words: readonly string[], { signerName = '', labels = {} } = {}) {
   const spec = { ...(signerName === '' ? {} : { signerName }), trustBundle: `# ${name}\n${pemOf(...words)}` };
-  return { metadata: { uid: `u-${name}`, resourceVersion: '5', name, labels }, spec };
+  return { ...TRUST_BUNDLE, metadata: { uid: `u-${name}`, resourceVersion: '5', name, labels }, spec };
 }
 
 const ALL = [
@@ -64,11 +66,11 @@ function story(...before: readonly Reply[]) {
     },
     get: (projection: Partial<TrustBundleProjection>, uid = 'u-1') =>
       bundles.get(pod(uid), { path: 'ca.pem', ...projection }, { signal }),
-    tellAll: async (all: readonly object[] = ALL) => {
+    tellAll: async (all: readonly object[] = ALL, apiVersion = TRUST_BUNDLE.apiVersion) => {
       await clock.advance(0);
-      for (const object of all) watch.tell('ADDED', object);
+      for (const object of all) watch.tell('ADDED', { ...object, apiVersion });
       const annotations = { 'k8s.io/initial-events-end': 'true' };
-      watch.tell('BOOKMARK', { metadata: { resourceVersion: '5', annotations } });
+      watch.tell('BOOKMARK', { ...TRUST_BUNDLE, apiVersion, metadata: { resourceVersion: '5', annotations } });
       await clock.advance(0);
     },
     tell: async (type: string, object: { metadata: object }, resourceVersion: string) => {
@@ -162,7 +164,10 @@ test('they are followed for as long as a pod shows any', async () => {
   const again = get({ name: 'ca' }, 'u-3');
   await clock.advance(0);
   next.tell('ADDED', bundle('ca', ['third']));
-  next.tell('BOOKMARK', { metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } } });
+  next.tell('BOOKMARK', {
+    ...TRUST_BUNDLE,
+    metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } },
+  });
   expect(await again).toBe(pemOf('third'));
   expect(toldToLook()).toEqual([]);
   await end();
@@ -204,13 +209,13 @@ describe('a server that', () => {
   test('has only the older version is asked by that', async () => {
     const { get, tellAll, paths } = story(refused(404, 'NotFound'), served);
     const shown = get({ name: 'ca' });
-    await tellAll();
+    await tellAll(ALL, 'certificates.k8s.io/v1alpha1');
     expect(await shown).toBe(pemOf('root'));
     expect(paths()).toEqual([BETA, ALPHA, `${ALPHA}/clustertrustbundles`]);
   });
 
   test('has none of them is looked at again by the next pod', async () => {
-    const others = answered(200, { resources: [{ name: 'certificatesigningrequests' }] });
+    const others = answered(200, { ...RESOURCE_LIST, resources: [{ name: 'certificatesigningrequests' }] });
     const { get, tellAll } = story(others, refused(404, 'NotFound'), served);
     await expect(get({ name: 'ca' })).rejects.toThrow(NOT_SUPPORTED);
     const shown = get({ name: 'ca' });
@@ -246,7 +251,7 @@ describe('a server that', () => {
   test('has one that cannot be read tells of it, and shows the others', async () => {
     const { get, tellAll, errors } = story();
     const shown = get({ name: 'ca' });
-    await tellAll([...ALL, { metadata: { uid: 'u-x', name: 'odd', resourceVersion: '5' }, spec: {} }]);
+    await tellAll([...ALL, { ...TRUST_BUNDLE, metadata: { uid: 'u-x', name: 'odd', resourceVersion: '5' }, spec: {} }]);
     expect(await shown).toBe(pemOf('root'));
     expect(errors).toEqual([expect.stringMatching(/^watch: ClusterTrustBundle odd cannot be read: spec.trustBundle/)]);
   });

@@ -170,7 +170,11 @@ describe('an answer that cannot be read', () => {
 
   test.each([
     ['is no JSON', `{"status":{"token":${secret}`, 'the answer of the API server cannot be read'],
-    ['is none', { status: { token: secret } }, 'the API server answered with no token'],
+    [
+      'is none',
+      { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', status: { token: secret } },
+      'the API server answered with no token',
+    ],
   ])('as it %s, tells nothing of the token', async (_, body, message) => {
     const clock = new SettableClock();
     const transport = new ToldTransport(answered(201, body));

@@ -13,9 +13,12 @@ import { KubeClient } from '../../../kube/client.ts';
 import type { Clock } from '../../../kube/clock.ts';
 import type { CredentialSource, KubeEndpoint } from '../../../kube/endpoint.ts';
 import { Http2Transport } from '../../../kube/http2/http2Transport.ts';
+import { listTypeOf } from '../../../kube/paths.ts';
 import { Authority } from '../../apiserver/serving/certificates.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 
+const CONFIG_MAP = { apiVersion: 'v1', kind: 'ConfigMap' };
+const CONFIG_MAP_LIST = listTypeOf(CONFIG_MAP);
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 /** A server that allows so many leaves two of them to watches. */
 const STREAMS = 12;
@@ -93,13 +96,13 @@ describe('a server that answers', () => {
   test('makes, reads and deletes objects for whoever bears the token, with the body of each', async () => {
     const kube = client(serving.port);
     const made = await kube.create(CONFIG_MAPS, configMap('one'), { signal });
-    expect(await kube.get(`${CONFIG_MAPS}/one`, { signal })).toEqual(made);
+    expect(await kube.get(`${CONFIG_MAPS}/one`, { type: CONFIG_MAP, signal })).toEqual(made);
     const other = kube.delete(`${CONFIG_MAPS}/one`, { preconditions: { uid: 'another' } }, { signal });
     await expect(other).rejects.toMatchObject({ code: 409 });
     await kube.delete(`${CONFIG_MAPS}/one`, {}, { signal });
-    await expect(kube.get(`${CONFIG_MAPS}/one`, { signal })).rejects.toMatchObject({ code: 404 });
+    await expect(kube.get(`${CONFIG_MAPS}/one`, { type: CONFIG_MAP, signal })).rejects.toMatchObject({ code: 404 });
     await expect(
-      client(serving.port, { token: async () => 'wrong' }).get(CONFIG_MAPS, { signal }),
+      client(serving.port, { token: async () => 'wrong' }).get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal }),
     ).rejects.toMatchObject({
       code: 401,
     });
@@ -111,8 +114,8 @@ describe('a server that answers', () => {
       token = 'secret';
     };
     const kube = client(serving.port, { token: async () => token, refused });
-    await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toMatchObject({ code: 401 });
-    expect(await kube.get(CONFIG_MAPS, { signal })).toMatchObject({ kind: 'ConfigMapList' });
+    await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toMatchObject({ code: 401 });
+    expect(await kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).toMatchObject({ kind: 'ConfigMapList' });
   });
 
   test('is asked at once however many watches go on, for they take connections of their own', async () => {
@@ -121,14 +124,18 @@ describe('a server that answers', () => {
       Array.from({ length: 7 }, () => kube.watch(`${CONFIG_MAPS}?watch=true`, { signal })),
     );
     expect(watches).toHaveLength(7);
-    const asked = Array.from({ length: 30 }, () => kube.get(CONFIG_MAPS, { signal, timeoutMs: 5_000 }));
+    const asked = Array.from({ length: 30 }, () =>
+      kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal, timeoutMs: 5_000 }),
+    );
     expect(await Promise.all(asked)).toHaveLength(30);
   });
 
   test('is asked for all watches that begin at once, however many, and answered meanwhile', async () => {
     const kube = client(serving.port);
     const watches = Array.from({ length: 5 * STREAMS }, () => kube.watch(`${CONFIG_MAPS}?watch=true`, { signal }));
-    await expect(kube.get(CONFIG_MAPS, { signal })).resolves.toMatchObject({ kind: 'ConfigMapList' });
+    await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).resolves.toMatchObject({
+      kind: 'ConfigMapList',
+    });
     expect(await Promise.all(watches)).toHaveLength(5 * STREAMS);
   });
 
@@ -147,16 +154,18 @@ describe('a server that answers', () => {
   test('is asked anew where it was away in between', async () => {
     const first = await start();
     const kube = client(first.port);
-    await kube.get(CONFIG_MAPS, { signal });
+    await kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal });
     await first.close();
-    await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toThrow(/ECONNREFUSED|closed the connection/);
+    await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toThrow(
+      /ECONNREFUSED|closed the connection/,
+    );
     // Who asks tells by the code that nobody is there.
-    await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toMatchObject({
+    await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toMatchObject({
       ...{ code: 'ECONNREFUSED', message: expect.stringMatching(/^connect ECONNREFUSED /) },
     });
     const second = await start(first.port);
     cleanUps.push(() => second.close());
-    expect(await kube.get(CONFIG_MAPS, { signal })).toMatchObject({ kind: 'ConfigMapList' });
+    expect(await kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).toMatchObject({ kind: 'ConfigMapList' });
   });
 });
 
@@ -164,17 +173,22 @@ describe('a server that does not', () => {
   test('is not believed where its certificate is of nobody that is trusted', async () => {
     await expect(
       client(serving.port, { context: async () => createSecureContext() }).get(CONFIG_MAPS, {
+        type: CONFIG_MAP_LIST,
         signal,
         timeoutMs: 5_000,
       }),
     ).rejects.toThrow('unable to verify the first certificate');
     const insecure = client(serving.port, { context: async () => createSecureContext(), isInsecure: true });
-    expect(await insecure.get(CONFIG_MAPS, { signal })).toMatchObject({ kind: 'ConfigMapList' });
+    expect(await insecure.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).toMatchObject({ kind: 'ConfigMapList' });
   });
 
   test('is given up where nothing is heard of it for 30 s, nor of a ping within 15 s', async () => {
     const clock = new SimulatedClock();
-    const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, { signal, timeoutMs: 600_000 });
+    const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, {
+      type: CONFIG_MAP_LIST,
+      signal,
+      timeoutMs: 600_000,
+    });
     const failed = expect(asked).rejects.toThrow('no answer to a ping within 15s');
     await connected();
     await clock.advance(30_000);
@@ -184,7 +198,11 @@ describe('a server that does not', () => {
 
   test('is given up so, too, where the clock is set back meanwhile', async () => {
     const clock = new SettableClock();
-    const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, { signal, timeoutMs: 600_000 });
+    const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, {
+      type: CONFIG_MAP_LIST,
+      signal,
+      timeoutMs: 600_000,
+    });
     const failed = expect(asked).rejects.toThrow('no answer to a ping within 15s');
     await connected();
     clock.set(-3_600_000);
@@ -194,7 +212,11 @@ describe('a server that does not', () => {
 
   test('is given up where there is no connection within 30 s', async () => {
     const clock = new SimulatedClock();
-    const asked = client(await mute(false), {}, clock).get(CONFIG_MAPS, { signal, timeoutMs: 600_000 });
+    const asked = client(await mute(false), {}, clock).get(CONFIG_MAPS, {
+      type: CONFIG_MAP_LIST,
+      signal,
+      timeoutMs: 600_000,
+    });
     const failed = expect(asked).rejects.toThrow('no connection within 30s');
     await connected();
     await clock.advance(30_000);
@@ -209,7 +231,7 @@ describe('a server that does not', () => {
     const heard = watch[Symbol.asyncIterator]().next();
     const broken = expect(heard).rejects.toThrow('the connection was given up, for nothing was heard over it');
     kube.reconnect();
-    expect(await kube.get(CONFIG_MAPS, { signal })).toMatchObject({ kind: 'ConfigMapList' });
+    expect(await kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).toMatchObject({ kind: 'ConfigMapList' });
     await broken;
   });
 
@@ -225,22 +247,22 @@ describe('a server that does not', () => {
     const watch = (await kube.watch(`${CONFIG_MAPS}?watch=true`, { signal }))[Symbol.asyncIterator]();
     const slow = { fault: { kind: 'latency', ms: 300 }, times: 1, matches: () => true } as const;
     api.faults.add(slow);
-    const [next, asked] = [watch.next(), kube.get(CONFIG_MAPS, { signal })];
+    const [next, asked] = [watch.next(), kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })];
     await pause(100);
     transport.renew();
     await expect(next).rejects.toThrow('the connection was opened anew, with other credentials');
     expect(await asked).toMatchObject({ kind: 'ConfigMapList' });
     expect(shown).toHaveLength(1);
-    await kube.get(CONFIG_MAPS, { signal });
+    await kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal });
     expect(shown).toHaveLength(0);
   });
 
   test('is not asked once the transport is closed', async () => {
     const transport = new Http2Transport(endpoint(serving.port), systemClock);
     const kube = new KubeClient({ transport, clock: systemClock, userAgent: 'statelet/test' });
-    await kube.get(CONFIG_MAPS, { signal });
+    await kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal });
     transport.close();
-    await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toThrow('the connection was closed');
+    await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toThrow('the connection was closed');
   });
 });
 
@@ -319,7 +341,7 @@ test('a server that sends its clients away, and then closes nothing, is asked an
   server.on('secureConnection', (socket) => sockets.push(socket));
   server.on('stream', (stream) => {
     stream.respond({ ':status': 200 });
-    stream.end('{}');
+    stream.end(JSON.stringify(CONFIG_MAP));
     stream.session?.goaway(0, stream.id);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -330,13 +352,13 @@ test('a server that sends its clients away, and then closes nothing, is asked an
   const clock = new SimulatedClock();
   // Of a server on a port it is never a path.
   const kube = client((server.address() as AddressInfo).port, {}, clock);
-  expect(await kube.get('/version', { signal })).toEqual({});
+  expect(await kube.get('/answer', { type: CONFIG_MAP, signal })).toEqual(CONFIG_MAP);
   // Nobody asks by a ping whether what was left lives: that would end the process.
   for (let second = 0; second < 60; second += 1) {
     await clock.advance(1_000);
     await pause(5);
   }
-  expect(await kube.get('/version', { signal })).toEqual({});
+  expect(await kube.get('/answer', { type: CONFIG_MAP, signal })).toEqual(CONFIG_MAP);
   expect(sockets).toHaveLength(2);
 });
 
@@ -346,11 +368,11 @@ async function refusing(times: number, refuse: (stream: ServerHttp2Stream) => vo
   const asked: string[] = [];
   server.on('stream', (stream, { ':path': path = '' }) => {
     stream.on('error', () => {});
-    const isRefused = path !== '/version' && asked.length < times;
-    if (path !== '/version') asked.push(path);
+    const isRefused = path !== '/answer' && asked.length < times;
+    if (path !== '/answer') asked.push(path);
     if (isRefused) return refuse(stream);
     stream.respond({ ':status': 200 });
-    stream.end('{}');
+    stream.end(JSON.stringify(CONFIG_MAP));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   cleanUps.push(() => server.close());
@@ -370,8 +392,8 @@ test.each([
   'a request that a server says it has not dealt with, as it %s, is sent once more',
   async (_why, refuse) => {
     const { kube, asked } = await refusing(1, refuse);
-    await kube.get('/version', { signal });
-    expect(await kube.create(CONFIG_MAPS, { metadata: { name: 'web' } }, { signal })).toEqual({});
+    await kube.get('/answer', { type: CONFIG_MAP, signal });
+    expect(await kube.create(CONFIG_MAPS, configMap('web'), { signal })).toEqual(CONFIG_MAP);
     expect(asked).toHaveLength(2);
   },
   5_000,
@@ -379,6 +401,8 @@ test.each([
 
 test('a server that refuses every request is not asked for ever', async () => {
   const { kube, asked } = await refusing(100, refuseStream);
-  await expect(kube.get(CONFIG_MAPS, { signal })).rejects.toThrow('the server refused the request unread');
+  await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toThrow(
+    'the server refused the request unread',
+  );
   expect(asked).toHaveLength(3);
 });
