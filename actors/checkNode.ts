@@ -71,6 +71,7 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   ...{ nodeName: name, rootDir: aPath, podLogsDir: z.optional(aPath), runtimeEndpoint: name },
   ...description,
   hostIps: z.optional(z.union([texts, aFunction])),
+  podCidr: z.optional(z.string()),
   sources: z.optional(z.array(name)),
   ...{ capacity: amounts, allocatable: z.optional(amounts) },
   conditions: z.optional(z.array(z.looseObject({ type: name, status: z.enum(['True', 'False', 'Unknown']) }))),

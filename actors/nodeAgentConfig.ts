@@ -34,6 +34,8 @@ export interface NodeAgentConfig
     Partial<Omit<Facts & Settings, Needed>>,
     Pick<SourceParts, 'staticPodPath' | 'fileCheckMs' | 'manifestUrl' | 'isLenient'> {
   readonly hostIps?: HostAddresses;
+  /** The addresses of pods on a node to which no cluster assigns any, such as `10.1.0.0/24`. */
+  readonly podCidr?: string;
   /** What of the capacity pods may take; absent: all of it. */
   readonly allocatable?: Capacity;
   /** The names of further sources, whose pods come through `tell` or a feed of one's own. */

@@ -5,6 +5,7 @@ import type { World } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import { type ClusterCaches, clusterWatches } from './cluster/watches.ts';
 import { addressesFeed, type HostAddresses } from './feeds/addresses.ts';
+import { type Look, podCidrFeed } from './feeds/podCidr.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { Doings } from './nodeServices.ts';
 import { observeRuntime } from './runtime/pleg.ts';
@@ -21,6 +22,8 @@ interface FeedParts
     ClusterCaches,
     Pick<NodeParts, 'cri' | 'onRuntimeHealth' | 'onRelisted'> {
   readonly hostIps: HostAddresses;
+  /** The addresses of pods in the configuration, which hold until the Node has some. */
+  readonly podCidr?: string;
   readonly ownership: Pick<Ownership, 'see'>;
 }
 
@@ -32,9 +35,16 @@ export const nodeFeeds = (parts: FeedParts, doings: Doings): Feeds => ({
   watches: clusterWatches(parts),
 });
 
-/** How the runtime is and what it shows; a broken event stream is a reason to ask for its health at once. */
-function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHealth' | 'pleg'> {
-  const { cri, files, clock, ownership, onError, onRuntimeHealth, onRelisted } = parts;
+/**
+ * The feeds of the runtime's health, of its objects, and of the addresses of pods that it has. A broken event stream makes
+ * the first look at once, and a runtime that has returned gets the addresses again.
+ */
+function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHealth' | 'pleg' | 'podCidr'> {
+  const { cri, files, clock, ownership, ownNode, onError, onRuntimeHealth, onRelisted } = parts;
+  // Looks once the feed of the addresses has started.
+  let lookAtPodCidr: Look = () => {};
+  let isSilent = false;
+  ownNode.onChange = () => lookAtPodCidr({ again: false });
   // Rings once the health is watched.
   let askHealth = () => {};
   return {
@@ -43,10 +53,20 @@ function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHea
       askHealth = alarm.ring;
       const tell = (health: RuntimeHealth) => {
         onRuntimeHealth?.(health);
+        if (isSilent && !health.isSilent) lookAtPodCidr({ again: true });
+        isSilent = health.isSilent === true;
         send({ type: 'runtime.healthChanged', health });
       };
       return watchRuntimeHealth({ cri, clock, signal, alarm, tell });
     },
+    podCidr: podCidrFeed({
+      cri,
+      clock,
+      podCidr: () => ownNode.podCidr || (parts.podCidr ?? ''),
+      onStart: (look) => {
+        lookAtPodCidr = look;
+      },
+    }),
     pleg: (send, { signal }) => {
       const tell = (fact: NodeFact) =>
         send(fact.type === 'runtime.podsObserved' ? { ...fact, pods: ownership.see(fact.pods) } : fact);

@@ -22,6 +22,8 @@ export interface RuntimeEvent {
 export interface Cri {
   readonly version: CriCall<wire.VersionRequest, wire.VersionResponse>;
   readonly status: CriCall<wire.StatusRequest, wire.StatusResponse>;
+  /** Gives the runtime the addresses of the pods, from which it writes its network configuration if it has a template. */
+  readonly updateRuntimeConfig: CriCall<wire.UpdateRuntimeConfigRequest, wire.UpdateRuntimeConfigResponse>;
   readonly runtimeConfig: CriCall<wire.RuntimeConfigRequest, wire.RuntimeConfigResponse>;
   readonly runPodSandbox: CriCall<wire.RunPodSandboxRequest, wire.RunPodSandboxResponse>;
   readonly stopPodSandbox: CriCall<wire.StopPodSandboxRequest, wire.StopPodSandboxResponse>;

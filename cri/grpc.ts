@@ -42,6 +42,7 @@ function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof
   return {
     version,
     status: unary(client, runtime.status, usual),
+    updateRuntimeConfig: unary(client, runtime.updateRuntimeConfig, usual),
     runtimeConfig: unary(client, runtime.runtimeConfig, usual),
     runPodSandbox: unary(client, runtime.runPodSandbox, usual),
     stopPodSandbox: unary(client, runtime.stopPodSandbox, usual),

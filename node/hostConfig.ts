@@ -63,6 +63,7 @@ function settings(config: NodeConfig, machine: Machine) {
     garbage: config.garbage,
     imageVerification: config.imageVerification,
     logs: config.logs,
+    ...(config.podCidr === undefined ? {} : { podCidr: config.podCidr }),
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
     ...(config.manifestUrl ? { manifestUrl: config.manifestUrl } : {}),
     isLenient: config.lenientManifests,

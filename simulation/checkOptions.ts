@@ -24,7 +24,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
     manifestUrl: true,
   },
   ...{ maskedPaths: true, pullLimitMs: true, pullSlots: true, readResolvConf: true, resolvConf: true },
-  ...{ seccompDefault: true, slowPullMs: true, sources: true, startSlots: true, takesOver: true },
+  ...{ seccompDefault: true, slowPullMs: true, sources: true, startSlots: true, takesOver: true, podCidr: true },
   userNamespaces: true,
 };
 

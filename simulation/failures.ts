@@ -28,6 +28,7 @@ const ANSWERED: Readonly<Record<string, readonly CodeName[]>> = {
   // As containerd 1.6 does that has lost track of a task which it was starting.
   removePodSandbox: ['FAILED_PRECONDITION'],
   ...{ containerStats: ['NOT_FOUND', 'UNIMPLEMENTED'], runtimeConfig: ['UNIMPLEMENTED'] },
+  updateRuntimeConfig: ['UNIMPLEMENTED', 'INVALID_ARGUMENT'],
 };
 /** An API server that is not reached, is broken, has too much to do, or whose authorizer has yet to hear of something. */
 const API_REFUSALS = ['500', '503', '429', '403'] as const;

@@ -17,7 +17,11 @@ const nodeSchema = z.looseObject({
     ...{ labels: texts, annotations: texts },
   }),
   spec: z._default(
-    z.looseObject({ unschedulable: z.optional(z.boolean()), taints: z.optional(z.array(taintSchema)) }),
+    z.looseObject({
+      unschedulable: z.optional(z.boolean()),
+      taints: z.optional(z.array(taintSchema)),
+      podCIDRs: z.optional(z.array(z.string())),
+    }),
     {},
   ),
   status: z._default(z.record(z.string(), z.unknown()), {}),

@@ -21,10 +21,20 @@ export class OwnNode {
   #object: KubeObject | null = null;
   #isFollowed = false;
   readonly #heard = Promise.withResolvers<void>();
+  /** Is called when the server has sent the Node. */
+  onChange: () => void = () => {};
 
   /** As the server has it now; null where it has none, undefined where nobody can tell. */
   get current(): KubeObject | null | undefined {
     return this.#isFollowed ? this.#object : undefined;
+  }
+
+  /**
+   * The addresses that the cluster has assigned to the pods of this node, separated by commas as `updateNode` in
+   * `pkg/kubelet/kubelet_node_status.go` passes them on. Empty if there are none yet.
+   */
+  get podCidr(): string {
+    return this.#object === null ? '' : (seenAsNode(this.#object).spec.podCIDRs ?? []).join(',');
   }
 
   /** Resolves once the server has said which Node there is, be it none, or the signal aborts. */
@@ -38,6 +48,7 @@ export class OwnNode {
   take([object]: readonly KubeObject[]): void {
     this.#object = object ?? null;
     this.#heard.resolve();
+    this.onChange();
   }
 
   step({ state }: ReflectorStep): void {

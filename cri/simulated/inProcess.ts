@@ -26,6 +26,7 @@ export function inProcessCri(
   return {
     version: limited(runtime, 'version', usual),
     status: limited(runtime, 'status', usual),
+    updateRuntimeConfig: limited(runtime, 'updateRuntimeConfig', usual),
     runtimeConfig: limited(runtime, 'runtimeConfig', usual),
     runPodSandbox: limited(runtime, 'runPodSandbox', usual),
     stopPodSandbox: limited(runtime, 'stopPodSandbox', usual),

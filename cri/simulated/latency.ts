@@ -7,6 +7,7 @@ type Latencies = Readonly<Record<CallName, number>>;
 const CONTAINERD: Latencies = {
   version: 1,
   status: 1,
+  updateRuntimeConfig: 1,
   runtimeConfig: 1,
   runPodSandbox: 84,
   stopPodSandbox: 30,

@@ -6,6 +6,9 @@ import type { SandboxRecord } from './records.ts';
 export class Network {
   readonly #pool: AddressPool;
   #problem: string | undefined;
+  #awaitsConfiguration = false;
+  /** The addresses of the pods, once a client has sent them. */
+  podCidr: string | undefined;
 
   readonly #additionalIps: (ip: string) => readonly string[];
 
@@ -17,6 +20,20 @@ export class Network {
   /** Why it is not ready; absent when it is. */
   get problem(): string | undefined {
     return this.#problem;
+  }
+
+  /** Makes the network wait for the addresses of the pods, as that of a containerd with a `conf_template` does. */
+  awaitConfiguration(): void {
+    this.#awaitsConfiguration = true;
+    this.fail();
+  }
+
+  /** Takes the addresses of the pods. As with containerd, no addresses change nothing. */
+  configure(podCidr: string): void {
+    if (podCidr === '') return;
+    this.podCidr = podCidr;
+    if (this.#awaitsConfiguration) this.recover();
+    this.#awaitsConfiguration = false;
   }
 
   /** It is not ready any more, with what its plugin says about it. */

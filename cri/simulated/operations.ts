@@ -30,6 +30,11 @@ export function operationsOf(
   return {
     version: own('version', () => ({ ...VERSION, ...version })),
     status: ({ verbose }, signal) => world.work('status', signal).then(() => runtimeStatus(features, network, verbose)),
+    updateRuntimeConfig: async ({ runtimeConfig: config }, signal) => {
+      await world.work('updateRuntimeConfig', signal);
+      network.configure(config?.networkConfig?.podCidr ?? '');
+      return {};
+    },
     runtimeConfig: own('runtimeConfig', runtimeConfig),
     runPodSandbox: (request, signal) => sandboxes.run(request, signal),
     stopPodSandbox: (request, signal) => sandboxes.stop(request, signal),

@@ -180,6 +180,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     { src: 'pleg' },
     { src: 'sources' },
     { src: 'addresses' },
+    { src: 'podCidr' },
     { src: 'ticker' },
     // A fault of its own ends it alone: pods have their cgroups without it.
     { src: 'cgroups', id: 'cgroups', input: ({ context: { nodeName } }) => ({ nodeName }), onError: {} },
@@ -210,6 +211,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'node.csiInitialized': { actions: ['recordRegistration', 'noteReadiness', 'tellCluster'] },
     'node.leaseRegained': { actions: 'tellCluster' },
     'runtime.plegChanged': { actions: ['recordFact', 'tellCluster'] },
+    'runtime.podCidrChanged': { actions: 'recordFact' },
     'feed.ended': [{ guard: 'needsFeed', target: '.broken', actions: 'recordFault' }, { actions: 'recordFact' }],
     'status.changed': { actions: 'routeStatus' },
     'logs.asked': { actions: 'answerLogs' },

@@ -34,6 +34,7 @@ import type { GarbageFound } from '../shared/upkeepEvents.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
 import type { ClusterAccess, ClusterKnowledge } from './cluster.ts';
 import type { PlegState } from './pleg.ts';
+import type { PodCidrState } from './podCidr.ts';
 import type { SourceState } from './source.ts';
 
 /** How a node shows in its cluster. */
@@ -121,6 +122,8 @@ export interface NodeContext
   readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly ending: boolean }>>;
   readonly health: RuntimeHealth;
   readonly pleg: PlegState;
+  /** Whether the runtime has the addresses of pods. Absent if the node has not got any. */
+  readonly podCidr?: PodCidrState;
   /** Whether it is ready, but that it drains, and since when; absent: since it began. */
   readonly readiness: { readonly isReady: boolean; readonly since?: number };
   /** Why feeds have ended that the node goes on without. */
@@ -277,6 +280,8 @@ export function recordedFact(context: NodeContext, event: NodeEvent): Partial<No
     }
     case 'runtime.plegChanged':
       return { pleg: event.pleg };
+    case 'runtime.podCidrChanged':
+      return { podCidr: event.podCidr };
     case 'feed.ended':
       return event.failure ? { brokenFeeds: { ...context.brokenFeeds, [event.feed]: event.failure } } : {};
     // They end like any pod that nobody wants: by an actor, which removes what is left of them.

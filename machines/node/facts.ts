@@ -10,6 +10,7 @@ import type { PodRef } from '../shared/views.ts';
 import { clusterFeeds } from './clusterFeeds.ts';
 import type { NodeContext } from './context.ts';
 import { plegView } from './pleg.ts';
+import { podCidrViews } from './podCidr.ts';
 import { sourceView } from './source.ts';
 
 /** While it drains it waits until the last of its pods has had its grace; what is left then ends when the runtime ends it. */
@@ -31,6 +32,7 @@ export function facts({ since, snapshot: { context } }: Seen<NodeContext>): Acto
   const told = {
     ...{ runtimeHealth: [runtimeFeed(health, since)], pleg: [plegView(pleg, since)], sources: sourceViews },
     watches: clusterFeeds(context, since),
+    podCidr: podCidrViews(context.podCidr),
   };
   const broken = Object.entries(brokenFeeds).map(([feed, failure]) => [feed, [brokenFeed(feed, failure)]]);
   const feeds = { ...told, ...Object.fromEntries(broken) };

@@ -83,6 +83,7 @@ export const nodeSetup = setup({
     mirror: mirrorMachine,
     ...{ sources: feedPort('sources'), addresses: feedPort('addresses'), ticker: feedPort('ticker') },
     watches: feedPort('watches'),
+    podCidr: feedPort('podCidr'),
     ...{ pleg: feedPort('pleg'), runtimeHealth: feedPort('runtimeHealth') },
     timer: timerPort(),
   },

@@ -18,6 +18,7 @@ import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/status/view.ts';
 import type { PlegState } from '../node/pleg.ts';
+import type { PodCidrState } from '../node/podCidr.ts';
 import type { SourceState } from '../node/source.ts';
 import type { ClusterFact } from './clusterFacts.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
@@ -236,7 +237,7 @@ export type StatusFact = {
 };
 
 /** What brings facts in. */
-export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker' | 'watches';
+export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker' | 'watches' | 'podCidr';
 
 /** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
 export type NodeFact =
@@ -261,6 +262,8 @@ export type NodeFact =
   | { type: 'runtime.healthChanged'; health: RuntimeHealth }
   /** How changes at the runtime are learned of has changed, or why that fails. */
   | { type: 'runtime.plegChanged'; pleg: PlegState }
+  /** The runtime has taken the addresses of pods, or refuses them for a new reason. */
+  | { type: 'runtime.podCidrChanged'; podCidr: PodCidrState }
   /** What is another now of the node, all of it; what is absent is as it was. `allocatable` is what pods may take. */
   | {
       type: 'node.factsChanged';

@@ -22,6 +22,8 @@ export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   readonly followsHostAddresses: boolean;
   /** Of those that of the IPv6 family comes first. */
   readonly prefersIpv6: boolean;
+  /** The addresses of pods on a node to which no cluster assigns any; absent when there are none. */
+  readonly podCidr?: string;
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
   /** Where the symlinks to the log files are: `containers` beside the pods' logs. */
@@ -169,6 +171,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
   return Object.freeze({
     nodeName: (flags['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
     ...nodeIpsOf(flags, defaults),
+    ...(file?.podCIDR ? { podCidr: file.podCIDR } : {}),
     ...places,
     ...servedOf({ flags, file, rootDirectory, hasCluster: cluster !== undefined }),
     ...runtimeOf(flags, file, defaults),

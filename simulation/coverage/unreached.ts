@@ -76,6 +76,11 @@ export const unreached: readonly Unreached[] = [
   { machine: 'nodeAgent', event: 'xstate.done.actor.*', index: 1, reason: NO_POD_BREAKS },
   { machine: 'nodeAgent', event: 'feed.ended', index: 0, reason: NO_FEED_ENDS },
   {
+    ...{ machine: 'nodeAgent', event: 'runtime.podCidrChanged' },
+    reason:
+      'simulated nodes have a network without addresses of their own; tested in test/actors/feeds/podCidr.test.ts',
+  },
+  {
     ...{ machine: 'nodeAgent', from: 'running', event: 'config.podsListed' },
     reason: 'only a program that is a source itself lists its pods anew; tested on its machine',
   },

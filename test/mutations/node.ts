@@ -88,6 +88,13 @@ export const nodeMutations: readonly Mutation[] = [
   },
   {
     rule: 'C27',
+    breaks: 'a runtime that has returned does not get the addresses of pods again',
+    file: 'actors/feeds/podCidr.ts',
+    find: 'if (again) taken = undefined;',
+    put: '',
+  },
+  {
+    rule: 'C27',
     breaks: 'pods keep the addresses that the host had',
     file: 'actors/nodeAgent.ts',
     find: 'board.followAddresses();',

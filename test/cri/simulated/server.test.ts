@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Cri } from '../../../cri/calls.ts';
-import { RuntimeServiceService, UpdateRuntimeConfigRequest } from '../../../cri/generated/runtime.ts';
+import { ListMetricDescriptorsRequest, RuntimeServiceService } from '../../../cri/generated/runtime.ts';
 import { connectCri } from '../../../cri/grpc.ts';
 import { serveSimulatedRuntime } from '../../../cri/simulated/server.ts';
 import { Actions } from '../scenarioActions.ts';
@@ -69,8 +69,8 @@ test('a caller that gives up is noticed: what it asked for is not done', async (
 
 test('what is not simulated answers UNIMPLEMENTED', async () => {
   const client = new Client(`unix://${socket}`, credentials.createInsecure());
-  const { path, requestSerialize, responseDeserialize } = RuntimeServiceService.updateRuntimeConfig;
-  const request = UpdateRuntimeConfigRequest.create();
+  const { path, requestSerialize, responseDeserialize } = RuntimeServiceService.listMetricDescriptors;
+  const request = ListMetricDescriptorsRequest.create();
   const error = await new Promise<ServiceError | null>((resolve) => {
     client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, resolve);
   });

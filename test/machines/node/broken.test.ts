@@ -89,6 +89,7 @@ describe('an actor that breaks', () => {
     ['pleg', 'broken'],
     ['ticker', 'broken'],
     ['addresses', 'running'],
+    ['podCidr', 'running'],
   ] as const)('that the feed %s has ended leaves the node %s', (feed, expected) => {
     const story = runningNode();
     story.send({ type: 'feed.ended', feed, failure: { reason: 'Unknown', message: 'a mistake', at: 0 } } as never);
