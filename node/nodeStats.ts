@@ -3,6 +3,7 @@ import { waitOnce } from '../actors/alarm.ts';
 import { type Clock, systemJitter } from '../actors/clock.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { Cri } from '../cri/calls.ts';
+import { readAgentCgroup } from '../host/cgroup/agentCgroup.ts';
 import { hostCgroupfs } from '../host/cgroup/cgroupfs.ts';
 import { readHierarchies } from '../host/cgroup/hierarchies.ts';
 import { findPodCgroups } from '../host/cgroup/usage/podCgroupsFound.ts';
@@ -47,6 +48,7 @@ export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
     cri,
     readUsage: usageReader({ hierarchies, now: () => clock.now() }),
     findCgroups: place && (() => findPodCgroups({ place, hierarchies })),
+    findAgent: readAgentCgroup,
     procfs: hostCgroupfs,
   });
   const layout = createLayout({ rootDir: config.rootDirectory, podLogsDir: config.podLogsDirectory });

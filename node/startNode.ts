@@ -12,6 +12,7 @@ import type { Cri } from '../cri/calls.ts';
 import { NO_CLUSTER_DNS } from '../cri/dns.ts';
 import { connectCri } from '../cri/grpc.ts';
 import { readHierarchies } from '../host/cgroup/hierarchies.ts';
+import { applyOomScoreAdj } from '../host/oomScoreAdj.ts';
 import { createAudience } from '../inspect/audience.ts';
 import type { Inspected } from '../inspect/inspected.ts';
 import { type EventMessage, involvedNode, recordedEvent, warning } from '../pod/events/recordedEvent.ts';
@@ -70,6 +71,8 @@ export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;
 export const startNode: StartNode = async (options) => {
   const { config, logger, simulated, redaction } = options;
   await expectPlaces(config);
+  const misfit = simulated ? undefined : await applyOomScoreAdj(config.resources.oomScoreAdj);
+  if (misfit !== undefined) logger.info(misfit);
   const { errors, counted, cri } = await watchedRuntime(options);
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const flight = flightRecorder(config, options);

@@ -20,6 +20,8 @@ export interface CollectorParts {
   readonly readUsage: ReadUsage;
   /** Absent: pods have no cgroups here. */
   readonly findCgroups?: (() => CgroupsFound) | undefined;
+  /** Finds the path of the agent's own cgroup. Absent or undefined if no cgroup has the agent's usage. */
+  readonly findAgent?: (() => string | undefined) | undefined;
   readonly procfs: Pick<Cgroupfs, 'read'>;
   readonly clock: StatsClock;
   /** The pods of the node with their status, for when the runtime is away. */
@@ -72,7 +74,7 @@ export class Collector {
   }
 
   async #take(kind: SampleKind): Promise<NodeSample> {
-    const { clock, findCgroups, signal } = this.#parts;
+    const { clock, findCgroups, findAgent, signal } = this.#parts;
     signal.throwIfAborted();
     const takenAt = clock.now();
     const { told, failure } = await this.#told();
@@ -82,6 +84,7 @@ export class Collector {
     const hasRates = this.#rates.begin(clock.monotonic());
     const [allPods, ...tiers] = found.shared.map((path) => this.#cgroup(path, kind));
     const root = this.#cgroup('', kind);
+    const own = findAgent?.();
     const read: PodSample[] = [];
     for (const [at, pod] of pods.entries()) {
       if (at % PODS_A_TURN === 0) await nextTurn();
@@ -90,6 +93,8 @@ export class Collector {
     return {
       ...{ kind, takenAt, hasRates, failure, root, allPods },
       tiers: tiers.filter((tier) => tier !== undefined),
+      // The rates of one path are computed once for each sample.
+      agent: own === undefined ? undefined : own === '' ? root : this.#cgroup(own, kind),
       network: kind === 'everything' ? this.#network(1) : undefined,
       pods: await this.#withRuntime(read),
     };

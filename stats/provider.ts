@@ -10,7 +10,7 @@ import type { HostFacts } from './hostFacts.ts';
 import { Moment } from './moment.ts';
 import { type FilesGround, fsStats, type PodFiles, podFiles } from './podFiles.ts';
 import { networkStats, podStats } from './podStats.ts';
-import type { NodeSample, PodSample } from './sample.ts';
+import type { CgroupSample, NodeSample, PodSample } from './sample.ts';
 import type { StatsClock } from './statsClock.ts';
 import { type ContainerStats, type FsStats, type Summary, timeOf } from './summary.ts';
 import type { VolumeUsage } from './volumeUsage.ts';
@@ -45,8 +45,12 @@ export class StatsProvider {
   readonly #parts: StatsParts;
   readonly #whole: Moment<Summary>;
 
+  /** Milliseconds since the epoch. */
+  readonly #startedAt: number;
+
   constructor(parts: StatsParts) {
     this.#parts = parts;
+    this.#startedAt = parts.clock.now();
     this.#whole = new Moment({ make: () => this.#summarize(), clock: parts.clock });
   }
 
@@ -107,13 +111,20 @@ export class StatsProvider {
     return root && cgroupStats(root, this.#parts.facts.totals);
   }
 
-  /** That of all pods: the other parts of the host have no cgroups that are configured. */
-  #systemContainers({ allPods }: NodeSample, isWhole: boolean): readonly ContainerStats[] | undefined {
-    if (allPods === undefined) return undefined;
-    const { io, ...stats } = cgroupStats(allPods);
-    const startTime = timeOf(this.#parts.facts.madeAt(allPods.path));
-    const { cpu, memory, swap } = stats;
-    return [{ name: 'pods', startTime, cpu, memory, ...(isWhole ? { io } : {}), swap }];
+  /**
+   * The cgroups of all pods and of the agent, which starts when this provider does (`summary_sys_containers.go` in
+   * `pkg/kubelet/server/stats`). The other parts of the host have no cgroups that are configured.
+   */
+  #systemContainers({ allPods, agent }: NodeSample, isWhole: boolean): readonly ContainerStats[] | undefined {
+    const container = (name: string, sample: CgroupSample, startedAt: number): ContainerStats => {
+      const { io, cpu, memory, swap } = cgroupStats(sample);
+      return { name, startTime: timeOf(startedAt), cpu, memory, ...(isWhole ? { io } : {}), swap };
+    };
+    const containers = [
+      ...(allPods ? [container('pods', allPods, this.#parts.facts.madeAt(allPods.path))] : []),
+      ...(agent ? [container('kubelet', agent, this.#startedAt)] : []),
+    ];
+    return containers.length > 0 ? containers : undefined;
   }
 
   /** What the disk and the runtime say of file systems. */

@@ -50,6 +50,8 @@ export interface NodeSample {
   /** That of all pods, and those of the QoS classes that have one. */
   readonly allPods?: CgroupSample | undefined;
   readonly tiers: readonly CgroupSample[];
+  /** The cgroup of the agent itself. */
+  readonly agent?: CgroupSample | undefined;
   readonly network?: NetworkSample | undefined;
   readonly pods: readonly PodSample[];
   /** Why the runtime has not said what runs: the pods are those of before, as far as cgroups still know them. */

@@ -17,6 +17,7 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['enableServer', 'whether the node serves its API (true)'],
   ['address', 'where: an IP address (0.0.0.0; of a node without a cluster 127.0.0.1, and on loopback only)'],
   ['port', 'at which port (10250); `--port 0` means any that is free'],
+  ['oomScoreAdj', 'how ready the kernel is to kill the agent when memory runs out (-999)'],
   ['podCIDR', 'the addresses of pods that the runtime is given, until the Node has some'],
   ['readOnlyPort', 'a port without TLS where everybody may read pods, metrics, stats and health (0: none)'],
   ['healthzPort', 'the port of the health check (10248; 0: none)'],

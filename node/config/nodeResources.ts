@@ -15,6 +15,8 @@ export interface NodeResources {
   readonly limitedSwap: boolean;
   readonly cpuCfsQuota: boolean;
   readonly cpuCfsQuotaPeriodMs: number;
+  /** The kernel's readiness to kill the agent when memory runs out, from -1000 (never) to 1000. */
+  readonly oomScoreAdj: number;
   /** Absent: the whole container where the kernel can (cgroup v2). */
   readonly singleProcessOomKill?: boolean;
 }
@@ -22,6 +24,8 @@ export interface NodeResources {
 /** A node without any other line evicts below so much free memory and disk. */
 const EVICTION_MEMORY = '100Mi';
 const EVICTION_DISK = '10%';
+/** The kubelet's default (`KubeletOOMScoreAdj` in `pkg/kubelet/qos/policy.go`). */
+const OOM_SCORE_ADJ = -999;
 
 /** Reads it from the configuration file, with the kubelet's defaults. */
 export function nodeResources(file: ConfigFile['config'] | undefined): NodeResources {
@@ -43,6 +47,7 @@ export function nodeResources(file: ConfigFile['config'] | undefined): NodeResou
     limitedSwap: file?.memorySwap?.swapBehavior === 'LimitedSwap',
     cpuCfsQuota: file?.cpuCFSQuota ?? true,
     cpuCfsQuotaPeriodMs: file?.cpuCFSQuotaPeriod ?? 100,
+    oomScoreAdj: file?.oomScoreAdj ?? OOM_SCORE_ADJ,
     ...(file?.singleProcessOOMKill === undefined ? {} : { singleProcessOomKill: file.singleProcessOOMKill }),
   });
 }

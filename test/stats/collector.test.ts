@@ -41,6 +41,16 @@ test('of the node, of all pods and their class, of pods with sandbox and contain
   expect(sample.failure).toBeUndefined();
 });
 
+test('of the agent itself, whose cgroup may be the root', async () => {
+  await world.pod('a');
+  const parts = (path: string | undefined) => ({ findAgent: () => path });
+  const own = await world.collector(parts('kubepods')).sample('cpuAndMemory', signal);
+  expect(own.agent).toMatchObject({ path: '/kubepods', usage: { cpu: {} } });
+  const root = await world.collector(parts('')).sample('cpuAndMemory', signal);
+  expect(root.agent).toBe(root.root);
+  expect((await world.collector(parts(undefined)).sample('cpuAndMemory', signal)).agent).toBeUndefined();
+});
+
 test('one is taken at a time, holds for 10 s, and one of everything answers who asks for less', async () => {
   await world.pod('a');
   const { runtime, clock } = world.simulation;

@@ -155,6 +155,16 @@ test('C43: of cpu and memory alone nothing else is told, and neither disk nor ru
   expect([calls.has('listContainerStats'), calls.has('imageFsInfo')]).toEqual([false, false]);
 });
 
+test('C43: the agent is the system container kubelet, with its own start', async () => {
+  const { provider } = await given('v2', {}, { findAgent: () => 'kubepods' });
+  const startTime = new Date(world.simulation.clock.now()).toISOString().replace('.000', '');
+  const { systemContainers } = read(await provider.whole(signal)).node;
+  expect(systemContainers).toMatchObject([
+    { name: 'pods' },
+    { name: 'kubelet', startTime, cpu: {}, memory: {}, io: {}, swap: {} },
+  ]);
+});
+
 test('C43: without cgroups a pod is what the runtime says, or the sum of its containers', async () => {
   const { provider } = await given('v2', {}, { findCgroups: undefined });
   const { container } = await world.pod('a');

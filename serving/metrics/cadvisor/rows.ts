@@ -23,9 +23,10 @@ export interface RowParts {
 const PODS_A_TURN = 8;
 
 export async function rowsOf(sample: NodeSample, parts: RowParts): Promise<readonly Row[]> {
-  const { root, allPods, tiers, network } = sample;
+  const { root, allPods, tiers, agent, network } = sample;
   const rows: Row[] = root ? [{ ...rowOf(withCapacity(root, parts), parts), ...nodeOnly(parts), network }] : [];
   for (const shared of allPods ? [allPods, ...tiers] : tiers) rows.push(rowOf(shared, parts));
+  if (agent !== undefined && agent !== root) rows.push(rowOf(agent, parts));
   for (const [at, pod] of sample.pods.entries()) {
     if (at % PODS_A_TURN === 0) await nextTurn();
     rows.push(...podRows(pod, parts));

@@ -39,6 +39,7 @@ describe('defaults', () => {
         limitedSwap: false,
         cpuCfsQuota: true,
         cpuCfsQuotaPeriodMs: 100,
+        oomScoreAdj: -999,
       },
       admission: { labels: {}, taints: [], unsafeSysctls: [] },
       seccompDefault: false,
@@ -175,11 +176,12 @@ describe('what follows from a field', () => {
       expect(compile({}, `memorySwap: {swapBehavior: ${behavior}}`).resources).toMatchObject(none);
     }
     const text =
-      'memorySwap: {swapBehavior: LimitedSwap}\npodPidsLimit: 64\nsingleProcessOOMKill: false\ncpuCFSQuota: false\ncpuCFSQuotaPeriod: 10ms';
+      'memorySwap: {swapBehavior: LimitedSwap}\npodPidsLimit: 64\nsingleProcessOOMKill: false\ncpuCFSQuota: false\ncpuCFSQuotaPeriod: 10ms\noomScoreAdj: -500';
     expect(compile({}, text).resources).toMatchObject({
       limitedSwap: true,
       podPidsLimit: 64,
       singleProcessOomKill: false,
+      oomScoreAdj: -500,
       cpuCfsQuota: false,
       cpuCfsQuotaPeriodMs: 10,
     });

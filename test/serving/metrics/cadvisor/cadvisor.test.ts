@@ -253,3 +253,14 @@ test('what has failed is tried again by who asks next', async () => {
   expect(await ask('/metrics/cadvisor')).toMatchObject({ code: 500, body: 'no disk\n' });
   expect(await ask('/metrics/cadvisor')).toMatchObject({ code: 200 });
 });
+
+test('C42: the cgroup of the agent has a row, and the root has one row only', async () => {
+  const own = await scraped({ agent: cgroup('/system.slice/statelet.service') });
+  expect(Object.keys(rowOf(own, '/system.slice/statelet.service'))).toEqual(
+    expect.arrayContaining(['container_cpu_usage_seconds_total cpu=total', 'container_memory_working_set_bytes']),
+  );
+  const root = cgroup('/');
+  const lines = linesOf(await scraped({ root, agent: root }));
+  const ofRoot = ({ name, labels: { id } }: Line) => name === 'container_spec_memory_limit_bytes' && id === '/';
+  expect(lines.filter(ofRoot).map(({ rest }) => rest)).toEqual(['8e+06']);
+});
