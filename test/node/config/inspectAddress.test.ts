@@ -22,7 +22,7 @@ describe('where the page is served', () => {
   });
 
   test('is reached by others only with TLS, whose files the configuration names', () => {
-    for (const address of ['0.0.0.0:10270', '[::]:10270', '192.0.2.1:10270', '[::ffff:127.0.0.1]:10270']) {
+    for (const address of ['0.0.0.0:10270', '[::]:10270', '192.0.2.1:10270', '[::ffff:192.0.2.1]:10270']) {
       for (const yaml of [
         '',
         'tlsCertFile: /cert.pem',
