@@ -3,12 +3,12 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { parseBounded } from '../actors/sources/yaml/boundedYaml.ts';
 import { LARGEST_FILE, readTextFile } from '../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../host/files/fileSystem.ts';
 import { firstExecutable } from '../host/program.ts';
 import { messageOf } from '../pod/failure.ts';
 import { type CredentialProvider, PROVIDER_VERSIONS, TOKEN_VERSION } from '../pod/images/credentialProvider.ts';
+import { parseBounded } from '../pod/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './config/configError.ts';
 import { boolean, duration, list, oneOf, section, text, textLike } from './config/fields.ts';
 
@@ -95,7 +95,7 @@ async function providersIn(file: string): Promise<CredentialProvider[]> {
   const read = schema.safeParse(input);
   const mistakes = read.success
     ? read.data.providers.flatMap((each, index) => mistakesOf(each).map((why) => `providers[${index}].${why}`))
-    : describeIssues(read.error.issues, withoutValues(input));
+    : describeIssues(read.error.issues, withoutValues(input), input);
   if (mistakes.length > 0) throw new ConfigError(mistakes.map((mistake) => `${file}: ${mistake}`).join('\n'));
   return read.success ? read.data.providers.map(compiled) : [];
 }
@@ -137,6 +137,9 @@ function compiled(given: Provider): CredentialProvider {
 /** What stands in the environment or the arguments of a plugin may be secret, and no message repeats it. */
 function withoutValues(input: unknown): unknown {
   return JSON.parse(
-    JSON.stringify(input ?? null, (key, value) => (key === 'value' || key === 'args' || key === 'env' ? '…' : value)),
+    JSON.stringify(input ?? null, (key, value) => {
+      if (key === 'value' || key === 'args' || key === 'env') return '…';
+      return typeof value === 'bigint' ? Number(value) : value;
+    }),
   );
 }

@@ -6,8 +6,8 @@ import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import { type RuntimeClass, runtimeClassSchema } from '../../pod/api/schema/runtimeClass.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { excessOf, parseDocuments, type TextLimits } from '../../pod/yaml/boundedYaml.ts';
 import { problemsToTell } from '../sources/problemsToTell.ts';
-import { excessOf, parseDocuments, type TextLimits } from '../sources/yaml/boundedYaml.ts';
 import { readTextFile } from '../sources/yaml/textFile.ts';
 
 /** The handler that a RuntimeClass names; undefined when there is no such class. */

@@ -4,10 +4,10 @@ import { staticPodName } from '../../pod/api/staticPod.ts';
 import type { ConfigKind } from '../../pod/objects/configObject.ts';
 import { readObjectManifest } from '../../pod/objects/objectManifest.ts';
 import { otherKind } from '../../pod/objects/otherKinds.ts';
+import { type BoundedDocument, excessOf, parseDocuments, type TextLimits } from '../../pod/yaml/boundedYaml.ts';
 import { type ManifestFile, type ManifestOrigin, podOf } from './manifestFile.ts';
 import { answerLimits, fileLimits, objectLimits, podLimits } from './manifestLimits.ts';
 import { problemsToTell } from './problemsToTell.ts';
-import { type BoundedDocument, excessOf, parseDocuments, type TextLimits } from './yaml/boundedYaml.ts';
 
 /** Where a text comes from. */
 export type TextKind = 'file' | 'answer';

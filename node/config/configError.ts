@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import { beginningOf, shortText } from '../../pod/show/shortText.ts';
+import { quotingHint, writtenAt } from '../../pod/yaml/written.ts';
 
 /** A mistake in what the user gave: its message is for them, as it is, and the process exits with 1. */
 export class ConfigError extends Error {
@@ -37,7 +38,7 @@ const SECRETS: readonly PropertyKey[] = [
   'staticPodURLHeader',
 ];
 
-function linesOf(issue: z.core.$ZodIssue, input: unknown): string[] {
+function linesOf(issue: z.core.$ZodIssue, input: unknown, source: unknown): string[] {
   const path = fieldPath(issue.path);
   if (issue.code === 'unrecognized_keys') {
     return issue.message.split('\n').map((line) => (path === '' ? line : `${path}.${line}`));
@@ -45,7 +46,15 @@ function linesOf(issue: z.core.$ZodIssue, input: unknown): string[] {
   const [field = ''] = issue.path;
   const isShown = issue.message.startsWith('expected') && !SECRETS.includes(field);
   const got = isShown ? `, got ${shown(valueAt(input, issue.path))}` : '';
-  return [`${path === '' ? '' : `${path}: `}${issue.message}${got}`];
+  return [`${path === '' ? '' : `${path}: `}${issue.message}${got}${hintOf(issue, input, source)}`];
+}
+
+/** Explains a value that was not read as text. It is a secret if `input` hides it. */
+function hintOf({ message, path }: z.core.$ZodIssue, input: unknown, source: unknown): string {
+  const written = /\b(?:string|text)\b/.test(message) ? writtenAt(source, path) : undefined;
+  if (written === undefined) return '';
+  const isSecret = valueAt(input, path) !== valueAt(source, path) || SECRETS.some((field) => field === path[0]);
+  return quotingHint(written, isSecret);
 }
 
 const MOST_LINES = 50;
@@ -53,9 +62,12 @@ const LONGEST_LINE = 500;
 
 const cut = (line: string): string => beginningOf(shortText(line, LONGEST_LINE), LONGEST_LINE);
 
-/** What a schema found wrong with `input`, one line for each mistake: "field: expected …, got …". */
-export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown): string[] {
-  const lines = issues.flatMap((issue) => linesOf(issue, input)).map(cut);
+/**
+ * Describes what a schema rejects in `input`, one line for each mistake: "field: expected …, got …". `source` is the value
+ * that the reader of YAML returned, if `input` is a copy of it.
+ */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown, source: unknown = input): string[] {
+  const lines = issues.flatMap((issue) => linesOf(issue, input, source)).map(cut);
   const more = lines.length - MOST_LINES;
   return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${more} more errors`] : lines;
 }

@@ -1,11 +1,11 @@
 /** Reads a kubeconfig (`tools/clientcmd` of client-go): the cluster and the user of its current context. */
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { parseBounded } from '../../actors/sources/yaml/boundedYaml.ts';
 import { LARGEST_FILE, orAbsent, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { printableLine } from '../../pod/show/printable.ts';
+import { parseBounded } from '../../pod/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { exec } from './execFields.ts';
 import { boolean, list, map, text, textLike } from './fields.ts';
@@ -160,9 +160,9 @@ function byName<T extends { readonly name: string }>(
 function checked<Schema extends z.core.$ZodType>(schema: Schema, input: unknown, at: string, say: Say) {
   const read = z.safeParse(schema, input);
   if (read.success) return read.data;
-  // Whatever is wrong with a key or a token is not repeated.
-  const [first = 'cannot be read'] = describeIssues(read.error.issues, undefined);
-  throw say(at + first.replace(/, got nothing$/, ''));
+  // The input is left out, because a message must not repeat a key or a token.
+  const [first = 'cannot be read'] = describeIssues(read.error.issues, undefined, input);
+  throw say(at + first.replace(', got nothing', ''));
 }
 
 const PATHS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'] as const;

@@ -1,8 +1,8 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { parseBounded } from '../../actors/sources/yaml/boundedYaml.ts';
 import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { messageOf } from '../../pod/failure.ts';
+import { parseBounded } from '../../pod/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { gatesIgnored } from './featureGates.ts';
 import { fieldsActedOn } from './fieldsActedOn.ts';
@@ -20,8 +20,9 @@ export interface ConfigFile {
 /** The file's paths that may be relative: they are then meant from the file's own directory, as in the kubelet. */
 const relativePaths = ['staticPodPath', 'podLogsDir', 'resolvConf', 'tlsCertFile', 'tlsPrivateKeyFile'] as const;
 
-/** A null stands for a field that is not set, as in the kubelet. */
+/** Copies a configuration as JSON holds it. As in the kubelet, a null stands for a field that is not set. */
 function withoutNulls(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;
   const set = Object.entries(value).filter(([, field]) => field !== null);
@@ -53,7 +54,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   const input = withoutNulls(parsed.values[0] ?? {});
   const read = kubeletConfiguration().safeParse(input);
   if (!read.success) {
-    const mistakes = describeIssues(read.error.issues, input).map((mistake) => `${path}: ${mistake}`);
+    const mistakes = describeIssues(read.error.issues, input, parsed.values[0]).map((mistake) => `${path}: ${mistake}`);
     throw new ConfigError(mistakes.join('\n'));
   }
   return {

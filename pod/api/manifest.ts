@@ -29,7 +29,7 @@ export function readManifest(value: unknown): ManifestResult {
   if (rest.length + wrong.length === 0) return { pod: z.parse(podManifestSchema, input), warnings };
   const known = metadataOnly.safeParse(input);
   return {
-    problems: [...rest.map((issue) => problemOf(issue, input)), ...wrong, ...warnings],
+    problems: [...rest.map((issue) => problemOf(issue, input, value)), ...wrong, ...warnings],
     ...(known.success ? { metadata: known.data.metadata } : {}),
   };
 }

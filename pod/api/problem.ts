@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { lookUp } from '../lookUp.ts';
 import { nearest } from '../show/nearest.ts';
 import { beginningOf } from '../show/shortText.ts';
+import { quotingHint, writtenAt } from '../yaml/written.ts';
 
 /** What is wrong with an object, and where: `spec.containers[0].image`, empty for the whole. */
 export interface Problem {
@@ -13,6 +14,7 @@ const LONGEST_VALUE = 200;
 
 /** A value in a message, as JSON, or its beginning. */
 export function shownValue(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
   const json = inJson(typeof value === 'string' ? value.slice(0, LONGEST_VALUE + 1) : value);
   return json === undefined ? kindOf(value) : beginningOf(json, LONGEST_VALUE);
 }
@@ -20,7 +22,7 @@ export function shownValue(value: unknown): string {
 /** Undefined for what JSON does not know, such as a value that contains itself: programs give that, no file does. */
 function inJson(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value);
+    return JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? Number(each) : each));
   } catch {
     return undefined;
   }
@@ -36,11 +38,30 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
   }, '');
 }
 
-/** Says what a schema found, in Kubernetes's words; `input` is what was read. */
-export function problemOf(issue: z.core.$ZodIssue, input: unknown): Problem {
+/**
+ * Describes what a schema rejects in `input`, in Kubernetes's words. `source` is the value that the reader of YAML returned,
+ * if `input` is a copy of it.
+ */
+export function problemOf(issue: z.core.$ZodIssue, input: unknown, source: unknown = input): Problem {
   if (issue.code === 'unrecognized_keys')
     return { path: fieldPath([...issue.path, ...issue.keys.slice(0, 1)]), message: 'unknown field' };
-  return { path: fieldPath(issue.path), message: messageOf(issue, valueAt(input, issue.path)) };
+  const written = expectsText(issue) ? writtenAt(source, issue.path) : undefined;
+  const hint = written === undefined ? '' : quotingHint(written);
+  return { path: fieldPath(issue.path), message: messageOf(issue, valueAt(input, issue.path)) + hint };
+}
+
+/** Whether a string would have been accepted, or might have been. */
+function expectsText(issue: z.core.$ZodIssue): boolean {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.expected === 'string';
+    case 'invalid_value':
+      return issue.values.some((value) => typeof value === 'string');
+    case 'invalid_union':
+      return issue.errors.flat().some(expectsText);
+    default:
+      return false;
+  }
 }
 
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
@@ -66,8 +87,8 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   }
 }
 
-const isHuge = (value: unknown): value is number =>
-  typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+const isHuge = (value: unknown): value is number | bigint =>
+  typeof value === 'bigint' || (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER);
 
 /** Where a text belongs, such as a label that has to be quoted, no smaller number would do. */
 const mayBeNumber = (issue: z.core.$ZodIssue): boolean =>
@@ -86,7 +107,7 @@ function expectations(issue: z.core.$ZodIssueInvalidUnion): string[] {
   return [...new Set(words)];
 }
 
-const WORDS: Readonly<Record<string, string>> = { int: 'an integer', record: 'object' };
+const WORDS: Readonly<Record<string, string>> = { bigint: 'number', int: 'an integer', record: 'object' };
 
 function wordFor(expected: string): string {
   return lookUp(WORDS, expected) ?? expected;
@@ -95,6 +116,8 @@ function wordFor(expected: string): string {
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
+  // The reader of YAML returns an integer that a number would round as a bigint.
+  if (typeof value === 'bigint') return 'number';
   if (typeof value !== 'number' || Number.isInteger(value)) return typeof value;
   return Number.isFinite(value) ? 'a fraction' : String(value);
 }

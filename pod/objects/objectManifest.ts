@@ -4,6 +4,7 @@ import { fieldPath, type Problem } from '../api/problem.ts';
 import { configKey } from '../api/validation/nameRules.ts';
 import { dnsLabel, dnsSubdomain, invalid } from '../api/validation/words.ts';
 import { nearest } from '../show/nearest.ts';
+import { quotingHint, writtenAt } from '../yaml/written.ts';
 import type { ConfigKind, ConfigObject, ConfigReference } from './configObject.ts';
 
 type Value = string | { readonly base64: string };
@@ -105,12 +106,19 @@ function readData(document: object, field: string, form: 'text' | 'base64'): Rea
     problems.push(...configKey(key).map((why) => invalid(path, key, why)));
     // Go reads null as the empty text.
     const text = value ?? '';
-    if (typeof text !== 'string') problems.push({ path, message: `expected string, got ${kindOf(text)}: quote it` });
+    if (typeof text !== 'string') problems.push({ path, message: notText(written, key, text, form) });
     else if (form === 'text') entries.set(key, text);
     else if (isBase64(text)) entries.set(key, { base64: text });
     else problems.push({ path, message: `Invalid value: illegal base64 data${HINTS.get(field) ?? ''}` });
   }
   return { field, entries, problems };
+}
+
+/** Explains that a value has to be quoted. Data in base64 is secret, so that its text is not repeated. */
+function notText(fields: object, key: string, value: unknown, form: 'text' | 'base64'): string {
+  const written = writtenAt(fields, [key]);
+  const hint = written === undefined ? '' : quotingHint(written, form === 'base64');
+  return `expected string, got ${kindOf(value)}: quote it${hint}`;
 }
 
 const HINTS: ReadonlyMap<string, string> = new Map([['data', ': plain text belongs in stringData']]);

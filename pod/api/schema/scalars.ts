@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { parseQuantity } from '../quantity.ts';
 
-/** An amount as Kubernetes writes it (`100m`, `64Mi`); a bare number is taken for its digits. */
+/** An amount as Kubernetes writes it (`100m`, `64Mi`). A number stands for its digits, and a bigint for all of them. */
 export const quantitySchema = z
-  .pipe(z.union([z.string(), z.number()]), z.transform(String))
+  .pipe(z.union([z.string(), z.number(), z.bigint()]), z.transform(String))
   .check(z.refine((text) => parseQuantity(text) !== undefined, 'must be a quantity such as "100m", "1.5" or "64Mi"'));
 
 /** A port's number or its name. */

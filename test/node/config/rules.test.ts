@@ -178,8 +178,8 @@ describe('whatever is in a configuration, it is taken or its mistakes are told',
   });
 
   test.each([
-    ['an alias without an anchor', 'a: *b', 'Unresolved alias'],
-    ['a cycle', 'a: &a [*a]', 'nested deeper'],
+    ['an alias without an anchor', 'a: *b', 'unknown anchor b'],
+    ['a cycle', 'a: &a [*a]', 'anchor a contains itself'],
     ['brackets', '['.repeat(100_000), 'nested deeper'],
     ['too many fields', Array.from({ length: 5_000 }, (_, i) => `f${i}: 1`).join('\n'), 'unknown field'],
     ['several documents', 'a: 1\n---\na: 2', 'got several documents'],

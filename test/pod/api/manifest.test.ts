@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readManifest } from '../../../pod/api/manifest.ts';
+import { parseBounded } from '../../../pod/yaml/boundedYaml.ts';
 
 const good = {
   apiVersion: 'v1',
@@ -208,5 +209,44 @@ describe('an unknown field', () => {
       { path: 'spec.containers[0].tty', message: 'expected boolean, got number' },
       { path: 'spec.containers[0].imge', message: 'unknown field, did you mean "image"?' },
     ]);
+  });
+});
+
+describe('a value that YAML does not read as text', () => {
+  const podOf = (spec: string) => {
+    const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a, image: b}]\n  ${spec}\n`;
+    const parsed = parseBounded(text, { tokens: 1_000, values: 1_000, characters: 10_000 });
+    return readManifest('values' in parsed ? parsed.values[0] : undefined);
+  };
+
+  test.each([
+    [
+      'nodeSelector: {a: 0o644}',
+      'spec.nodeSelector.a',
+      'expected string, got number (0o644 at line 6; write "0o644" if it is text)',
+    ],
+    [
+      'nodeSelector: {a: yes}',
+      'spec.nodeSelector.a',
+      'expected string, got boolean (yes at line 6; write "yes" if it is text)',
+    ],
+    [
+      'restartPolicy: no',
+      'spec.restartPolicy',
+      'Unsupported value: false: supported values: "Always", "OnFailure", "Never" (no at line 6; write "no" if it is text)',
+    ],
+    [
+      'terminationGracePeriodSeconds: 9223372036854775808',
+      'spec.terminationGracePeriodSeconds',
+      'Invalid value: the number is too large',
+    ],
+  ])('%s says what was written, where, and that quoting helps', (spec, path, message) => {
+    expect(podOf(spec)).toMatchObject({ problems: [{ path, message }] });
+  });
+
+  test('a quantity beyond 2^53 keeps all its digits', () => {
+    expect(podOf('overhead: {memory: 9007199254740993}')).toMatchObject({
+      pod: { spec: { overhead: { memory: '9007199254740993' } } },
+    });
   });
 });

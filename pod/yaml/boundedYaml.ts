@@ -1,0 +1,201 @@
+/**
+ * Reads YAML and JSON from authors that are not trusted, with bounds on the work. It is the only reader of YAML, so that
+ * manifests, configuration and credentials follow the same rules, which are those of sigs.k8s.io/yaml over goyaml.v2.
+ */
+import { messageOf } from '../failure.ts';
+import { decodeNode } from './decode.ts';
+import { documentRanges } from './documentRanges.ts';
+import { expandedSize } from './expandedSize.ts';
+import { type DocumentRange, parseDocument } from './parser.ts';
+import { type Token, YamlError } from './scanner.ts';
+
+/** How much a text may hold before it is refused. */
+export interface TextLimits {
+  /** Maximum number of scalars, indicators and ends of blocks. */
+  readonly tokens: number;
+  /** Maximum number of fields and items, with everything in them. Each use of an alias counts again. */
+  readonly values: number;
+  /** Maximum total length of all strings and names of fields. */
+  readonly characters: number;
+}
+
+/** The values of all documents that are not empty, the first error, or the limit that the text exceeds. */
+export type BoundedText = { readonly values: readonly unknown[] } | Refusal;
+
+/** A text or document that has no value. */
+type Refusal = { readonly problem: string } | { readonly beyond: string };
+
+/** The value of one document, null if it is empty, or why it has none. */
+export type BoundedDocument = { readonly value: unknown } | Refusal;
+
+/** Maximum nesting. No object of Kubernetes comes near it. */
+const MAX_DEPTH = 100;
+/** Maximum number of anchors and aliases in a text. */
+const MAX_ALIASES = 1_000;
+/** Maximum number of documents in a text. */
+const MAX_DOCUMENTS = 1_000;
+
+/** Parses all documents of a text. An error in one of them is an error of the text. */
+export function parseBounded(text: string, limits: TextLimits): BoundedText {
+  const documents = parseDocuments(text, limits);
+  if (!Array.isArray(documents)) return documents;
+  const values: unknown[] = [];
+  for (const document of documents) {
+    if (!('value' in document)) return document;
+    if (document.value !== null && document.value !== undefined) values.push(document.value);
+  }
+  return excessOf(values, limits) ?? { values };
+}
+
+/** Parses each document of a text, so that an error in one leaves the others. They share the limits. */
+export function parseDocuments(text: string, limits: TextLimits): BoundedDocument[] | Refusal {
+  const json = jsonOf(text);
+  if (json === undefined) return yamlDocuments(text, limits);
+  if (!LONG_INTEGER.test(text)) return [json];
+  // `JSON.parse` would round the integer. JSON is YAML, except for escapes that only JSON has.
+  const documents = yamlDocuments(text, limits);
+  const [document] = Array.isArray(documents) ? documents : [];
+  return document !== undefined && 'value' in document ? [document] : [json];
+}
+
+/** An integer that may have more digits than a number of JavaScript. */
+const LONG_INTEGER = /[\s,:[]-?\d{16,}[\s,}\]]/;
+
+/** Parses JSON, which the parser for YAML would take a hundred times as long for. Undefined for any other text. */
+function jsonOf(text: string): { readonly value: unknown } | undefined {
+  if (!/^\s*\{/.test(text.slice(0, 1_000))) return undefined;
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function yamlDocuments(text: string, limits: TextLimits): BoundedDocument[] | Refusal {
+  const ranges = documentRanges(text);
+  if (ranges.length > MAX_DOCUMENTS) return { problem: `has more than ${MAX_DOCUMENTS} documents` };
+  const reader = new DocumentReader(text, limits);
+  const documents: BoundedDocument[] = [];
+  try {
+    for (const range of ranges) {
+      const document = reader.read(range);
+      if (document !== undefined) documents.push(document);
+    }
+    return documents;
+  } catch (error) {
+    if (error instanceof TooMuch) return error.refusal;
+    return { problem: messageOf(error) };
+  }
+}
+
+/** The whole text exceeds a limit. */
+class TooMuch extends Error {
+  override readonly name = 'TooMuch';
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super('the text exceeds a limit');
+    this.refusal = refusal;
+  }
+}
+
+/** Reads the documents of one text and counts what they use. */
+class DocumentReader {
+  readonly #text: string;
+  readonly #limits: TextLimits;
+  #tokens = 0;
+  #aliases = 0;
+  #values = 0;
+  #characters = 0;
+
+  constructor(text: string, limits: TextLimits) {
+    this.#text = text;
+    this.#limits = limits;
+  }
+
+  /** Returns undefined for a part of the text that holds no document. */
+  read(range: DocumentRange): BoundedDocument | undefined {
+    try {
+      return this.#read(range);
+    } catch (error) {
+      if (!(error instanceof YamlError)) throw error;
+      const { line, column } = error.mark;
+      return { problem: `${error.message} at line ${line + 1}, column ${column + 1}` };
+    }
+  }
+
+  #read(range: DocumentRange): BoundedDocument | undefined {
+    const source = withoutByteOrderMark(this.#text, range);
+    rejectControlCharacters(this.#text, source);
+    const onToken = (token: Token) => this.#countToken(token);
+    const node = parseDocument(this.#text, source, { depth: MAX_DEPTH, onToken });
+    if (node === undefined) return undefined;
+    const { values, characters, depth } = expandedSize(node);
+    this.#values += values;
+    this.#characters += characters;
+    const amount = { values: this.#values, characters: this.#characters, isDeep: depth > MAX_DEPTH };
+    return excess(amount, this.#limits) ?? { value: decodeNode(node) };
+  }
+
+  #countToken({ type }: Token): void {
+    const { tokens } = this.#limits;
+    this.#tokens += 1;
+    if (this.#tokens > tokens) throw new TooMuch({ beyond: `more than ${tokens} tokens` });
+    if (type === 'anchor' || type === 'alias') this.#aliases += 1;
+    if (this.#aliases > MAX_ALIASES) {
+      throw new TooMuch({ problem: `has more than ${MAX_ALIASES} anchors and aliases` });
+    }
+  }
+}
+
+function withoutByteOrderMark(text: string, range: DocumentRange): DocumentRange {
+  return range.start === 0 && text.startsWith('\ufeff') ? { ...range, start: 1 } : range;
+}
+
+/** Characters that YAML does not allow (`readerc.go`). */
+const NOT_ALLOWED = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+
+function rejectControlCharacters(text: string, { start, end, line }: DocumentRange): void {
+  NOT_ALLOWED.lastIndex = start;
+  const match = NOT_ALLOWED.exec(text);
+  if (match === null || match.index >= end) return;
+  const before = text.slice(start, match.index).split(/\r\n|[\n\r\u0085\u2028\u2029]/);
+  const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  const mark = { index: match.index, line: line + before.length - 1, column: before.at(-1)?.length ?? 0 };
+  throw new YamlError(`control characters are not allowed: U+${code}`, mark);
+}
+
+/** Returns what exceeds the limits in a value, undefined if nothing does. A value that contains itself is too deep. */
+export function excessOf(whole: unknown, limits: TextLimits): Refusal | undefined {
+  let values = 0;
+  let characters = 0;
+  let isDeep = false;
+  const isWithin = () => values <= limits.values && characters <= limits.characters && !isDeep;
+  const visit = (value: unknown, depth: number): void => {
+    values += 1;
+    if (typeof value === 'string') characters += value.length;
+    if (depth > MAX_DEPTH) isDeep = true;
+    if (typeof value !== 'object' || value === null) return;
+    const isList = Array.isArray(value);
+    for (const [key, each] of Object.entries(value)) {
+      if (!isWithin()) return;
+      if (!isList) characters += key.length;
+      visit(each, depth + 1);
+    }
+  };
+  visit(whole, 0);
+  return excess({ values, characters, isDeep }, limits);
+}
+
+interface Amount {
+  readonly values: number;
+  readonly characters: number;
+  readonly isDeep: boolean;
+}
+
+function excess({ values, characters, isDeep }: Amount, limits: TextLimits): Refusal | undefined {
+  if (isDeep) return { problem: `is nested deeper than ${MAX_DEPTH} levels` };
+  if (values > limits.values) return { beyond: `more than ${limits.values} values` };
+  if (characters > limits.characters) return { beyond: `more than ${limits.characters} characters` };
+  return undefined;
+}

@@ -1,0 +1,156 @@
+/** Makes JSON values of YAML nodes, as sigs.k8s.io/yaml does (`decode.go` of goyaml.v2, `convertToJSONableObject`). */
+
+import type { AliasNode, MappingNode, ScalarNode, YamlNode } from './parser.ts';
+import { resolvePlain, resolveTagged, type ScalarValue, UnresolvedScalar } from './resolveScalar.ts';
+import { YamlError } from './scanner.ts';
+import { recordWritten } from './written.ts';
+
+/** Decodes the node of a document, whose expanded size has been checked. An integer beyond 2^53 is a bigint. */
+export function decodeNode(node: YamlNode): unknown {
+  switch (node.type) {
+    case 'alias':
+      return decodeNode(node.target);
+    case 'scalar':
+      return decodeScalar(node);
+    case 'sequence': {
+      const items = node.items.map(decodeNode);
+      for (const [index, item] of node.items.entries()) record(items, index, items[index], item);
+      return items;
+    }
+    case 'mapping':
+      return decodeMapping(node);
+  }
+}
+
+function decodeScalar(node: ScalarNode): unknown {
+  const value = resolve(node);
+  if (typeof value === 'bigint') return exact(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    const sign = value > 0 ? '+' : '-';
+    const name = Number.isNaN(value) ? 'NaN' : `${sign}Inf`;
+    throw new YamlError(`unsupported value: ${name}, written ${node.written}; quote it if it is text`, node.start);
+  }
+  return value;
+}
+
+/** Returns an integer as a number, unless it would lose digits. */
+function exact(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+function resolve(node: ScalarNode): ScalarValue {
+  const { tag, value, isPlain, start } = node;
+  if (tag === undefined) return isPlain ? resolvePlain(value) : value;
+  try {
+    return resolveTagged(tag, value);
+  } catch (error) {
+    if (error instanceof UnresolvedScalar) throw new YamlError(error.message, start);
+    throw error;
+  }
+}
+
+function decodeMapping(node: MappingNode): unknown {
+  const fields: object = {};
+  const keys = new Set<string>();
+  for (const [keyNode, valueNode] of node.entries) {
+    if (isMerge(keyNode)) {
+      merge(valueNode, fields);
+      continue;
+    }
+    const key = decodeKey(keyNode);
+    if (keys.has(key)) {
+      throw new YamlError(`key ${JSON.stringify(key)} is already set in this mapping`, keyNode.start);
+    }
+    keys.add(key);
+    setField(fields, key, valueNode);
+  }
+  return fields;
+}
+
+function setField(fields: object, key: string, node: YamlNode): void {
+  const value = decodeNode(node);
+  // An assignment to `__proto__` would set no field.
+  Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
+  record(fields, key, value, node);
+}
+
+/** Remembers what was written for a value that is no string, for messages about its type. */
+function record(parent: object, key: string | number, value: unknown, node: YamlNode): void {
+  if (typeof value === 'string') return;
+  const scalar = node.type === 'alias' ? node.target : node;
+  if (scalar.type !== 'scalar' || !scalar.isPlain || scalar.written === '') return;
+  recordWritten(parent, key, { text: scalar.written, line: scalar.start.line + 1, column: scalar.start.column + 1 });
+}
+
+function isMerge(node: YamlNode): boolean {
+  if (node.type !== 'scalar' || node.value !== '<<') return false;
+  return node.tag === undefined ? node.isPlain : node.tag === '!' || node.tag === 'tag:yaml.org,2002:merge';
+}
+
+/** Sets the fields of the mappings that a `<<` names. Fields before it are replaced, and fields after it replace its own. */
+function merge(node: YamlNode, fields: object): void {
+  const sources = node.type === 'sequence' ? node.items.toReversed() : [node];
+  for (const source of sources) {
+    const mapping = source.type === 'alias' ? source.target : source;
+    if (mapping.type !== 'mapping') {
+      throw new YamlError('the value of << has to be a mapping or a list of mappings', source.start);
+    }
+    mergeMapping(mapping, fields);
+  }
+}
+
+function mergeMapping(mapping: MappingNode, fields: object): void {
+  const source = decodeMapping(mapping);
+  if (typeof source === 'object' && source !== null)
+    Object.defineProperties(fields, Object.getOwnPropertyDescriptors(source));
+}
+
+/** Returns the name of a field. Go writes a key that is a float with the digits of 32 bits. */
+function decodeKey(node: YamlNode): string {
+  const scalar: AliasNode['target'] = node.type === 'alias' ? node.target : node;
+  if (scalar.type !== 'scalar') throw new YamlError('a key cannot be a list or a mapping', node.start);
+  const value = resolve(scalar);
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+      return shortFloat(value);
+    case 'bigint':
+      if (value > 2n ** 63n - 1n) throw unsupportedKey(scalar);
+      return String(value);
+    case 'boolean':
+      return String(value);
+    default:
+      throw unsupportedKey(scalar);
+  }
+}
+
+function unsupportedKey({ written, start }: ScalarNode): YamlError {
+  const what = written === '' ? 'a key is missing' : `${written} cannot be a key; quote it if it is text`;
+  return new YamlError(what, start);
+}
+
+/** Formats as Go's `strconv.FormatFloat(value, 'g', -1, 32)`, with YAML's words for what is not finite. */
+function shortFloat(value: number): string {
+  const single = Math.fround(value);
+  if (Number.isNaN(single)) return '.nan';
+  if (!Number.isFinite(single)) return single > 0 ? '.inf' : '-.inf';
+  if (single === 0) return Object.is(single, -0) ? '-0' : '0';
+  const [digits = '', power = '0'] = shortestDigits(single).split('e');
+  const exponent = Number(power);
+  if (exponent < -4 || exponent >= 6) {
+    const sign = exponent < 0 ? '-' : '+';
+    return `${digits}e${sign}${String(Math.abs(exponent)).padStart(2, '0')}`;
+  }
+  return String(Number(`${digits}e${exponent}`));
+}
+
+/** Returns the shortest number, as `digits e exponent`, that 32 bits round to the same value. */
+function shortestDigits(single: number): string {
+  for (let places = 0; places < 9; places += 1) {
+    const text = single.toExponential(places);
+    if (Math.fround(Number(text)) === single) return text;
+  }
+  return single.toExponential(9);
+}

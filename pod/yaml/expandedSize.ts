@@ -1,0 +1,59 @@
+/** Measures what a YAML document holds once each alias and merge stands for what it repeats, before it is decoded. */
+import type { AliasNode, YamlNode } from './parser.ts';
+import { YamlError } from './scanner.ts';
+
+interface ExpandedSize {
+  /** Number of fields and items with everything in them. A mapping that is merged counts in full. */
+  readonly values: number;
+  /** Total length of all strings and names of fields. */
+  readonly characters: number;
+  /** Nesting of lists and mappings. A merge is a level of its own, as it is in the decoder. */
+  readonly depth: number;
+}
+
+/** Visits each node once, however often it is repeated. Throws if a node contains itself. */
+export const expandedSize = (node: YamlNode): ExpandedSize => new Sizes().sizeOf(node);
+
+class Sizes {
+  /** Sizes of the nodes that aliases name. Undefined while a node is being measured. */
+  readonly #sizes = new Map<AliasNode['target'], ExpandedSize | undefined>();
+
+  sizeOf(node: YamlNode): ExpandedSize {
+    const target = node.type === 'alias' ? node.target : node;
+    const known = this.#sizes.get(target);
+    if (known !== undefined) return known;
+    if (node.type === 'alias' && this.#sizes.has(target)) {
+      throw new YamlError(`anchor ${node.name} contains itself`, node.start);
+    }
+    this.#sizes.set(target, undefined);
+    const size = this.#measure(target);
+    this.#sizes.set(target, size);
+    return size;
+  }
+
+  #measure(node: AliasNode['target']): ExpandedSize {
+    if (node.type === 'scalar') return { values: 1, characters: node.value.length, depth: 0 };
+    let [values, characters, depth] = [1, 0, 0];
+    for (const { node: child, isValue } of childrenOf(node)) {
+      const size = this.sizeOf(child);
+      values += isValue ? size.values : size.values - 1;
+      characters += size.characters;
+      depth = Math.max(depth, size.depth);
+    }
+    return { values, characters, depth: depth + 1 };
+  }
+}
+
+interface Child {
+  readonly node: YamlNode;
+  /** False for the name of a field, which is no value of its own. */
+  readonly isValue: boolean;
+}
+
+function childrenOf(node: Exclude<AliasNode['target'], { readonly type: 'scalar' }>): Child[] {
+  if (node.type === 'sequence') return node.items.map((item) => ({ node: item, isValue: true }));
+  return node.entries.flatMap(([key, value]) => [
+    { node: key, isValue: false },
+    { node: value, isValue: true },
+  ]);
+}

@@ -1,0 +1,324 @@
+/** Builds the tree of nodes of one YAML document, by the grammar of goyaml.v2 (`parserc.go`). */
+import { type Mark, type ScalarToken, Scanner, type Token, YamlError } from './scanner.ts';
+
+export interface ScalarNode {
+  readonly type: 'scalar';
+  readonly start: Mark;
+  /** As it was written. Empty for a value that is missing, as in `key:`. */
+  readonly written: string;
+  readonly value: string;
+  /** The whole tag. Undefined if none was written, `!` for the tag that makes any scalar a string. */
+  readonly tag: string | undefined;
+  readonly isPlain: boolean;
+}
+
+interface SequenceNode {
+  readonly type: 'sequence';
+  readonly start: Mark;
+  readonly items: readonly YamlNode[];
+}
+
+export interface MappingNode {
+  readonly type: 'mapping';
+  readonly start: Mark;
+  readonly entries: readonly (readonly [key: YamlNode, value: YamlNode])[];
+}
+
+export interface AliasNode {
+  readonly type: 'alias';
+  readonly start: Mark;
+  readonly name: string;
+  readonly target: ScalarNode | SequenceNode | MappingNode;
+}
+
+export type YamlNode = ScalarNode | SequenceNode | MappingNode | AliasNode;
+
+/** Resources that a document may use. Each method throws if there is too much. */
+interface ParserLimits {
+  /** Maximum nesting of lists and mappings. */
+  readonly depth: number;
+  /** Called for each token. */
+  onToken(token: Token): void;
+}
+
+const DEFAULT_TAGS: ReadonlyMap<string, string> = new Map([
+  ['!', '!'],
+  ['!!', 'tag:yaml.org,2002:'],
+]);
+
+/** The part of a file that holds one document. */
+export interface DocumentRange {
+  readonly start: number;
+  readonly end: number;
+  /** Line of `start`, counted from 0. */
+  readonly line: number;
+  /** Whether a `...` comes before it, after which only a `---` can start a document. */
+  readonly isAfterEnd: boolean;
+}
+
+/** Parses the document in a range of `text`. Returns undefined if there is none, only white space and comments. */
+export function parseDocument(text: string, range: DocumentRange, limits: ParserLimits): YamlNode | undefined {
+  return new Parser(text, range, limits).parse();
+}
+
+type Block = 'block' | 'blockOrIndentlessSequence' | 'flow';
+
+class Parser {
+  readonly #text: string;
+  readonly #scanner: Scanner;
+  readonly #isAfterEnd: boolean;
+  readonly #limits: ParserLimits;
+  readonly #tagPrefixes = new Map<string, string>();
+  /** A later anchor of the same name replaces an earlier one. */
+  readonly #anchors = new Map<string, AliasNode['target']>();
+  #depth = 0;
+
+  constructor(text: string, { start, end, line, isAfterEnd }: DocumentRange, limits: ParserLimits) {
+    this.#text = text;
+    this.#scanner = new Scanner(text, start, end, line);
+    this.#isAfterEnd = isAfterEnd;
+    this.#limits = limits;
+  }
+
+  parse(): YamlNode | undefined {
+    const hasDirectives = this.#readDirectives();
+    const isExplicit = this.#isNext('documentStart');
+    if (isExplicit) this.#next();
+    else if (hasDirectives || (this.#isAfterEnd && !this.#isNext('streamEnd'))) {
+      throw this.#unexpected("expected '---' at the start of the document");
+    }
+    const isEmpty = this.#isNext('streamEnd');
+    if (isEmpty && !isExplicit) return undefined;
+    const node = isEmpty ? this.#missing(this.#peek().start) : this.#node('block');
+    if (!this.#isNext('streamEnd')) throw this.#unexpected("expected '---' before another document");
+    return node;
+  }
+
+  #peek(): Token {
+    return this.#scanner.peek();
+  }
+
+  #next(): Token {
+    const token = this.#scanner.next();
+    this.#limits.onToken(token);
+    return token;
+  }
+
+  #isNext(...types: readonly Token['type'][]): boolean {
+    return types.includes(this.#peek().type);
+  }
+
+  /** Consumes the next token if it is of a type. */
+  #skipIf(type: Token['type']): boolean {
+    const isNext = this.#isNext(type);
+    if (isNext) this.#next();
+    return isNext;
+  }
+
+  #unexpected(message: string): YamlError {
+    return new YamlError(message, this.#peek().start);
+  }
+
+  #readDirectives(): boolean {
+    let hasVersion = false;
+    let hasDirectives = false;
+    for (let token = this.#peek(); ; token = this.#peek()) {
+      if (token.type === 'versionDirective') {
+        if (hasVersion) throw new YamlError('a document has only one %YAML directive', token.start);
+        if (token.version !== '1.1') {
+          const message = `found incompatible YAML document: %YAML ${token.version}; Kubernetes reads %YAML 1.1`;
+          throw new YamlError(message, token.start);
+        }
+        hasVersion = true;
+      } else if (token.type === 'tagDirective') {
+        if (this.#tagPrefixes.has(token.handle)) {
+          throw new YamlError(`a document has only one %TAG directive for ${token.handle}`, token.start);
+        }
+        this.#tagPrefixes.set(token.handle, token.prefix);
+      } else {
+        return hasDirectives;
+      }
+      hasDirectives = true;
+      this.#next();
+    }
+  }
+
+  #node(context: Block): YamlNode {
+    const { start } = this.#peek();
+    if (this.#isNext('alias')) return this.#alias();
+    const { anchor, tag } = this.#properties();
+    const token = this.#peek();
+    if (token.type === 'scalar') {
+      this.#next();
+      return this.#anchored(anchor, this.#scalar(token, tag));
+    }
+    const collection = this.#collection(context, anchor, start);
+    if (collection !== undefined) return collection;
+    if (anchor === undefined && tag === undefined) throw this.#unexpected('expected a value');
+    return this.#anchored(anchor, this.#missing(start, tag));
+  }
+
+  #collection(context: Block, anchor: string | undefined, start: Mark): YamlNode | undefined {
+    const isBlock = context !== 'flow';
+    switch (this.#peek().type) {
+      case 'blockEntry':
+        return context === 'blockOrIndentlessSequence'
+          ? this.#sequence(anchor, start, () => this.#indentlessItems())
+          : undefined;
+      case 'flowSequenceStart':
+        return this.#sequence(anchor, start, () => this.#flowItems());
+      case 'flowMappingStart':
+        return this.#mapping(anchor, start, () => this.#flowEntries());
+      case 'blockSequenceStart':
+        return isBlock ? this.#sequence(anchor, start, () => this.#blockItems()) : undefined;
+      case 'blockMappingStart':
+        return isBlock ? this.#mapping(anchor, start, () => this.#blockEntries()) : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #alias(): AliasNode {
+    const token = this.#next();
+    const name = token.type === 'alias' ? token.name : '';
+    const target = this.#anchors.get(name);
+    if (target === undefined) {
+      throw new YamlError(`unknown anchor ${name}; quote the value if *${name} is text`, token.start);
+    }
+    return { type: 'alias', start: token.start, name, target };
+  }
+
+  #properties(): { readonly anchor: string | undefined; readonly tag: string | undefined } {
+    let anchor: string | undefined;
+    let tag: string | undefined;
+    for (let token = this.#peek(); ; token = this.#peek()) {
+      if (token.type === 'anchor' && anchor === undefined) anchor = token.name;
+      else if (token.type === 'tag' && tag === undefined) tag = this.#wholeTag(token.handle, token.suffix, token.start);
+      else return { anchor, tag };
+      this.#next();
+    }
+  }
+
+  #wholeTag(handle: string, suffix: string, start: Mark): string {
+    if (handle === '') return suffix;
+    const prefix = this.#tagPrefixes.get(handle) ?? DEFAULT_TAGS.get(handle);
+    if (prefix === undefined) throw new YamlError(`undefined tag handle ${handle}`, start);
+    return prefix + suffix;
+  }
+
+  #scalar({ start, end, value, style }: ScalarToken, tag: string | undefined): ScalarNode {
+    const written = style === 'block' ? value : this.#text.slice(start.index, end);
+    return { type: 'scalar', start, written, value, tag, isPlain: style === 'plain' };
+  }
+
+  /** Returns the node of a value that is not written. */
+  #missing(start: Mark, tag?: string): ScalarNode {
+    return { type: 'scalar', start, written: '', value: '', tag, isPlain: true };
+  }
+
+  #anchored<Node extends AliasNode['target']>(anchor: string | undefined, node: Node): Node {
+    if (anchor !== undefined) this.#anchors.set(anchor, node);
+    return node;
+  }
+
+  #sequence(anchor: string | undefined, start: Mark, read: () => Iterable<YamlNode>): SequenceNode {
+    const items: YamlNode[] = [];
+    // An alias within the list may name it, so the anchor is set before the items are read.
+    const node = this.#anchored(anchor, { type: 'sequence', start, items });
+    this.#nest(start, () => {
+      for (const item of read()) items.push(item);
+    });
+    return node;
+  }
+
+  #mapping(anchor: string | undefined, start: Mark, read: () => Iterable<MappingNode['entries'][number]>): MappingNode {
+    const entries: MappingNode['entries'][number][] = [];
+    const node = this.#anchored(anchor, { type: 'mapping', start, entries });
+    this.#nest(start, () => {
+      for (const entry of read()) entries.push(entry);
+    });
+    return node;
+  }
+
+  #nest(start: Mark, read: () => void): void {
+    this.#depth += 1;
+    if (this.#depth > this.#limits.depth) {
+      throw new YamlError(`is nested deeper than ${this.#limits.depth} levels`, start);
+    }
+    read();
+    this.#depth -= 1;
+  }
+
+  *#blockItems(): Iterable<YamlNode> {
+    this.#next();
+    while (this.#isNext('blockEntry')) yield this.#itemAfter(this.#next(), 'blockEntry', 'blockEnd');
+    if (!this.#skipIf('blockEnd')) {
+      throw this.#unexpected("expected '- ' before the next item of the list, or less indentation");
+    }
+  }
+
+  /** Items of a list that is indented no deeper than the key before it. */
+  *#indentlessItems(): Iterable<YamlNode> {
+    while (this.#isNext('blockEntry')) yield this.#itemAfter(this.#next(), 'blockEntry', 'key', 'value', 'blockEnd');
+  }
+
+  #itemAfter({ start }: Token, ...ends: readonly Token['type'][]): YamlNode {
+    return this.#isNext(...ends) ? this.#missing(start) : this.#node('block');
+  }
+
+  *#blockEntries(): Iterable<MappingNode['entries'][number]> {
+    const isEnd = () => this.#isNext('key', 'value', 'blockEnd');
+    const nodeAfter = ({ start }: Token) => (isEnd() ? this.#missing(start) : this.#node('blockOrIndentlessSequence'));
+    this.#next();
+    // A ':' without a key is an error, although libyaml has a state for it.
+    while (this.#isNext('key')) {
+      const key = nodeAfter(this.#next());
+      const value = this.#isNext('value') ? nodeAfter(this.#next()) : this.#missing(this.#peek().start);
+      yield [key, value];
+    }
+    if (!this.#skipIf('blockEnd')) throw this.#unexpected('expected a key, or less indentation');
+  }
+
+  *#flowItems(): Iterable<YamlNode> {
+    const { start } = this.#next();
+    for (let isFirst = true; !this.#isNext('flowSequenceEnd'); isFirst = false) {
+      if (!isFirst) {
+        this.#expectFlowEntry(start, ']');
+        if (this.#isNext('flowSequenceEnd')) break;
+      }
+      yield this.#isNext('key') ? this.#flowPair() : this.#node('flow');
+    }
+    this.#next();
+  }
+
+  /** Reads an item such as `a: b`, which is a mapping of one key. */
+  #flowPair(): MappingNode {
+    const { start } = this.#next();
+    return this.#mapping(undefined, start, () => [this.#flowEntry(start, 'flowSequenceEnd')]);
+  }
+
+  *#flowEntries(): Iterable<MappingNode['entries'][number]> {
+    const { start } = this.#next();
+    for (let isFirst = true; !this.#isNext('flowMappingEnd'); isFirst = false) {
+      if (!isFirst) {
+        this.#expectFlowEntry(start, '}');
+        if (this.#isNext('flowMappingEnd')) break;
+      }
+      if (this.#isNext('key')) yield this.#flowEntry(this.#next().start, 'flowMappingEnd');
+      else yield [this.#node('flow'), this.#missing(this.#peek().start)];
+    }
+    this.#next();
+  }
+
+  #expectFlowEntry(start: Mark, end: ']' | '}'): void {
+    if (this.#skipIf('flowEntry')) return;
+    const what = end === ']' ? 'list' : 'mapping';
+    throw this.#unexpected(`expected ',' or '${end}' in the ${what} that starts at line ${start.line + 1}`);
+  }
+
+  #flowEntry(start: Mark, end: 'flowSequenceEnd' | 'flowMappingEnd'): MappingNode['entries'][number] {
+    const key = this.#isNext('value', 'flowEntry', end) ? this.#missing(start) : this.#node('flow');
+    if (!this.#skipIf('value') || this.#isNext('flowEntry', end)) return [key, this.#missing(this.#peek().start)];
+    return [key, this.#node('flow')];
+  }
+}

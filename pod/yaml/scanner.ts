@@ -1,0 +1,796 @@
+/**
+ * Splits one YAML document into tokens, by the rules of libyaml as goyaml.v2 applies them (`scannerc.go` in
+ * `go.yaml.in/yaml/v2`): indentation counts only between block collections, so that quoted, plain and bracketed values may
+ * continue at any column.
+ */
+
+/** A position in the text of a file. Lines and columns count from 0. */
+export interface Mark {
+  readonly index: number;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A text that is not YAML, and where. */
+export class YamlError extends Error {
+  override readonly name = 'YamlError';
+  readonly mark: Mark;
+
+  constructor(message: string, mark: Mark) {
+    super(message);
+    this.mark = mark;
+  }
+}
+
+type ScalarStyle = 'plain' | 'quoted' | 'block';
+
+type Indicator =
+  | 'streamEnd'
+  | 'documentStart'
+  | 'blockSequenceStart'
+  | 'blockMappingStart'
+  | 'blockEnd'
+  | 'flowSequenceStart'
+  | 'flowSequenceEnd'
+  | 'flowMappingStart'
+  | 'flowMappingEnd'
+  | 'blockEntry'
+  | 'flowEntry'
+  | 'key'
+  | 'value';
+
+interface IndicatorToken {
+  readonly type: Indicator;
+  readonly start: Mark;
+}
+
+export interface ScalarToken {
+  readonly type: 'scalar';
+  readonly start: Mark;
+  /** Index behind the last character that belongs to the scalar. */
+  readonly end: number;
+  readonly value: string;
+  readonly style: ScalarStyle;
+}
+
+interface NameToken {
+  readonly type: 'anchor' | 'alias';
+  readonly start: Mark;
+  readonly name: string;
+}
+
+interface TagToken {
+  readonly type: 'tag';
+  readonly start: Mark;
+  readonly handle: string;
+  readonly suffix: string;
+}
+
+interface VersionToken {
+  readonly type: 'versionDirective';
+  readonly start: Mark;
+  readonly version: string;
+}
+
+interface TagDirectiveToken {
+  readonly type: 'tagDirective';
+  readonly start: Mark;
+  readonly handle: string;
+  readonly prefix: string;
+}
+
+export type Token = IndicatorToken | ScalarToken | NameToken | TagToken | VersionToken | TagDirectiveToken;
+
+/** A position where a key without `?` may have started. Only the `:` after it decides. */
+interface SimpleKey {
+  isPossible: boolean;
+  /** Whether nothing but a key can stand there, because it is at the column of its block mapping. */
+  readonly isRequired: boolean;
+  readonly tokenNumber: number;
+  readonly mark: Mark;
+}
+
+const START: Mark = { index: 0, line: 0, column: 0 };
+
+/** Maximum length of a key without `?`, in characters. */
+const LONGEST_SIMPLE_KEY = 1024;
+const MISSING_COLON = `expected ':' after a key, which has at most ${LONGEST_SIMPLE_KEY} characters on one line`;
+
+export const LINE_BREAKS = '\n\r\u0085\u2028\u2029';
+
+const isBreak = (character: string): boolean =>
+  character === '\n' ||
+  character === '\r' ||
+  character === '\u0085' ||
+  character === '\u2028' ||
+  character === '\u2029';
+const isBlank = (character: string): boolean => character === ' ' || character === '\t';
+/** Whether a character is white space, a line break, or the end of the text (an empty string). */
+const isSpacing = (character: string): boolean => character === '' || isBlank(character) || isBreak(character);
+const isBreakOrEnd = (character: string): boolean => character === '' || isBreak(character);
+const isWord = (character: string): boolean => /^[\w-]$/.test(character);
+const isDigit = (character: string): boolean => character >= '0' && character <= '9' && character.length === 1;
+
+const URI_CHARACTER = /^[\w\-;/?:@&=+$,.!~*'()[\]%]$/;
+/** Characters that cannot start a plain scalar, unless the scanner makes an exception for them. */
+const INDICATORS = new Set('-?:,[]{}#&*!|>\'"%@`');
+/** Characters that end a plain scalar within brackets. */
+const FLOW_INDICATORS = new Set(',?[]{}');
+/** Characters that may follow the name of an anchor without white space. */
+const AFTER_NAME = new Set('?:,]}%@`');
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['0', '\0'],
+  ['a', '\x07'],
+  ['b', '\b'],
+  ['t', '\t'],
+  ['\t', '\t'],
+  ['n', '\n'],
+  ['v', '\v'],
+  ['f', '\f'],
+  ['r', '\r'],
+  ['e', '\x1b'],
+  [' ', ' '],
+  ['"', '"'],
+  ["'", "'"],
+  ['\\', '\\'],
+  ['N', '\u0085'],
+  ['_', '\u00a0'],
+  ['L', '\u2028'],
+  ['P', '\u2029'],
+]);
+const CODE_LENGTHS: ReadonlyMap<string, number> = new Map([
+  ['x', 2],
+  ['u', 4],
+  ['U', 8],
+]);
+
+export class Scanner {
+  readonly #text: string;
+  readonly #end: number;
+  #index: number;
+  #line: number;
+  #column = 0;
+
+  readonly #tokens: Token[] = [];
+  /** Index of the next token in `#tokens`. */
+  #head = 0;
+  #taken = 0;
+  #hasEnded = false;
+
+  #indent = -1;
+  readonly #indents: number[] = [];
+  #flowLevel = 0;
+  #isSimpleKeyAllowed = true;
+  readonly #simpleKeys: SimpleKey[] = [{ isPossible: false, isRequired: false, tokenNumber: 0, mark: START }];
+  /** Indexes in `#simpleKeys`, by the number of the token that the key would start with. */
+  readonly #simpleKeyOfToken = new Map<number, number>();
+
+  /** Scans `text` from `start` to `end`. `line` is the line of `start`, which has to be the beginning of a line. */
+  constructor(text: string, start = 0, end = text.length, line = 0) {
+    this.#text = text;
+    this.#index = start;
+    this.#end = end;
+    this.#line = line;
+  }
+
+  /** Number of tokens that were scanned. */
+  get count(): number {
+    return this.#taken + this.#tokens.length - this.#head;
+  }
+
+  /** Returns the next token without consuming it. */
+  peek(): Token {
+    while (this.#needsMoreTokens()) this.#fetch();
+    const token = this.#tokens[this.#head];
+    if (token === undefined) throw this.#error('unexpected end of the document');
+    return token;
+  }
+
+  /** Consumes the next token. */
+  next(): Token {
+    const token = this.peek();
+    this.#head += 1;
+    this.#taken += 1;
+    if (this.#head === this.#tokens.length) {
+      this.#tokens.length = 0;
+      this.#head = 0;
+    }
+    return token;
+  }
+
+  /** Whether the next token is not known yet, because it may turn out to be a key by a `:` further on. */
+  #needsMoreTokens(): boolean {
+    if (this.#head === this.#tokens.length) return !this.#hasEnded;
+    const position = this.#simpleKeyOfToken.get(this.#taken);
+    const key = position === undefined ? undefined : this.#simpleKeys[position];
+    return key !== undefined && this.#isStillPossible(key);
+  }
+
+  #fetch(): void {
+    this.#skipToToken();
+    this.#unrollIndent(this.#column);
+    const first = this.#at();
+    const isInFlow = this.#flowLevel > 0;
+    const isBeforeSpacing = isSpacing(this.#at(1));
+    if (first === '') this.#fetchStreamEnd();
+    else if (this.#column === 0 && first === '%') this.#fetchDirective();
+    else if (this.#isAtDocumentIndicator()) this.#fetchDocumentStart();
+    else if (first === '[') this.#fetchFlowStart('flowSequenceStart');
+    else if (first === '{') this.#fetchFlowStart('flowMappingStart');
+    else if (first === ']') this.#fetchFlowEnd('flowSequenceEnd');
+    else if (first === '}') this.#fetchFlowEnd('flowMappingEnd');
+    else if (first === ',') this.#fetchFlowEntry();
+    else if (first === '-' && isBeforeSpacing) this.#fetchBlockEntry();
+    else if (first === '?' && (isInFlow || isBeforeSpacing)) this.#fetchKey();
+    else if (first === ':' && (isInFlow || isBeforeSpacing)) this.#fetchValue();
+    else if (first === '*') this.#fetchName('alias');
+    else if (first === '&') this.#fetchName('anchor');
+    else if (first === '!') this.#fetchTag();
+    else if ((first === '|' || first === '>') && !isInFlow) this.#fetchBlockScalar(first === '|');
+    else if (first === "'" || first === '"') this.#fetchQuoted(first);
+    else if (this.#canStartPlain(first)) this.#fetchPlain();
+    else throw this.#error(cannotStart(first));
+  }
+
+  #canStartPlain(first: string): boolean {
+    if (first === '-') return true;
+    if (first === '?' || first === ':') return this.#flowLevel === 0;
+    return !isBlank(first) && !INDICATORS.has(first);
+  }
+
+  #at(offset = 0): string {
+    const index = this.#index + offset;
+    return index < this.#end ? (this.#text[index] ?? '') : '';
+  }
+
+  #mark(): Mark {
+    return { index: this.#index, line: this.#line, column: this.#column };
+  }
+
+  #error(message: string, mark: Mark = this.#mark()): YamlError {
+    return new YamlError(message, mark);
+  }
+
+  #skip(count = 1): void {
+    this.#index += count;
+    this.#column += count;
+  }
+
+  #skipBlanks(): void {
+    while (isBlank(this.#at())) this.#skip();
+  }
+
+  #skipComment(): void {
+    if (this.#at() !== '#') return;
+    while (!isBreakOrEnd(this.#at())) this.#skip();
+  }
+
+  /** Consumes one line break, if there is one, and returns its value: LS and PS stay as they are, all others are LF. */
+  #readBreak(): string {
+    const character = this.#at();
+    if (!isBreak(character)) return '';
+    this.#index += character === '\r' && this.#at(1) === '\n' ? 2 : 1;
+    this.#line += 1;
+    this.#column = 0;
+    return character === '\u2028' || character === '\u2029' ? character : '\n';
+  }
+
+  #isAtDocumentIndicator(): boolean {
+    if (this.#column !== 0) return false;
+    const first = this.#at();
+    if (first !== '-' && first !== '.') return false;
+    return this.#at(1) === first && this.#at(2) === first && isSpacing(this.#at(3));
+  }
+
+  /** Skips white space, comments and line breaks. Tabs count as white space only where no key can start. */
+  #skipToToken(): void {
+    for (;;) {
+      while (this.#at() === ' ' || (this.#at() === '\t' && (this.#flowLevel > 0 || !this.#isSimpleKeyAllowed))) {
+        this.#skip();
+      }
+      this.#skipComment();
+      if (this.#readBreak() === '') return;
+      if (this.#flowLevel === 0) this.#isSimpleKeyAllowed = true;
+    }
+  }
+
+  #push(token: Token): void {
+    this.#tokens.push(token);
+  }
+
+  /** Adds the token of an indicator that is `length` characters long. */
+  #pushIndicator(type: Indicator, length = 1): void {
+    this.#push({ type, start: this.#mark() });
+    this.#skip(length);
+  }
+
+  // Simple keys
+
+  #isStillPossible(key: SimpleKey): boolean {
+    if (!key.isPossible) return false;
+    if (key.mark.line === this.#line && !this.#isFartherThan(LONGEST_SIMPLE_KEY, key.mark)) return true;
+    if (key.isRequired) throw this.#error(MISSING_COLON, key.mark);
+    key.isPossible = false;
+    return false;
+  }
+
+  /** Whether the current position is more than `count` characters, not UTF-16 units, behind a mark. */
+  #isFartherThan(count: number, { index }: Mark): boolean {
+    const units = this.#index - index;
+    if (units <= count) return false;
+    return units > 2 * count || [...this.#text.slice(index, this.#index)].length > count;
+  }
+
+  #saveSimpleKey(): void {
+    if (!this.#isSimpleKeyAllowed) return;
+    const key: SimpleKey = {
+      isPossible: true,
+      isRequired: this.#flowLevel === 0 && this.#indent === this.#column,
+      tokenNumber: this.count,
+      mark: this.#mark(),
+    };
+    this.#removeSimpleKey();
+    this.#simpleKeys[this.#flowLevel] = key;
+    this.#simpleKeyOfToken.set(key.tokenNumber, this.#flowLevel);
+  }
+
+  #removeSimpleKey(): void {
+    const key = this.#simpleKeys[this.#flowLevel];
+    if (!key?.isPossible) return;
+    if (key.isRequired) throw this.#error(MISSING_COLON, key.mark);
+    key.isPossible = false;
+    this.#simpleKeyOfToken.delete(key.tokenNumber);
+  }
+
+  // Indentation
+
+  /** Starts a block collection at `column`, unless one is open there. Its token goes to `position` of the queue. */
+  #rollIndent(type: 'blockSequenceStart' | 'blockMappingStart', start: Mark, position = this.#tokens.length): void {
+    if (this.#flowLevel > 0 || this.#indent >= start.column) return;
+    this.#indents.push(this.#indent);
+    this.#indent = start.column;
+    this.#tokens.splice(position, 0, { type, start });
+  }
+
+  /** Ends the block collections that are indented deeper than `column`. */
+  #unrollIndent(column: number): void {
+    if (this.#flowLevel > 0) return;
+    while (this.#indent > column) {
+      this.#push({ type: 'blockEnd', start: this.#mark() });
+      this.#indent = this.#indents.pop() ?? -1;
+    }
+  }
+
+  /** Ends all block collections, before something that cannot be inside one. */
+  #endBlocks(): void {
+    this.#unrollIndent(-1);
+    this.#removeSimpleKey();
+    this.#isSimpleKeyAllowed = false;
+  }
+
+  // Indicators
+
+  #fetchStreamEnd(): void {
+    if (this.#column !== 0) {
+      this.#column = 0;
+      this.#line += 1;
+    }
+    this.#endBlocks();
+    this.#push({ type: 'streamEnd', start: this.#mark() });
+    this.#hasEnded = true;
+  }
+
+  #fetchDocumentStart(): void {
+    this.#endBlocks();
+    this.#pushIndicator('documentStart', 3);
+  }
+
+  #fetchFlowStart(type: 'flowSequenceStart' | 'flowMappingStart'): void {
+    this.#saveSimpleKey();
+    this.#flowLevel += 1;
+    this.#simpleKeys[this.#flowLevel] = {
+      isPossible: false,
+      isRequired: false,
+      tokenNumber: this.count,
+      mark: this.#mark(),
+    };
+    this.#isSimpleKeyAllowed = true;
+    this.#pushIndicator(type);
+  }
+
+  #fetchFlowEnd(type: 'flowSequenceEnd' | 'flowMappingEnd'): void {
+    this.#removeSimpleKey();
+    if (this.#flowLevel > 0) {
+      const last = this.#simpleKeys.pop();
+      if (last !== undefined) this.#simpleKeyOfToken.delete(last.tokenNumber);
+      this.#flowLevel -= 1;
+    }
+    this.#isSimpleKeyAllowed = false;
+    this.#pushIndicator(type);
+  }
+
+  #fetchFlowEntry(): void {
+    this.#removeSimpleKey();
+    this.#isSimpleKeyAllowed = true;
+    this.#pushIndicator('flowEntry');
+  }
+
+  /** Within brackets the token is passed on, because the parser rejects it and knows the list that it is in. */
+  #fetchBlockEntry(): void {
+    if (this.#flowLevel === 0) {
+      if (!this.#isSimpleKeyAllowed) throw this.#error("a list item ('- ') cannot start here");
+      this.#rollIndent('blockSequenceStart', this.#mark());
+    }
+    this.#removeSimpleKey();
+    this.#isSimpleKeyAllowed = true;
+    this.#pushIndicator('blockEntry');
+  }
+
+  #fetchKey(): void {
+    if (this.#flowLevel === 0) {
+      if (!this.#isSimpleKeyAllowed) throw this.#error("a key ('? ') cannot start here");
+      this.#rollIndent('blockMappingStart', this.#mark());
+    }
+    this.#removeSimpleKey();
+    this.#isSimpleKeyAllowed = this.#flowLevel === 0;
+    this.#pushIndicator('key');
+  }
+
+  #fetchValue(): void {
+    const key = this.#simpleKeys[this.#flowLevel];
+    if (key !== undefined && this.#isStillPossible(key)) {
+      const position = this.#head + key.tokenNumber - this.#taken;
+      this.#tokens.splice(position, 0, { type: 'key', start: key.mark });
+      this.#rollIndent('blockMappingStart', key.mark, position);
+      key.isPossible = false;
+      this.#simpleKeyOfToken.delete(key.tokenNumber);
+      this.#isSimpleKeyAllowed = false;
+    } else {
+      if (this.#flowLevel === 0) {
+        if (!this.#isSimpleKeyAllowed) {
+          throw this.#error("a mapping cannot start here; quote the value if its ': ' is text");
+        }
+        this.#rollIndent('blockMappingStart', this.#mark());
+      }
+      this.#isSimpleKeyAllowed = this.#flowLevel === 0;
+    }
+    this.#pushIndicator('value');
+  }
+
+  // Directives, anchors and tags
+
+  #fetchDirective(): void {
+    this.#endBlocks();
+    const start = this.#mark();
+    this.#skip();
+    const name = this.#readWord();
+    if (name === '' || !isSpacing(this.#at())) throw this.#error('expected the name of a directive after %', start);
+    if (name === 'YAML') this.#push({ type: 'versionDirective', start, version: this.#readVersion(start) });
+    else if (name === 'TAG') this.#push(this.#readTagDirective(start));
+    else throw this.#error(`unknown directive %${name}`, start);
+    this.#skipBlanks();
+    this.#skipComment();
+    if (!isBreakOrEnd(this.#at())) throw this.#error('expected a line break after a directive', start);
+    this.#readBreak();
+  }
+
+  #readWord(): string {
+    const start = this.#index;
+    while (isWord(this.#at())) this.#skip();
+    return this.#text.slice(start, this.#index);
+  }
+
+  #readVersion(start: Mark): string {
+    this.#skipBlanks();
+    const major = this.#readVersionNumber(start);
+    if (this.#at() !== '.') throw this.#error('expected %YAML 1.1', start);
+    this.#skip();
+    return `${major}.${this.#readVersionNumber(start)}`;
+  }
+
+  #readVersionNumber(start: Mark): number {
+    const from = this.#index;
+    while (isDigit(this.#at())) this.#skip();
+    const digits = this.#text.slice(from, this.#index);
+    if (digits.length < 1 || digits.length > 2) throw this.#error('expected %YAML 1.1', start);
+    return Number(digits);
+  }
+
+  #readTagDirective(start: Mark): TagDirectiveToken {
+    this.#skipBlanks();
+    const handle = this.#readTagHandle(start);
+    if (handle !== '!' && !handle.endsWith('!'))
+      throw this.#error("the handle of a %TAG directive ends with '!'", start);
+    if (!isBlank(this.#at())) throw this.#error('expected white space after the handle of a %TAG directive', start);
+    this.#skipBlanks();
+    const prefix = this.#readTagUri('', start);
+    if (!isSpacing(this.#at())) throw this.#error('expected white space after the prefix of a %TAG directive', start);
+    return { type: 'tagDirective', start, handle, prefix };
+  }
+
+  #fetchName(type: 'anchor' | 'alias'): void {
+    this.#saveSimpleKey();
+    this.#isSimpleKeyAllowed = false;
+    const start = this.#mark();
+    this.#skip();
+    const name = this.#readWord();
+    if (name === '' || !(isSpacing(this.#at()) || AFTER_NAME.has(this.#at()))) {
+      const sign = type === 'anchor' ? '&' : '*';
+      throw this.#error(`expected the name of an ${type} after ${sign}; quote the value if it is text`, start);
+    }
+    this.#push({ type, start, name });
+  }
+
+  #fetchTag(): void {
+    this.#saveSimpleKey();
+    this.#isSimpleKeyAllowed = false;
+    const start = this.#mark();
+    const { handle, suffix } = this.#readTag(start);
+    if (!isSpacing(this.#at())) throw this.#error('expected white space after a tag', start);
+    this.#push({ type: 'tag', start, handle, suffix });
+  }
+
+  #readTag(start: Mark): { readonly handle: string; readonly suffix: string } {
+    if (this.#at(1) === '<') {
+      this.#skip(2);
+      const suffix = this.#readTagUri('', start);
+      if (this.#at() !== '>') throw this.#error("expected '>' at the end of a tag", start);
+      this.#skip();
+      return { handle: '', suffix };
+    }
+    const handle = this.#readTagHandle(start);
+    if (handle.length > 1 && handle.endsWith('!')) return { handle, suffix: this.#readTagUri('', start) };
+    const suffix = this.#readTagUri(handle, start);
+    return suffix === '' ? { handle: '', suffix: '!' } : { handle: '!', suffix };
+  }
+
+  #readTagHandle(start: Mark): string {
+    if (this.#at() !== '!') throw this.#error("expected '!'", start);
+    this.#skip();
+    const word = this.#readWord();
+    if (this.#at() !== '!') return `!${word}`;
+    this.#skip();
+    return `!${word}!`;
+  }
+
+  /** Reads the rest of a tag, of which `head` (with its `!`) has been read. */
+  #readTagUri(head: string, start: Mark): string {
+    let uri = head.slice(1);
+    const from = this.#index;
+    while (URI_CHARACTER.test(this.#at())) uri += this.#at() === '%' ? this.#readEscapedOctets(start) : this.#readOne();
+    if (head === '' && from === this.#index) throw this.#error('expected the rest of a tag', start);
+    return uri;
+  }
+
+  #readOne(): string {
+    const character = this.#at();
+    this.#skip();
+    return character;
+  }
+
+  #readEscapedOctets(start: Mark): string {
+    const [escaped] = /^(?:%[0-9a-f]{2})+/i.exec(this.#text.slice(this.#index, this.#end)) ?? [''];
+    this.#skip(escaped.length);
+    try {
+      if (escaped !== '') return decodeURIComponent(escaped);
+    } catch {
+      // The octets are not UTF-8.
+    }
+    throw this.#error('expected UTF-8 octets such as %C3%A9 in a tag', start);
+  }
+
+  // Scalars
+
+  #fetchBlockScalar(isLiteral: boolean): void {
+    this.#removeSimpleKey();
+    this.#isSimpleKeyAllowed = true;
+    const start = this.#mark();
+    this.#skip();
+    const { chomping, increment } = this.#readBlockHeader(start);
+    this.#skipBlanks();
+    this.#skipComment();
+    if (!isBreakOrEnd(this.#at())) throw this.#error('expected a line break after the | or > of a block scalar', start);
+    this.#readBreak();
+    const indent = increment === 0 ? 0 : Math.max(this.#indent, 0) + increment;
+    const value = this.#readBlockLines(isLiteral, chomping, indent, start);
+    this.#push({ type: 'scalar', start, end: this.#index, value, style: 'block' });
+  }
+
+  /** Reads the chomping (`-` or `+`) and the indentation (a digit) of a block scalar, in either order. */
+  #readBlockHeader(start: Mark): { readonly chomping: string; readonly increment: number } {
+    let [chomping, increment] = ['', 0];
+    const readChomping = () => {
+      if (this.#at() === '+' || this.#at() === '-') chomping = this.#readOne();
+    };
+    readChomping();
+    if (isDigit(this.#at())) {
+      increment = Number(this.#readOne());
+      if (increment === 0) throw this.#error('the indentation of a block scalar cannot be 0', start);
+      if (chomping === '') readChomping();
+    }
+    return { chomping, increment };
+  }
+
+  #readBlockLines(isLiteral: boolean, chomping: string, givenIndent: number, start: Mark): string {
+    let value = '';
+    let lineBreak = '';
+    let wasIndented = false;
+    let { indent, breaks } = this.#readBlockIndentation(givenIndent, start);
+    while (this.#column === indent && this.#at() !== '') {
+      const isIndented = isBlank(this.#at());
+      if (!isLiteral && !wasIndented && !isIndented && lineBreak === '\n') {
+        if (breaks === '') value += ' ';
+      } else {
+        value += lineBreak;
+      }
+      value += breaks;
+      wasIndented = isIndented;
+      value += this.#readLine();
+      lineBreak = this.#readBreak();
+      ({ indent, breaks } = this.#readBlockIndentation(indent, start));
+    }
+    if (chomping !== '-') value += lineBreak;
+    return chomping === '+' ? value + breaks : value;
+  }
+
+  #readLine(): string {
+    const from = this.#index;
+    while (!isBreakOrEnd(this.#at())) this.#skip();
+    return this.#text.slice(from, this.#index);
+  }
+
+  /** Skips empty lines and the indentation of the next line of a block scalar. An indentation of 0 is detected. */
+  #readBlockIndentation(given: number, start: Mark): { readonly indent: number; readonly breaks: string } {
+    let breaks = '';
+    let deepest = 0;
+    for (;;) {
+      while ((given === 0 || this.#column < given) && this.#at() === ' ') this.#skip();
+      deepest = Math.max(deepest, this.#column);
+      if ((given === 0 || this.#column < given) && this.#at() === '\t') {
+        throw this.#error('a tab cannot indent a line of a block scalar; use spaces', start);
+      }
+      const lineBreak = this.#readBreak();
+      if (lineBreak === '') break;
+      breaks += lineBreak;
+    }
+    return { indent: given === 0 ? Math.max(deepest, this.#indent + 1, 1) : given, breaks };
+  }
+
+  #fetchQuoted(quote: "'" | '"'): void {
+    this.#saveSimpleKey();
+    this.#isSimpleKeyAllowed = false;
+    const start = this.#mark();
+    this.#skip();
+    const value = this.#readQuoted(quote, start);
+    this.#skip();
+    this.#push({ type: 'scalar', start, end: this.#index, value, style: 'quoted' });
+  }
+
+  #readQuoted(quote: "'" | '"', start: Mark): string {
+    const unclosed = () => this.#error(`the quotation mark ${quote} is not closed`, start);
+    let value = '';
+    for (;;) {
+      if (this.#isAtDocumentIndicator() || this.#at() === '') throw unclosed();
+      const { text, isEscapedBreak } = this.#readQuotedWord(quote, start);
+      value += text;
+      if (this.#at() === quote) return value;
+      value += this.#readSpacing(start, 0, isEscapedBreak).spacing;
+    }
+  }
+
+  /** Reads up to the next white space, the closing quotation mark, or a line break that a backslash escapes. */
+  #readQuotedWord(quote: "'" | '"', start: Mark): { readonly text: string; readonly isEscapedBreak: boolean } {
+    let text = '';
+    for (let character = this.#at(); !isSpacing(character); character = this.#at()) {
+      if (character === quote) {
+        if (quote === '"' || this.#at(1) !== "'") break;
+        this.#skip(2);
+        text += "'";
+      } else if (quote === '"' && character === '\\') {
+        this.#skip();
+        if (isBreak(this.#at())) {
+          this.#readBreak();
+          return { text, isEscapedBreak: true };
+        }
+        text += this.#readEscape(start);
+      } else {
+        text += character;
+        this.#skip();
+      }
+    }
+    return { text, isEscapedBreak: false };
+  }
+
+  #readEscape(start: Mark): string {
+    const letter = this.#readOne();
+    const length = CODE_LENGTHS.get(letter);
+    if (length === undefined) {
+      const escaped = ESCAPES.get(letter);
+      if (escaped === undefined) throw this.#error(`unknown escape \\${letter} within quotation marks`, start);
+      return escaped;
+    }
+    const digits = this.#text.slice(this.#index, Math.min(this.#index + length, this.#end));
+    if (!/^[0-9a-f]+$/i.test(digits) || digits.length < length) {
+      throw this.#error(`expected ${length} hexadecimal digits after \\${letter}`, start);
+    }
+    this.#skip(length);
+    const code = Number.parseInt(digits, 16);
+    if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) {
+      throw this.#error(`\\${letter}${digits} is not a Unicode character`, start);
+    }
+    return String.fromCodePoint(code);
+  }
+
+  #fetchPlain(): void {
+    this.#saveSimpleKey();
+    this.#isSimpleKeyAllowed = false;
+    const start = this.#mark();
+    const indent = this.#indent + 1;
+    let value = '';
+    let end = this.#index;
+    let spacing = '';
+    let hasBroken = false;
+    while (!this.#isAtDocumentIndicator() && this.#at() !== '#') {
+      const word = this.#readPlainWord();
+      if (word !== '') {
+        value += spacing + word;
+        end = this.#index;
+        hasBroken = false;
+      }
+      if (!(isBlank(this.#at()) || isBreak(this.#at()))) break;
+      // Without a word the spacing read before has not been used.
+      ({ spacing, hasBroken } = this.#readSpacing(start, indent));
+      if (this.#flowLevel === 0 && this.#column < indent) break;
+    }
+    this.#push({ type: 'scalar', start, end, value, style: 'plain' });
+    if (hasBroken) this.#isSimpleKeyAllowed = true;
+  }
+
+  #readPlainWord(): string {
+    const from = this.#index;
+    for (let character = this.#at(); !isSpacing(character); character = this.#at()) {
+      if (character === ':' && isSpacing(this.#at(1))) break;
+      if (this.#flowLevel > 0 && FLOW_INDICATORS.has(character)) break;
+      this.#skip();
+    }
+    return this.#text.slice(from, this.#index);
+  }
+
+  /**
+   * Reads white space and line breaks within a scalar. A single line break is read as a space. Within a plain scalar, no tab
+   * can stand in the first `indent` columns of a line.
+   */
+  #readSpacing(start: Mark, indent: number, isAfterBreak = false): { spacing: string; hasBroken: boolean } {
+    let blanks = '';
+    let lineBreak = '';
+    let moreBreaks = '';
+    let hasBroken = isAfterBreak;
+    for (let character = this.#at(); isBlank(character) || isBreak(character); character = this.#at()) {
+      if (isBlank(character)) {
+        if (hasBroken && this.#column < indent && character === '\t') {
+          throw this.#error('a tab cannot indent a line; use spaces', start);
+        }
+        if (!hasBroken) blanks += character;
+        this.#skip();
+      } else if (hasBroken) {
+        moreBreaks += this.#readBreak();
+      } else {
+        lineBreak = this.#readBreak();
+        hasBroken = true;
+      }
+    }
+    return { spacing: hasBroken ? folded(lineBreak, moreBreaks) : blanks, hasBroken };
+  }
+}
+
+function cannotStart(character: string): string {
+  if (character === '\t') return 'a tab cannot indent a line; use spaces';
+  return `a value cannot start with ${character}; quote it if it is text`;
+}
+
+/** Line breaks within a scalar: one LF is a space, and of several the first is dropped. */
+function folded(lineBreak: string, moreBreaks: string): string {
+  if (lineBreak !== '\n') return lineBreak + moreBreaks;
+  return moreBreaks === '' ? ' ' : moreBreaks;
+}
