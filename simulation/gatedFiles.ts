@@ -1,6 +1,6 @@
 /** The disk as one agent reaches it. */
 import { dirname } from 'node:path';
-import type { FileSystem, OpenFile } from '../host/files/fileSystem.ts';
+import type { DirectoryChange, FileSystem, OpenFile } from '../host/files/fileSystem.ts';
 import { failureOf } from './failures.ts';
 import type { Gate, OutsideCall } from './outside.ts';
 import type { Watches } from './watches.ts';
@@ -58,7 +58,7 @@ export function gatedFiles(files: FileSystem, gate: Gate, watches: Watches): Fil
     watch: (directory, { onChange, onError }) => {
       const call = { room: 'disk', name: 'watch', about: directory, writes: false } as const;
       const listener = {
-        onChange: (name: string | null) => void (gate.isClosed || onChange(name)),
+        onChange: (name: string | null, change?: DirectoryChange) => void (gate.isClosed || onChange(name, change)),
         onError: (error: unknown) => void (gate.isClosed || onError(error)),
       };
       const act = () => watches.begin(files, directory, listener);

@@ -1,5 +1,5 @@
 /** What directories that are watched tell of changes, and what becomes of that on its way. */
-import type { DirectoryWatcher, FileSystem } from '../host/files/fileSystem.ts';
+import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../host/files/fileSystem.ts';
 import { fileError } from '../host/simulated/fileErrors.ts';
 import type { Schedule } from './schedule.ts';
 import type { Spells } from './spells.ts';
@@ -38,7 +38,7 @@ export class Watches {
   begin(files: FileSystem, directory: string, listener: Listener): DirectoryWatcher {
     if (this.#trouble === 'exhausted') throw fileError('ENOSPC', 'watch', directory);
     const watcher = files.watch(directory, {
-      onChange: (name) => this.#tell(listener, name),
+      onChange: (name, change) => this.#tell(listener, name, change),
       onError: listener.onError,
     });
     this.#listeners.add(listener);
@@ -51,8 +51,8 @@ export class Watches {
   }
 
   /** Nothing is told to one that has been closed. */
-  #tell(listener: Listener, name: string | null): void {
-    const tell = () => void (this.#listeners.has(listener) && listener.onChange(name));
+  #tell(listener: Listener, name: string | null, change?: DirectoryChange): void {
+    const tell = () => void (this.#listeners.has(listener) && listener.onChange(name, change));
     if (this.#trouble === 'dropped') return;
     if (this.#trouble === 'late') return void this.#clock.setTimeout(tell, LATE_MS);
     tell();

@@ -53,10 +53,8 @@ const leftOf = (limit: number | undefined, used: number | undefined): number | u
 
 const NONE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalUs: 0 };
 
-/** A kernel that does not count it has zeros there, as in a kubelet. */
-const psiOf = (pressure: Pressure | undefined): PsiStats => ({
-  full: dataOf(pressure?.full ?? NONE),
-  some: dataOf(pressure?.some ?? NONE),
-});
+/** Undefined if the kernel does not measure pressure, as in the hierarchies of cgroup v1. */
+const psiOf = (pressure: Pressure | undefined): PsiStats | undefined =>
+  pressure && { full: dataOf(pressure.full ?? NONE), some: dataOf(pressure.some ?? NONE) };
 
 const dataOf = ({ totalUs, avg10, avg60, avg300 }: PressureLine) => ({ total: totalUs, avg10, avg60, avg300 });

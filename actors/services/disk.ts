@@ -109,11 +109,11 @@ function podServices(parts: DiskParts) {
       else await cgroups?.forget(pod.metadata.uid);
       return null;
     },
-    removePodData: async ({ pod }: Input<'removePodData'>, signal: AbortSignal) => {
+    removePodData: async ({ pod, keepsLogs = false }: Input<'removePodData'>, signal: AbortSignal) => {
       const { uid } = pod.metadata;
       for (const each of [unused, variableObjects, ...heldForPods]) each.forget(uid);
       inUse?.release(uid);
-      await removePodData(parts, pod, signal);
+      await removePodData(parts, { pod, keepsLogs }, signal);
       return null;
     },
   };
@@ -121,7 +121,7 @@ function podServices(parts: DiskParts) {
 
 async function removePodData(
   { layout, mounter, ownership }: Pick<DiskParts, 'layout' | 'mounter' | 'ownership'>,
-  { metadata }: Pod,
+  { pod: { metadata }, keepsLogs }: { readonly pod: Pod; readonly keepsLogs: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { maker } = ownership;
@@ -132,7 +132,7 @@ async function removePodData(
   // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go last,
   // for their mark is what tells that all the rest is ours.
   await removeLogSymlinks(layout, metadata);
-  await removePodLogs({ layout, maker, signal }, metadata);
+  if (!keepsLogs) await removePodLogs({ layout, maker, signal }, metadata);
   if (!isOurs) return;
   await removePodFiles({ uid, layout, mounter, maker, plugins: volumePlugins, signal });
   ownership.forget(uid);

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import type { DirectoryWatcher, FileSystem } from '../../host/files/fileSystem.ts';
+import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../../host/files/fileSystem.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
@@ -10,7 +10,7 @@ import { type Clock, type SteadyClock, steadyClock } from '../clock.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
 import { LARGEST_TEXT } from './manifestLimits.ts';
 import { type Beside, ManifestFiles, type ManifestFilesOptions, type ManifestSet } from './manifestSet.ts';
-import { A_DIRECTORY, type FoundText, isUnread, readTextFile, TooLargeFile } from './yaml/textFile.ts';
+import { A_DIRECTORY, type FoundText, isUnread, orAbsent, readTextFile, TooLargeFile } from './yaml/textFile.ts';
 
 const FIRST_RETRY_MS = 1_000;
 /** A file that is still being written says so again within this time. */
@@ -87,6 +87,10 @@ class FileSource {
   readonly #alarm;
   /** When each file that changed may be read, by its name in the directory. */
   readonly #due = new Map<string, number>();
+  /** How often the entry of each file was created, removed or renamed since the file was read, by its name. */
+  readonly #entryChanges = new Map<string, number>();
+  /** The inode of each file that was read, by its path. */
+  readonly #inodes = new Map<string, number>();
   /** Since when files have been seen to be empty. */
   readonly #emptySince = new Map<string, number>();
   /** What can not be read or watched, and why: each is told once. */
@@ -152,7 +156,37 @@ class FileSource {
     const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : [])).slice(0, FILES_AT_ONCE);
     for (const name of settled) this.#due.delete(name);
     const directory = this.#watched?.place.directory;
-    if (directory !== undefined) await this.#readFiles(settled.map((name) => join(directory, name)));
+    if (directory === undefined) return;
+    const recreated = await this.#takeRecreated(directory, settled);
+    for (const name of recreated) {
+      this.#forget(join(directory, name));
+      this.#due.set(name, now);
+    }
+    const others = settled.filter((name) => !recreated.has(name));
+    await this.#readFiles(others.map((name) => join(directory, name)));
+  }
+
+  /**
+   * Finds the files that were removed and created again since they were read. For a kubelet that is a removal and a new
+   * start, whatever they hold, because it handles each event by itself (`produceWatchEvent` in
+   * `pkg/kubelet/config/file_linux.go`). They are read in the next round, so that a set without them comes first. A file
+   * that is renamed over another changes its entry once. If that was done several times, the file was changed after it was
+   * last written (ctime), and its inode is a new one.
+   */
+  async #takeRecreated(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {
+    const recreated = new Set<string>();
+    for (const name of names) {
+      const count = this.#entryChanges.get(name) ?? 0;
+      this.#entryChanges.delete(name);
+      const file = join(directory, name);
+      const inode = this.#inodes.get(file);
+      if (count < 2 || inode === undefined) continue;
+      const stats = await orAbsent(() => this.#disk.stat(file));
+      if (stats === undefined) continue;
+      const isRenamedOver = stats.ino !== inode && stats.ctimeMs > stats.mtimeMs;
+      if (!isRenamedOver) recreated.add(name);
+    }
+    return recreated;
   }
 
   async #list(now: number): Promise<void> {
@@ -172,6 +206,7 @@ class FileSource {
     this.files.keepOnly(present);
     this.#forgetProblems(place.directory, new Set([...files, ...unnameable]));
     keepOnly(this.#emptySince, present);
+    keepOnly(this.#inodes, present);
     for (const file of unnameable) this.#report(file, file, UNNAMEABLE, 'it is renamed');
   }
 
@@ -223,12 +258,14 @@ class FileSource {
     if (found === undefined) return;
     if ('noFile' in found) throw new Error(found.noFile === A_DIRECTORY ? NO_RECURSION : found.noFile);
     if (this.#isBegun(file, found.text)) return;
+    this.#inodes.set(file, found.ino);
     await this.files.update(file, found, this.#clock.now(), this.#classes);
     if (found.text.length > SHORT) await this.#options.nextTurn();
   }
 
   #forget(file: string): void {
     this.#emptySince.delete(file);
+    this.#inodes.delete(file);
     this.files.remove(file);
   }
 
@@ -271,7 +308,7 @@ class FileSource {
     if (this.#watched?.place.id === place.id && this.#watched.place.only === place.only) return;
     this.#unwatch();
     const watcher = this.#disk.watch(place.directory, {
-      onChange: (name) => this.#heard(place, name),
+      onChange: (name, change) => this.#heard(place, name, change),
       onError: () => this.#lost(),
     });
     this.#watched = { place, watcher };
@@ -280,6 +317,7 @@ class FileSource {
   #unwatch(): void {
     this.#watched?.watcher.close();
     this.#watched = undefined;
+    this.#entryChanges.clear();
   }
 
   #lost(): void {
@@ -288,11 +326,14 @@ class FileSource {
     this.#alarm.ring();
   }
 
-  #heard(place: ManifestPlace, name: string | null): void {
+  #heard(place: ManifestPlace, name: string | null, change: DirectoryChange): void {
     const now = this.#steady.now();
     // Of a name that is not UTF-8 only a list can tell what it is.
     if (name?.includes('\ufffd')) this.#listAt = now;
-    else if (name !== null && isManifestName(place, name)) this.#due.set(name, now + SETTLE_MS);
+    else if (name !== null && isManifestName(place, name)) {
+      this.#due.set(name, now + SETTLE_MS);
+      if (change === 'entry') this.#entryChanges.set(name, (this.#entryChanges.get(name) ?? 0) + 1);
+    }
     // The directory itself, or the link that a mounted volume swaps to change all its files at once.
     if (name === null || name === basename(place.directory) || name.startsWith('..')) this.#listAt = now;
     this.#alarm.ring();

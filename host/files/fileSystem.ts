@@ -40,6 +40,7 @@ export type FileStats = Pick<
   | 'uid'
   | 'gid'
   | 'mtimeMs'
+  | 'ctimeMs'
 >;
 
 /** What is in a directory. */
@@ -56,6 +57,12 @@ export interface OpenFile {
   stat(): Promise<FileStats>;
   close(): Promise<void>;
 }
+
+/**
+ * The kind of a change in a directory: an `entry` was created, removed or renamed, or the `content` or the mode of a file
+ * has changed. Undefined if the watcher does not know it.
+ */
+export type DirectoryChange = 'entry' | 'content' | undefined;
 
 /** What follows a directory. */
 export interface DirectoryWatcher {
@@ -108,11 +115,11 @@ export interface FileSystem {
   readFileSync(path: string): string;
   /** Whether two paths lead to one place, through whatever links. */
   isSamePathSync(one: string, other: string): boolean;
-  /** Tells the names in a directory that were made, changed or removed; null where the name is not known. */
+  /** Reports the name of each entry of a directory that was created, changed or removed. Null if the name is not known. */
   watch(
     directory: string,
     listeners: {
-      readonly onChange: (name: string | null) => void;
+      readonly onChange: (name: string | null, change?: DirectoryChange) => void;
       readonly onError: (error: unknown) => void;
     },
   ): DirectoryWatcher;
@@ -153,7 +160,7 @@ export const hostFiles: FileSystem = {
   lstatSync: (path) => lstatSync(path, { throwIfNoEntry: false }),
   readFileSync: (path) => readFileSync(path, 'utf8'),
   watch: (directory, { onChange, onError }) => {
-    const watcher = watch(directory, (_event, name) => onChange(name));
+    const watcher = watch(directory, (event, name) => onChange(name, event === 'rename' ? 'entry' : 'content'));
     watcher.on('error', onError);
     return watcher;
   },

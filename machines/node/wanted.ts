@@ -170,6 +170,10 @@ export const unwanted = (context: NodeContext, uids: readonly string[] = Object.
     return known === undefined || known.ending || isWanted(context, uid) ? [] : [known];
   });
 
+/** The UIDs of the pods that end although a source wants them again. */
+export const rewanted = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): string[] =>
+  uids.filter((uid) => lookUp(context.pods, uid)?.ending === true && isWanted(context, uid));
+
 /** The wanted pods of which their sources now have another version than their actors were told of. */
 export const edited = (
   context: NodeContext,

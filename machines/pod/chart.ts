@@ -55,6 +55,7 @@ const chartSetup = podSetup
         const ends = context.termination !== undefined;
         enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline, ends } });
       }),
+      recordRewanted: assign({ isRewanted: true }),
       recordConditions: assign(({ event }) =>
         event.type === 'pod.conditionsChanged' ? { conditions: event.conditions } : {},
       ),
@@ -138,6 +139,7 @@ export const podMachine = chartSetup.createMachine({
     'pod.metadataChanged': { actions: ['showMetadata', 'recordMetadata'] },
     'pod.conditionsChanged': { actions: 'recordConditions' },
     'pod.objectsChanged': { actions: 'passOnObjects' },
+    'pod.rewanted': { actions: 'recordRewanted' },
     'pod.terminate': { target: '.terminating', actions: ['recordTermination', recordTerminationEvent] },
     'pod.deadlineExceeded': { target: '.terminating', actions: ['exceedDeadline', recordDeadlineEvent] },
     'volume.changed': { actions: ['recordVolume', 'shareVolume'] },

@@ -88,6 +88,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** When the last container ended, in milliseconds since the epoch. */
   readonly endedAt: number;
   readonly termination?: Termination | undefined;
+  /** A source wants the pod again, which starts over once this actor has ended. */
+  readonly isRewanted?: boolean;
   readonly refused?: Refusal | undefined;
   /** Why the node does not take the update that the sources want. */
   readonly unadmitted?: Refusal | undefined;

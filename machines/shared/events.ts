@@ -150,6 +150,8 @@ export type PodEvent =
   | { type: 'pod.metadataChanged'; metadata: Pod['metadata'] }
   /** What others than the node say of it has changed: its conditions as its source has them, if it has any. */
   | { type: 'pod.conditionsChanged'; conditions: readonly PodCondition[] | undefined }
+  /** A source wants the pod again while it ends. It starts over afterwards, and the counts of its restarts continue (C24). */
+  | { type: 'pod.rewanted' }
   /** What it gets of the cluster, its ConfigMaps and Secrets, has changed. */
   | { type: 'pod.objectsChanged' }
   | { type: 'pod.terminate'; termination: Termination }

@@ -80,8 +80,11 @@ export interface PortTypes extends CertificatePorts {
    * the runtime had of the pod. Idempotent.
    */
   removeCgroup: { input: { pod: Pod; ran: readonly string[] }; output: null };
-  /** Removes what `preparePod` made, as the last of all. Idempotent. */
-  removePodData: { input: { pod: Pod }; output: null };
+  /**
+   * Removes what `preparePod` made, as the last step. `keepsLogs` leaves the logs, because the pod starts again and the
+   * numbers of its restarts continue. Idempotent.
+   */
+  removePodData: { input: { pod: Pod; keepsLogs?: boolean }; output: null };
   /**
    * Makes a volume's content available at a path of the host, or brings it up to date in place; of an image, which the runtime mounts, it
    * only says whether that can. Idempotent.

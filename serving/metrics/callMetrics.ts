@@ -25,6 +25,12 @@ type Of<K extends PortAnswer['port']> = Extract<PortAnswer, { readonly port: K }
 export class CallMetrics {
   readonly #parts: CallMetricsParts;
   readonly #families: ReturnType<typeof callFamilies>;
+  /**
+   * The containers of each pod in a user namespace that a kubelet starts in the sync that creates its sandbox, and that have
+   * not started yet, by the UID of the pod. A failure of one is an error of that sync (`SyncPod` in
+   * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
+   */
+  readonly #unstarted = new Map<string, readonly string[]>();
 
   constructor(parts: CallMetricsParts) {
     this.#parts = parts;
@@ -41,16 +47,42 @@ export class CallMetrics {
     } else if (port === 'mountVolume') volumes.mounted(answer);
     else if (port === 'unmountVolume') volumes.unmounted(answer);
     else if (port === 'createContainer') this.#created(answer);
-    else if (port === 'startContainer') this.#failed(answer.input.pod, answer.input.container, failure?.reason);
+    else if (port === 'startContainer') this.#started(answer);
     else if (port === 'runHook') this.#hookRun(answer);
     else if (port === 'pullImage') this.#pulled(answer);
-    else if (port === 'runSandbox') {
-      this.#families.startedPods.add([]);
-      if (failure) this.#families.startedPodsErrors.add([]);
-    } else this.#cgroupsDone(answer);
+    else if (port === 'runSandbox') this.#sandboxRun(answer);
+    else this.#cgroupsDone(answer);
   }
 
-  #cgroupsDone({ port, ms, failure }: PortAnswer): void {
+  #sandboxRun({ input: { pod }, failure }: Of<'runSandbox'>): void {
+    this.#families.startedPods.add([]);
+    if (failure) this.#families.startedPodsErrors.add([]);
+    if (pod.spec.hostUsers !== false) return;
+    this.#families.startedUserNamespacedPods.add([]);
+    if (failure) this.#families.startedUserNamespacedPodsErrors.add([]);
+    else this.#unstarted.set(pod.metadata.uid, firstContainers(pod));
+  }
+
+  #started({ input: { pod, container }, output, failure }: Of<'startContainer'>): void {
+    const reason = failure?.reason ?? (output?.refusal && 'RunContainerError');
+    this.#failed(pod, container, reason);
+    if (reason !== undefined) return;
+    const { uid } = pod.metadata;
+    const left = this.#unstarted.get(uid)?.filter((name) => name !== container) ?? [];
+    if (left.length > 0) this.#unstarted.set(uid, left);
+    else this.#unstarted.delete(uid);
+  }
+
+  /** The error of a pod in a user namespace is counted once for each sandbox. */
+  #firstFailed({ metadata: { uid } }: Pod, container: string): void {
+    if (!this.#unstarted.get(uid)?.includes(container)) return;
+    this.#unstarted.delete(uid);
+    this.#families.startedUserNamespacedPodsErrors.add([]);
+  }
+
+  #cgroupsDone(answer: PortAnswer): void {
+    const { port, ms, failure } = answer;
+    if (port === 'removeCgroup') this.#unstarted.delete(answer.input.pod.metadata.uid);
     const operation = CGROUP_OPERATIONS.get(port);
     if (operation !== undefined) this.#families.cgroups.observe([operation], ms / 1_000);
     if (port === 'resizeContainer' && !failure) this.#parts.podMetrics.resized(ms);
@@ -59,7 +91,7 @@ export class CallMetrics {
   #created({ input: { pod, container }, failure }: Of<'createContainer'>): void {
     const type = typeOf(pod, container);
     this.#families.startedContainers.add([type]);
-    if (failure) this.#families.startedContainersErrors.add([type, failure.reason]);
+    this.#failed(pod, container, failure?.reason);
     const volumes = imageVolumesOf(pod, container);
     if (volumes === 0) return;
     this.#families.imageVolumes.add([], volumes);
@@ -68,7 +100,9 @@ export class CallMetrics {
   }
 
   #failed(pod: Pod, container: string, reason: string | undefined): void {
-    if (reason !== undefined) this.#families.startedContainersErrors.add([typeOf(pod, container), reason]);
+    if (reason === undefined) return;
+    this.#families.startedContainersErrors.add([typeOf(pod, container), reason]);
+    this.#firstFailed(pod, container);
   }
 
   #hookRun({ input: { pod, container, hook }, output, failure }: Of<'runHook'>): void {
@@ -102,6 +136,12 @@ function typeOf(pod: Pod, name: string): ContainerType {
   const role = containerNamed(pod.spec, name)?.role;
   if (role === 'ephemeral') return 'ephemeral_container';
   return role === 'init' || role === 'sidecar' ? 'init_container' : 'container';
+}
+
+/** The containers that a kubelet starts in the sync that creates the sandbox: the first init container or, without any, all. */
+function firstContainers({ spec: { initContainers = [], containers } }: Pod): readonly string[] {
+  const first = initContainers.length > 0 ? initContainers.slice(0, 1) : containers;
+  return first.map(({ name }) => name);
 }
 
 /** How many image volumes of its pod a container mounts. */

@@ -48,6 +48,14 @@ export const podFamilies = ({ histogram, counter }: Registry) => ({
 const CALLS = {
   startedPods: alpha('kubelet_started_pods_total', 'Sandboxes that were asked for.'),
   startedPodsErrors: alpha('kubelet_started_pods_errors_total', 'Sandboxes that could not be had.'),
+  startedUserNamespacedPods: alpha(
+    'kubelet_started_user_namespaced_pods_total',
+    'Sandboxes of pods with hostUsers: false that were requested.',
+  ),
+  startedUserNamespacedPodsErrors: alpha(
+    'kubelet_started_user_namespaced_pods_errors_total',
+    'Starts of pods with hostUsers: false in which the sandbox or one of the first containers failed.',
+  ),
   startedContainers: alpha('kubelet_started_containers_total', 'Attempts to start a container.', ['container_type']),
   startedContainersErrors: alpha(
     'kubelet_started_containers_errors_total',
@@ -69,6 +77,8 @@ const CALLS = {
 export const callFamilies = ({ histogram, counter }: Registry) => ({
   startedPods: counter(CALLS.startedPods),
   startedPodsErrors: counter(CALLS.startedPodsErrors),
+  startedUserNamespacedPods: counter(CALLS.startedUserNamespacedPods),
+  startedUserNamespacedPodsErrors: counter(CALLS.startedUserNamespacedPodsErrors),
   startedContainers: counter(CALLS.startedContainers),
   startedContainersErrors: counter(CALLS.startedContainersErrors),
   pull: histogram(CALLS.pull, OF_PULLS),

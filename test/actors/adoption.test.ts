@@ -1,3 +1,4 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { symlink, unlink, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { containerConfig } from '../../cri/containerConfig.ts';
@@ -281,6 +282,29 @@ describe('a restart of the agent', () => {
     await node.advance('2s');
     expect(node.pod('old').phase).toBe('Running');
     expect(node.pod('new')).toMatchObject({ phase: 'Failed', reason: 'OutOfpods' });
+  });
+
+  test('C24: a manifest that is removed and created again at once restarts its pod; one that is replaced does not', async () => {
+    const node = await simulatedNode({ fromFiles: true });
+    const file = `${node.manifestDir}/web.yaml`;
+    await writeFile(file, manifest('web'));
+    await node.advance('25s');
+    const id = node.containerId('web-node-1');
+    writeFileSync(node.path('whole.yaml'), manifest('web'));
+    renameSync(node.path('whole.yaml'), file);
+    await node.advance('25s');
+    expect([node.containerId('web-node-1'), node.container('web-node-1').restartCount]).toEqual([id, 0]);
+    const { uid } = node.view('web-node-1').pod.metadata;
+    const logs = node.path('logs', 'pods', `default_web-node-1_${uid}`, node.container('web-node-1').name);
+    mkdirSync(logs, { recursive: true });
+    writeFileSync(`${logs}/0.log`, '');
+    rmSync(file);
+    writeFileSync(file, manifest('web'));
+    for (let round = 0; round < 20 && node.calls('startContainer').length < 2; round += 1) await node.advance('5s');
+    await node.advance('2s');
+    expect(node.pod('web-node-1').phase).toBe('Running');
+    expect(node.container('web-node-1').restartCount).toBe(1);
+    expect(node.calls('stopContainer')).toHaveLength(1);
   });
 
   test('the last good version of a manifest that has become invalid goes on, and so it does after a restart', async () => {

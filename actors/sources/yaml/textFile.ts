@@ -20,7 +20,10 @@ interface ReadOptions {
 export const A_DIRECTORY = 'a directory, not a file';
 
 /** What was found at a path: a text, something that is no file, or nothing. */
-export type FoundText = { readonly text: string; readonly mode: number } | { readonly noFile: string } | undefined;
+export type FoundText =
+  | { readonly text: string; readonly mode: number; readonly ino: number }
+  | { readonly noFile: string }
+  | undefined;
 
 /** A file's text (symlinks are followed). Throws when it can not be read, a `TooLargeFile` where it is too large. */
 export async function readTextFile(files: FileSystem, file: string, options: ReadOptions = {}): Promise<FoundText> {
@@ -54,7 +57,7 @@ async function textOf(handle: OpenFile, { signal, largest = LARGEST_FILE }: Read
   const bytes = await handle.readFile(signal ? { signal } : {});
   // It may have grown meanwhile.
   if (bytes.length > largest) throw tooLarge(bytes.length, largest);
-  return { text: bytes.toString('utf8'), mode: found.mode };
+  return { text: bytes.toString('utf8'), mode: found.mode, ino: found.ino };
 }
 
 const tooLarge = (size: number, largest: number): TooLargeFile =>

@@ -8,7 +8,7 @@ import { entryOfEnding, podOfOrphan, terminationOf } from '../endings.ts';
 import { mirrorImplementations } from '../mirrors.ts';
 import { isOfOthersAlone, markedPods, orphans } from '../own.ts';
 import { type NodeActs, nodeSetup, podId } from '../setup.ts';
-import { concerned, edited, isWanted, newPodInputs, tellUpdate, unwanted } from '../wanted.ts';
+import { concerned, edited, isWanted, newPodInputs, rewanted, tellUpdate, unwanted } from '../wanted.ts';
 
 /** Which pods an action looks at, by uid; absent: all. */
 type Scope = {
@@ -60,6 +60,10 @@ const actions = {
     }
     enqueue.assign({ pods: withPods(context, found, true) });
   }),
+  /** A kubelet starts such a pod again after its end, with the next restart count (`restartRequested` in pod_workers.go). */
+  announceRewanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
+    for (const uid of rewanted(context, scope?.uids)) enqueue.sendTo(podId(uid), { type: 'pod.rewanted' });
+  }),
   passOnEdits: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     const found = edited(context, scope?.uids);
     if (found.length === 0) return;
@@ -79,7 +83,12 @@ const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: concerned(ev
 const endItsOrphan = { type: 'endOrphans', ...its } as const;
 const startIt = { type: 'startNewPods', ...its } as const;
 /** What follows from a word of a source; while another source has not spoken an orphan may be its pod. */
-const sourceChanged = ['recordSource', { type: 'endUnwanted', ...its }, { type: 'passOnEdits', ...its }] as const;
+const sourceChanged = [
+  'recordSource',
+  { type: 'endUnwanted', ...its },
+  { type: 'announceRewanted', ...its },
+  { type: 'passOnEdits', ...its },
+] as const;
 
 /** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
 export const partial = activeSetup.createStateConfig({

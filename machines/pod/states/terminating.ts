@@ -222,7 +222,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       meta: { waitsFor: 'its directory to be removed' },
       invoke: {
         src: 'removePodData',
-        input: ({ context }) => ({ pod: context.allocated }),
+        input: ({ context: { allocated: pod, isRewanted } }) => ({ pod, ...(isRewanted ? { keepsLogs: true } : {}) }),
         onDone: '#pod.terminated',
         onError: { target: 'awaitingEraseRetry', actions: 'recordFailure' },
       },

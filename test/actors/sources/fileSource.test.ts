@@ -1,3 +1,4 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,6 +106,55 @@ async function replace(file: string, text: string): Promise<void> {
   await writeFile(join(base, 'whole'), text);
   await rename(join(base, 'whole'), file);
 }
+
+/** The names of the pods of each set since the first. */
+const changes = () => sets.slice(1).map((set) => names(set).join());
+
+describe('C24: at once, with the same content, a file that is', () => {
+  const file = () => join(path, 'a.yaml');
+
+  /** Follows a file, does something to it, and waits until a later file has been read. */
+  async function changesAfter(act: () => void): Promise<string[]> {
+    await writeFile(file(), manifest('a'));
+    start();
+    await untilNames('a-node-1');
+    act();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await writeFile(join(path, 'z.yaml'), manifest('z'));
+    await untilNames('a-node-1', 'z-node-1');
+    return changes();
+  }
+
+  test('removed and created again is gone, and then there again', async () => {
+    const act = () => {
+      rmSync(file());
+      writeFileSync(file(), manifest('a'));
+    };
+    expect(await changesAfter(act)).toEqual(['', 'a-node-1', 'a-node-1,z-node-1']);
+  });
+
+  test('moved away and back is gone, and then there again', async () => {
+    const act = () => {
+      renameSync(file(), join(base, 'away'));
+      renameSync(join(base, 'away'), file());
+    };
+    expect(await changesAfter(act)).toEqual(['', 'a-node-1', 'a-node-1,z-node-1']);
+  });
+
+  test('renamed over by others stays, however often', async () => {
+    for (const name of ['one', 'two', 'three']) writeFileSync(join(base, name), manifest('a'));
+    // The kernel counts the times of files in steps of some milliseconds.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const act = () => {
+      for (const name of ['one', 'two', 'three']) renameSync(join(base, name), file());
+    };
+    expect(await changesAfter(act)).toEqual(['a-node-1,z-node-1']);
+  });
+
+  test('written in place stays', async () => {
+    expect(await changesAfter(() => writeFileSync(file(), manifest('a')))).toEqual(['a-node-1,z-node-1']);
+  });
+});
 
 describe('the set', () => {
   test('an absent path is an empty set, and what appears there later is found', async () => {

@@ -68,6 +68,49 @@ test('attempts to start containers, and why they failed', async () => {
   });
 });
 
+test('pods in a user namespace, and those whose sandbox or first containers failed', async () => {
+  const pods = ['good', 'late', 'bad'].map((name) =>
+    podWith(name, { hostUsers: false, containers: [containerWith('one'), containerWith('two')] }),
+  );
+  const running = { ...known, sandboxId: 's', podUid: '', name: 'one', state: 'running', createdAt: 0 } as const;
+  const shown = { ...running, hash: '', image: '', imageRef: '' };
+  const [good, late, bad] = pods.map((each): readonly PortAnswer[] => {
+    const starts = (container: string, refusal?: { readonly message: string }): PortAnswer => ({
+      port: 'startContainer',
+      input: { pod: each, id: 'c', attempt: 0, container },
+      ms: 1,
+      output: refusal ? { ...shown, refusal } : shown,
+    });
+    const run: PortAnswer = {
+      port: 'runSandbox',
+      input: { pod: each, attempt: 0 },
+      ms: 1,
+      output: { ...sandbox, madeAt: 0 },
+    };
+    const no = { message: 'no' };
+    if (each.metadata.name === 'good') return [run, starts('one'), starts('two')];
+    // One that fails only after all have started is no failure of the start of its pod.
+    if (each.metadata.name === 'late') return [run, starts('one'), starts('two'), starts('one', no)];
+    return [run, starts('one', no), starts('two', no)];
+  });
+  const failedSandbox: PortAnswer = {
+    ...{ port: 'runSandbox', input: { pod: pods[0] ?? pod, attempt: 1 }, ms: 1 },
+    failure: failed('CreateContainerError'),
+  };
+  const onHost: PortAnswer = {
+    port: 'runSandbox',
+    input: { pod, attempt: 0 },
+    ms: 1,
+    output: { ...sandbox, madeAt: 0 },
+  };
+  const now = await counted([...(good ?? []), ...(late ?? []), ...(bad ?? []), failedSandbox, onHost]);
+  expect(now.get('kubelet_started_user_namespaced_pods_total')).toBe(4);
+  expect(now.get('kubelet_started_user_namespaced_pods_errors_total')).toBe(2);
+  expect(now.get('kubelet_started_pods_total')).toBe(5);
+  const refused = 'kubelet_started_containers_errors_total{container_type="container",code="RunContainerError"}';
+  expect(now.get(refused)).toBe(3);
+});
+
 test('image volumes that were asked for, mounted, and not', async () => {
   const input = { ...create, container: 'main' };
   const now = await counted([

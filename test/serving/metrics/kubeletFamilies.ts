@@ -35,6 +35,8 @@ export const METRICS: Readonly<Record<string, Listed>> = {
   kubelet_containers_per_pod_count: ['histogram', 'ALPHA', '', [1, 2, 4, 8, 16]],
   kubelet_started_pods_total: ['counter', 'ALPHA'],
   kubelet_started_pods_errors_total: ['counter', 'ALPHA'],
+  kubelet_started_user_namespaced_pods_total: ['counter', 'ALPHA'],
+  kubelet_started_user_namespaced_pods_errors_total: ['counter', 'ALPHA'],
   kubelet_started_containers_total: ['counter', 'ALPHA', 'container_type'],
   kubelet_started_containers_errors_total: ['counter', 'ALPHA', 'code container_type'],
   kubelet_terminated_containers_total: ['counter', 'ALPHA', 'container_type exit_code reason'],
