@@ -76,27 +76,36 @@ export function provedBy(credential: Credential | undefined): PullCredentials {
 }
 
 /**
- * Whether one of a pod's credentials is among those that an image was pulled with: the same words in whatever Secret,
- * the same Secret with whatever words, or the same service account. `learned` is what a Secret has to be noted for.
+ * Reports whether a pod's credentials prove its right to an image that was pulled with `known` (`MustAttemptImagePull` in
+ * `pkg/kubelet/images/pullmanager/image_pull_manager.go`). Undefined if they do not. A match is the same credential in any
+ * Secret, the same Secret with a changed credential, or the same service account. `learned` is a Secret to add to the record.
  */
 export function provenBy(
   known: PullCredentials,
   pods: readonly Credential[],
 ): { readonly learned: PullCredentials | undefined } | undefined {
   const { kubernetesSecrets: secrets = [], kubernetesServiceAccounts: accounts = [] } = known;
+  const isFull = secrets.length >= MAX_SECRETS;
   for (const credential of pods) {
     const { kubernetesSecrets: [mine] = [] } = provedBy(credential);
-    const like = mine && secrets.filter((each) => isSame(each, mine) || each.credentialHash === mine.credentialHash);
-    if (mine === undefined || like === undefined || like.length === 0) continue;
-    const isKnown = like.some((each) => isSame(each, mine) && each.credentialHash === mine.credentialHash);
-    return { learned: isKnown || secrets.length >= MOST_LEARNED ? undefined : { kubernetesSecrets: [mine] } };
+    if (mine === undefined) continue;
+    const withSameHash = secrets.filter(({ credentialHash }) => credentialHash === mine.credentialHash);
+    const learned = isFull ? undefined : { kubernetesSecrets: [mine] };
+    if (withSameHash.length > 0) {
+      return { learned: withSameHash.some((each) => isSame(each, mine)) ? undefined : learned };
+    }
+    // A full record cannot take the changed credential, so like the kubelet, require a pull.
+    if (!isFull && secrets.some((each) => isSame(each, mine))) return { learned };
   }
   const mine = pods.find(({ source }) => source?.kind === 'serviceAccount')?.source;
   return mine && accounts.some((each) => isSame(each, mine)) ? { learned: undefined } : undefined;
 }
 
-/** So that namespaces that come and go do not let a record grow for ever. */
-const MOST_LEARNED = 100;
+/**
+ * Maximum number of Secrets, and of service accounts, in a record, so that short-lived namespaces do not let it grow
+ * without bound. A kubelet applies the limit only to Secrets that it learns without a pull (`writeRecordWhileMatchingLimit`).
+ */
+const MAX_SECRETS = 100;
 
 const isSame = (a: Account, b: Account): boolean => a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
 
@@ -119,11 +128,15 @@ function merged(before: PullCredentials, proved: PullCredentials): PullCredentia
   return JSON.stringify(after) === JSON.stringify(before) ? before : after;
 }
 
-/** One for each object, what was proved last taking the place of what was known of it. */
+/**
+ * Merges two lists, sorted and with one entry for each object, in which `proved` replaces older entries. Beyond the
+ * maximum, older entries are dropped: their pods have to pull again, which costs time but reveals nothing.
+ */
 function inOrder<T extends Account | Secret>(before: readonly T[], proved: readonly T[]): T[] {
-  const kept = before.filter((each) => !proved.some((one) => isSame(each, one)));
+  const others = before.filter((each) => !proved.some((one) => isSame(each, one)));
+  const dropped = Math.max(0, others.length + proved.length - MAX_SECRETS);
   const keyOf = ({ namespace, name, uid }: T) => `${namespace}/${name}/${uid}`;
-  return [...kept, ...proved].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return [...others.slice(dropped), ...proved].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 /** The kubelet's hash of a credential, as its records have it. */

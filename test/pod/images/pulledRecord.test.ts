@@ -71,6 +71,13 @@ describe("a node's records of its pulls are those of a kubelet", () => {
   });
 });
 
+const MAX_SECRETS = 100;
+const full: PullCredentials = {
+  kubernetesSecrets: Array.from({ length: MAX_SECRETS }, (_, index) => provedBy(ofSecret(`s${index}`))).flatMap(
+    ({ kubernetesSecrets = [] }) => kubernetesSecrets,
+  ),
+};
+
 describe('a right to an image is proved', () => {
   const known: PullCredentials = { ...provedBy(ofSecret('pull')), ...provedBy(ofAccount('puller')) };
 
@@ -93,9 +100,13 @@ describe('a right to an image is proved', () => {
     for (const pods of [[], [ofSecret('other', 'x')], [own]]) expect(provenBy(known, pods)).toBeUndefined();
   });
 
-  test('a record does not grow for ever by copies of a Secret', () => {
-    const secrets = Array.from({ length: 100 }, (_, index) => provedBy(ofSecret(`s${index}`)).kubernetesSecrets ?? []);
-    expect(provenBy({ kubernetesSecrets: secrets.flat() }, [ofSecret('copy')])).toEqual({ learned: undefined });
+  test('by the same credential, but a record with 100 Secrets learns no more of them', () => {
+    expect(provenBy(full, [ofSecret('copy')])).toEqual({ learned: undefined });
+  });
+
+  test('by no changed credential of a Secret that a record with 100 Secrets has: that needs a pull', () => {
+    expect(provenBy(full, [ofSecret('s0', 'new')])).toBeUndefined();
+    expect(provenBy(full, [ofSecret('s0', 'new'), ofSecret('s1')])).toEqual({ learned: undefined });
   });
 });
 
@@ -112,6 +123,13 @@ describe('after a pull is known', () => {
       pulledBy(ofSecret('b'), ofSecret('a'), ofSecret('b', 'new')).pulledWith.app ?? {};
     expect(kubernetesSecrets.map(({ name }) => name)).toEqual(['a', 'b']);
     expect(kubernetesSecrets[1]?.credentialHash).toBe(credentialHash(ofSecret('b', 'new')));
+  });
+
+  test('at most 100 Secrets, among them those of the last pull', () => {
+    const record = { imageRef: 'sha256:1', pulledWith: { app: full } };
+    const { kubernetesSecrets = [] } = withProof(record, 'app', provedBy(ofSecret('new'))).pulledWith.app ?? {};
+    expect(kubernetesSecrets).toHaveLength(MAX_SECRETS);
+    expect(kubernetesSecrets.map(({ name }) => name)).toContain('new');
   });
 
   test('Secrets beside service accounts', () => {
