@@ -14,7 +14,9 @@ const nodeSchema = z.looseObject({
   metadata: z.looseObject({
     uid: z.string(),
     resourceVersion: z.optional(z.string()),
-    ...{ labels: texts, annotations: texts },
+    deletionTimestamp: z.optional(z.string()),
+    labels: texts,
+    annotations: texts,
   }),
   spec: z._default(
     z.looseObject({

@@ -87,7 +87,7 @@ export function ownNodeWatch(
 /** What of a Node concerns its node. */
 export function seenNode(object: unknown): SeenNode {
   const { metadata, spec, status } = seenAsNode(object);
-  const { uid, labels = {} } = metadata;
+  const { uid, labels = {}, deletionTimestamp } = metadata;
   const taints = (spec.taints ?? []).flatMap(({ key, value, effect: name }) => {
     const effect = EFFECTS.find((each) => each === name);
     return effect === undefined ? [] : [{ key, effect, ...(value === undefined ? {} : { value }) }];
@@ -96,7 +96,11 @@ export function seenNode(object: unknown): SeenNode {
   const isAny = Object.keys(extended).length > 0;
   const addresses = addressesIn(status.addresses);
   return {
-    ...{ uid, labels, taints, isDoubted: isDoubted(status.conditions) },
+    uid,
+    labels,
+    taints,
+    isDoubted: isDoubted(status.conditions),
+    ...(deletionTimestamp === undefined ? {} : { isBeingDeleted: true }),
     ...(isAny ? { extended } : {}),
     ...(addresses.length > 0 ? { addresses } : {}),
   };

@@ -18,7 +18,7 @@ export interface MirrorFacts {
   readonly seen: SeenMirror | null;
   /** The server's is left as it is, for now: of the static pod of this name something still runs, or nobody knows yet whether there is one. */
   readonly isHeld: boolean;
-  /** That of the Node object; empty until it is registered. */
+  /** UID of the Node object. Empty until the Node is registered, and while it is being deleted. */
   readonly nodeUid: string;
 }
 

@@ -36,9 +36,16 @@ function mirrorsNow(context: NodeContext): Map<string, NamedMirror> {
   );
 }
 
-/** The Node as the watch shows it owns mirrors, or the one that was registered until that has told; empty: there is none. */
-const nodeUidNow = ({ registration, ownNode }: NodeContext): string =>
-  registration === undefined ? '' : ownNode === undefined ? registration.uid : (ownNode?.uid ?? '');
+/**
+ * Returns the UID of the Node that owns new mirror pods: the Node in the watch or, before the watch has shown any, the
+ * registered one. Empty if there is none. No mirror pod is created while the Node is being deleted, because the garbage
+ * collector would remove it at once (`tryReconcileMirrorPods` in `pkg/kubelet/kubelet.go`).
+ */
+function nodeUidNow({ registration, ownNode }: NodeContext): string {
+  if (registration === undefined) return '';
+  if (ownNode === undefined) return registration.uid;
+  return ownNode === null || ownNode.isBeingDeleted ? '' : ownNode.uid;
+}
 
 /** The first of a name comes last: it has the name. */
 const wantedStatic = ({ desired }: NodeContext): Pod[] =>

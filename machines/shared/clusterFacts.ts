@@ -8,6 +8,8 @@ import type { TimerEvent } from './slots.ts';
 /** The node's own Node object, as far as it concerns the node. */
 export interface SeenNode extends Pick<AdmissionNode, 'labels' | 'taints'> {
   readonly uid: string;
+  /** Whether the Node has a deletionTimestamp. Absent from older recordings. */
+  readonly isBeingDeleted?: boolean;
   /** What others have said that it has for pods of devices of their own, in whole units; absent: nothing. */
   readonly extended?: Readonly<Record<string, number>>;
   /** The cluster has not heard of the node for a while, and says so. */

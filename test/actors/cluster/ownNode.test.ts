@@ -4,8 +4,8 @@ import { follow } from '../../../actors/cluster/watch.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../kube/client.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
-import { object, watchOf } from '../../fakes/followed.ts';
-import { ToldTransport } from '../../fakes/toldTransport.ts';
+import { bookmark, FIRST_END, object, untilRead } from '../../fakes/followed.ts';
+import { ToldTransport, ToldWatch } from '../../fakes/toldTransport.ts';
 import { watching } from '../../fakes/watching.ts';
 
 const NODES = '/api/v1/nodes';
@@ -59,6 +59,13 @@ test('of the Node is told what concerns the node, and only when that has changed
   await stop();
 });
 
+test('a Node with a deletionTimestamp is seen as being deleted', () => {
+  const { keep } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
+  const metadata = { uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' };
+  expect(keep?.({ metadata })).toMatchObject({ seen: { isBeingDeleted: true } });
+  expect(keep?.({ metadata: { uid: 'u' } })?.seen).not.toHaveProperty('isBeingDeleted');
+});
+
 test('what others have said that the Node has of devices is what its pods may take of them', () => {
   const { keep } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
   const allocatable = { cpu: '2', 'hugepages-2Mi': '0', 'example.com/gpu': '2', 'example.com/none': '0' };
@@ -78,13 +85,19 @@ test('a taint whose effect is unknown here is not for the node to act on', () =>
   expect(keep?.({ metadata: { uid: 'u' }, spec: { taints } })).toMatchObject({ seen });
 });
 
+const nodeAt = (version: number) => ({ ...object('node-1', version), kind: 'Node' });
+
 test.each([
-  ['labels', { metadata: { ...object('node-1', 6).metadata, labels: null } }],
-  ['conditions', { ...object('node-1', 6), status: { conditions: [null] } }],
+  ['labels', { ...nodeAt(6), metadata: { ...nodeAt(6).metadata, labels: null } }],
+  ['conditions', { ...nodeAt(6), status: { conditions: [null] } }],
 ])(
   'a Node whose %s cannot be read is told, and neither ends the watch nor takes the place of what was read',
   async (_, odd) => {
-    const [clock, ownNode, watch] = [new SimulatedClock(), new OwnNode(), watchOf(5, object('node-1', 4))];
+    const clock = new SimulatedClock();
+    const ownNode = new OwnNode();
+    const watch = new ToldWatch();
+    watch.tell('ADDED', nodeAt(4));
+    watch.tell('BOOKMARK', { ...bookmark(5, FIRST_END), kind: 'Node' });
     const transport = new ToldTransport(watch.opened);
     const [facts, errors, ending]: [NodeFact[], string[], AbortController] = [[], [], new AbortController()];
     void follow(ownNodeWatch(ownNode, 'node-1', clock), {
@@ -92,12 +105,12 @@ test.each([
       ...{ signal: ending.signal, send: (fact) => facts.push(fact) },
       onError: (_source, error) => errors.push(String(error)),
     });
-    await clock.advance(0);
+    await untilRead(clock);
     watch.tell('MODIFIED', odd);
     await clock.advance(0);
     expect(errors).toEqual([expect.stringContaining('Node node-1 cannot be read')]);
     expect(ownNode.current).toMatchObject({ metadata: { resourceVersion: '4' } });
-    watch.tell('MODIFIED', object('node-1', 7));
+    watch.tell('MODIFIED', nodeAt(7));
     await clock.advance(60_000);
     expect(ownNode.current).toMatchObject({ metadata: { resourceVersion: '7' } });
     expect(transport.requests).toHaveLength(1);

@@ -41,6 +41,19 @@ test('C31: static pods have their mirrors also while the API server does not ans
   expect([mirror('web'), asks()]).toEqual(['creating', [1, 0]]);
 });
 
+test('C31: no mirror is created while the Node is being deleted; a new Node has mirrors again', () => {
+  const { list, want, unreadable, asks, ports, mirror, tell } = mirrorStory();
+  const node = { uid: 'node-uid', labels: {}, taints: [], isDoubted: false };
+  list();
+  want([staticPod('web')]);
+  unreadable('api');
+  tell({ type: 'cluster.nodeSeen', node: { ...node, isBeingDeleted: true }, at: 1 });
+  ports.answer('registerNode', { uid: 'node-uid', events: [] });
+  expect([mirror('web'), asks()]).toEqual(['awaitingNode', [0, 0]]);
+  tell({ type: 'cluster.nodeSeen', node: { ...node, uid: 'new-uid' }, at: 2 });
+  expect([mirror('web'), asks()]).toEqual(['creating', [1, 0]]);
+});
+
 test('C31: a mirror whose pod may yet be told of stays', () => {
   const { list, want, see, unreadable, asks, mirror } = mirrorStory();
   list();
