@@ -70,6 +70,12 @@ export interface NodeAgent {
   /** Lets a fact in from outside the feeds: how the other sources and tests speak to it. */
   tell(fact: NodeFact): void;
   pods(): readonly Pod[];
+  /**
+   * The same pods, and every other pod that a source wants, with the status that it has there. A new agent reports no pod
+   * before it has adopted its containers, but they can be reached as soon as the pod is known (`GetPodByName` in
+   * `pkg/kubelet/kubelet_getters.go`).
+   */
+  knownPods(): readonly Pod[];
   /** The pods of which more is known than is told, until that is on disk, or than was told when it was stopped: by uid. */
   untold(): readonly string[];
   /** The trees of the pods' actors, by uid. */
@@ -135,6 +141,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     now: boundary.now,
     tell: (fact) => boundary.tell(root, fact),
     pods: () => board.pods(),
+    knownPods: () => knownPods(actors),
     untold: () => [...new Set(board.untold().map(({ uid }) => uid))],
     trees: () => board.trees(),
     tree: (uid) => board.tree(uid),
@@ -149,6 +156,13 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     facts: () => changeableFacts(root.getSnapshot().context),
     health: () => boundary.redact(healthNow(actors)),
   };
+}
+
+function knownPods({ root, board }: NodeActors): readonly Pod[] {
+  const reported = board.pods();
+  const uids = new Set(reported.map(({ metadata }) => metadata.uid));
+  const wanted = Object.values(root.getSnapshot().context.desired).flatMap((ofSource) => Object.values(ofSource));
+  return [...reported, ...wanted.filter(({ metadata }) => !uids.has(metadata.uid))];
 }
 
 function keyframeOf({ root, board, since }: NodeActors, { now, isSettled, redact }: Boundary): Keyframe {

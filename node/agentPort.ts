@@ -17,7 +17,7 @@ import type { NodeConfig } from './config/nodeConfig.ts';
 import type { RootWatch } from './rootWatch.ts';
 
 interface PortParts {
-  readonly cri: Pick<Cri, 'exec' | 'attach'>;
+  readonly cri: Pick<Cri, 'exec' | 'attach' | 'listContainers'>;
   readonly agent: NodeAgent;
   readonly recorder: EventRecorder;
   readonly config: NodeConfig;

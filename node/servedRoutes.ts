@@ -31,7 +31,7 @@ import { ownVersion } from './version.ts';
 
 interface RouteParts {
   readonly config: NodeConfig;
-  readonly agent: Pick<NodeAgent, 'pods' | 'health'>;
+  readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'health'>;
   readonly cri: Cri;
   readonly clock: Clock;
   readonly stats: NodeStats;
@@ -50,11 +50,11 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
   const { gitVersion: version, kubeletVersion: emulationVersion = '', nodeVersion: runtimeVersion } = ownVersion();
   const status = { startedAt: clock.now(), now: () => clock.now(), version, emulationVersion, runtimeVersion };
   const podCalled = (namespace: string, name: string) =>
-    agent.pods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+    agent.knownPods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return [
     ...healthRoutes(healthChecks(parts), metrics?.check),
     ...(metrics ? metricsRoutes(metrics.paths) : []),
-    podsRoute({ pods: agent.pods }),
+    podsRoute({ pods: agent.knownPods }),
     runningPodsRoute({ cri, limitMs: config.runtimeRequestTimeoutMs }),
     configzRoute(() => kubeletConfigurationOf(config)),
     statuszRoute({ ...status, paths: trees }),
@@ -77,7 +77,7 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
       takesQueries: config.serving?.hasLogQuery ?? false,
     }),
     ...usageRoutes(parts, status.startedAt),
-    ...streamingRoutes({ pods: agent.pods, cri, clock, sessions }),
+    ...streamingRoutes({ pods: agent.knownPods, cri, clock, sessions }),
   ];
 }
 
@@ -88,7 +88,7 @@ function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = host
     profilesRoute({ clock, command: () => ownCommand(process.argv) }),
     ...(setVerbosity ? [flagsRoute(setVerbosity)] : []),
     ...(config.serving?.takesCheckpoints
-      ? [checkpointRoute({ pods: agent.pods, cri, now, directory, files, limitMs })]
+      ? [checkpointRoute({ pods: agent.knownPods, cri, now, directory, files, limitMs })]
       : []),
   ];
 }

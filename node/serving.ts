@@ -29,7 +29,7 @@ import { servedRoutes } from './servedRoutes.ts';
 
 export interface ServingParts {
   readonly config: NodeConfig;
-  readonly agent: Pick<NodeAgent, 'pods' | 'health' | 'subscribe'>;
+  readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'health' | 'subscribe'>;
   readonly cri: Cri;
   /** How the API server is asked who may, and who tells of another certificate; absent: there is none. */
   readonly cluster?: { readonly reviewClient: KubeClient; followServing(listener: () => void): void } | undefined;

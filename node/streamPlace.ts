@@ -1,5 +1,6 @@
 import type { Cri } from '../cri/calls.ts';
 import { runtimeMessage } from '../cri/failure.ts';
+import { runningContainer } from '../cri/runningContainer.ts';
 import { containerNamed } from '../pod/api/containers.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
@@ -7,8 +8,8 @@ import { statusesOf } from '../pod/show/seenPod.ts';
 import type { StreamPlace, StreamRequest } from '../server/agent.ts';
 
 interface StreamParts {
-  readonly agent: { pods(): readonly Pod[] };
-  readonly cri: Pick<Cri, 'exec' | 'attach'>;
+  readonly agent: { knownPods(): readonly Pod[] };
+  readonly cri: Pick<Cri, 'exec' | 'attach' | 'listContainers'>;
 }
 
 /** The runtime only makes up a URL, and whoever asks does not wait for long, in milliseconds. */
@@ -26,30 +27,31 @@ export async function streamPlace(
   const { uid, container, command } = request;
   if (!request.stdin && !request.stdout && !request.stderr)
     throw new NodeFailure('BadRequest', 'you must specify at least 1 of stdin, stdout, stderr');
-  const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
+  const pod = agent.knownPods().find(({ metadata }) => metadata.uid === uid);
   if (pod === undefined) throw new NodeFailure('NotFound', 'pod does not exist');
-  const containerId = runningId(pod, request);
+  const options = { signal, timeoutMs: LIMIT_MS };
+  const running = runningContainer(cri, { podUid: uid, name: container }, options).catch(refused);
+  const containerId = (await running) ?? notRunning(pod, request);
   // A process has a terminal since its start, or none.
   const tty = command ? request.tty : (containerNamed(pod.spec, container)?.container.tty ?? false);
   const { stdin, stdout } = request;
   const streams = { stdin, stdout, stderr: request.stderr && !tty, tty };
-  const options = { signal, timeoutMs: LIMIT_MS };
   const asked = command
     ? cri.exec({ containerId, cmd: [...command], ...streams }, options)
     : cri.attach({ containerId, ...streams }, options);
-  const { url } = await asked.catch((error: unknown) => {
-    throw error instanceof NodeFailure
-      ? new NodeFailure(error.reason, runtimeMessage(error), { cause: error.cause })
-      : error;
-  });
+  const { url } = await asked.catch(refused);
   return { url, ...streams };
 }
 
-/** The runtime's id of a container that runs. */
-function runningId(pod: Pod, { container, command }: StreamRequest): string {
+const refused = (error: unknown): never => {
+  throw error instanceof NodeFailure
+    ? new NodeFailure(error.reason, runtimeMessage(error), { cause: error.cause })
+    : error;
+};
+
+/** Throws in a kubelet's words that a container does not run, with the state that its pod reports. */
+function notRunning(pod: Pod, { container, command }: StreamRequest): never {
   const status = statusesOf(pod).find(({ name }) => name === container);
-  const [, id] = /^\w+:\/\/(.+)$/.exec(status?.containerID ?? '') ?? [];
-  if (id !== undefined && status?.state?.running) return id;
   const { name, namespace } = pod.metadata;
   const words = command
     ? `container not found ("${container}")`

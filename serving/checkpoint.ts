@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Cri } from '../cri/calls.ts';
 import { rpcErrorText } from '../cri/failure.ts';
+import { runningContainer } from '../cri/runningContainer.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import { containerNamed } from '../pod/api/containers.ts';
 import { isoTime } from '../pod/api/rfc3339.ts';
@@ -9,13 +10,13 @@ import type { Pod } from '../pod/api/schema/pod.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { sendJson } from './answers.ts';
 import type { Exchange, Route } from './exchange.ts';
-import { fullName, podNamed, runningId } from './streaming/found.ts';
+import { fullName, podNamed } from './streaming/found.ts';
 import { Refusal, tell } from './streaming/refusal.ts';
 import { containerTarget } from './streaming/target.ts';
 
 export interface CheckpointParts {
   readonly pods: () => readonly Pod[];
-  readonly cri: Pick<Cri, 'checkpointContainer'>;
+  readonly cri: Pick<Cri, 'checkpointContainer' | 'listContainers'>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Where archives go: it is made when the first one does. */
@@ -81,7 +82,7 @@ async function written(
   { cri, now, directory, files, limitMs }: CheckpointParts,
   { pod, container, timeout, signal }: Wanted,
 ): Promise<string> {
-  const containerId = runningId(pod, container);
+  const containerId = await runningContainer(cri, { podUid: pod.metadata.uid, name: container }, { signal });
   if (containerId === undefined) throw new Error(`container ${container} not found`);
   const at = isoTime(now()).replace(/\.\d+Z$/, 'Z');
   const location = join(directory, `checkpoint-${fullName(pod)}-${container}-${at}.tar`);

@@ -1,6 +1,5 @@
-/** What of a path's target is there: which pod is of that name, and which of its containers runs. */
+/** The pod that a path names. */
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { statusesOf } from '../../pod/show/seenPod.ts';
 import { Refusal } from './refusal.ts';
 import type { StreamTarget } from './target.ts';
 
@@ -14,10 +13,3 @@ export function podNamed(pods: readonly Pod[], { namespace, pod: name }: StreamT
 
 /** As a kubelet writes a pod's name where the runtime is concerned. */
 export const fullName = ({ metadata }: Pod): string => `${metadata.name}_${metadata.namespace}`;
-
-/** The runtime's id of a container that runs. */
-export function runningId(pod: Pod, container: string): string | undefined {
-  const status = statusesOf(pod).find(({ name }) => name === container);
-  const [, id] = /^\w+:\/\/(.+)$/.exec(status?.containerID ?? '') ?? [];
-  return status?.state?.running === undefined ? undefined : id;
-}

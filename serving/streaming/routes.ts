@@ -3,13 +3,14 @@ import type { Clock } from '../../actors/clock.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { POD_UID_LABEL } from '../../cri/labels.ts';
+import { runningContainer } from '../../cri/runningContainer.ts';
 import { streamingUrl } from '../../cri/streaming/streamingUrl.ts';
 import { containerNamed } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf } from '../../pod/failure.ts';
 import type { Exchange, Route } from '../exchange.ts';
 import type { StreamSession, StreamSessions } from '../sessions.ts';
-import { fullName, podNamed, runningId } from './found.ts';
+import { fullName, podNamed } from './found.ts';
 import { errorLine, Refusal, refusedByRuntime, tell } from './refusal.ts';
 import { relay } from './relay.ts';
 import { portsAsked, streamOptions } from './streamOptions.ts';
@@ -18,7 +19,7 @@ import { containerTarget, podTarget, type StreamTarget } from './target.ts';
 /** What of the node it takes to reach into its pods. */
 export interface StreamingParts {
   readonly pods: () => readonly Pod[];
-  readonly cri: Pick<Cri, 'exec' | 'attach' | 'portForward' | 'execSync' | 'listPodSandbox'>;
+  readonly cri: Pick<Cri, 'exec' | 'attach' | 'portForward' | 'execSync' | 'listContainers' | 'listPodSandbox'>;
   readonly clock: Clock;
   readonly sessions: StreamSessions;
 }
@@ -84,12 +85,21 @@ const execPlace: Place = async ({ pods, cri }, { url, signal }) => {
   const target = containerTarget(url);
   const streams = streamOptions(url);
   const pod = podNamed(pods(), target);
-  const containerId = runningId(pod, target.container);
+  const containerId = await runningId({ cri, signal }, pod, target.container);
   if (containerId === undefined) throw new Refusal(500, notFound(target));
   const cmd = url.searchParams.getAll('command');
   const asked = cri.exec({ containerId, cmd, ...streams }, { signal });
   return { target, url: (await asked.catch(refused)).url };
 };
+
+interface Asking {
+  readonly cri: Pick<Cri, 'listContainers'>;
+  readonly signal: AbortSignal;
+}
+
+/** Returns the runtime's ID of a running container. A runtime that cannot be asked refuses the request. */
+const runningId = ({ cri, signal }: Asking, pod: Pod, name: string): Promise<string | undefined> =>
+  runningContainer(cri, { podUid: pod.metadata.uid, name }, { signal }).catch(refused);
 
 const notFound = ({ container }: StreamTarget): string => `container not found (${JSON.stringify(container)})`;
 
@@ -103,7 +113,7 @@ const attachPlace: Place = async ({ pods, cri }, { url, signal }) => {
   const { stdin, stdout, stderr } = streamOptions(url);
   const pod = podNamed(pods(), target);
   const { container, uid } = target;
-  const containerId = runningId(pod, container);
+  const containerId = await runningId({ cri, signal }, pod, container);
   const spec = containerNamed(pod.spec, container)?.container;
   const lacking = new Refusal(500, `container ${container} not found in pod ${fullName(pod)}`);
   if (containerId === undefined) throw lacking;
@@ -132,7 +142,7 @@ const portsPlace: Place = async ({ pods, cri }, { url, request, signal }) => {
 /** A command that is done when it is answered: its two outputs, one behind the other (`RunInContainer`). */
 async function run({ pods, cri }: StreamingParts, { url, signal, response }: Exchange): Promise<void> {
   const target = containerTarget(url);
-  const containerId = runningId(podNamed(pods(), target), target.container);
+  const containerId = await runningId({ cri, signal }, podNamed(pods(), target), target.container);
   if (containerId === undefined) throw new Refusal(500, notFound(target));
   const cmd = (url.searchParams.get('cmd') ?? '').split(' ');
   const asked = cri.execSync({ containerId, cmd, timeout: 0n }, { signal });

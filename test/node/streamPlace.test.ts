@@ -5,6 +5,7 @@ import { CallError } from '../../cri/simulated/callError.ts';
 import { streamPlace } from '../../node/streamPlace.ts';
 import type { StreamRequest } from '../../server/agent.ts';
 import { containerWith } from '../fakes/pods.ts';
+import { runningContainers } from '../fakes/runningContainers.ts';
 import { exited, podView, running, seenPod, waiting } from '../pod/views.ts';
 
 const { pod } = seenPod(
@@ -14,6 +15,8 @@ const { pod } = seenPod(
       shell: running({ containerId: 'c-shell' }),
       slow: waiting(),
       over: exited(1),
+      // Its postStart hook runs.
+      hooked: waiting(),
     },
     meta: { name: 'web-host', namespace: 'shop', uid: 'u' },
   }),
@@ -41,9 +44,14 @@ async function place(asked: Partial<StreamRequest>, failure?: Error) {
     if (failure) throw failure;
     return { url: `http://127.0.0.1:1/${call}/t` };
   };
-  const cri: Pick<Cri, 'exec' | 'attach'> = { exec: answer('exec'), attach: answer('attach') };
+  const listContainers = runningContainers('u', { web: 'c-web', shell: 'c-shell', hooked: 'c-hooked' });
+  const cri: Pick<Cri, 'exec' | 'attach' | 'listContainers'> = {
+    exec: answer('exec'),
+    attach: answer('attach'),
+    listContainers,
+  };
   const signal = new AbortController().signal;
-  const found = await streamPlace({ agent: { pods: () => [shown] }, cri }, { ...request, ...asked }, signal);
+  const found = await streamPlace({ agent: { knownPods: () => [shown] }, cri }, { ...request, ...asked }, signal);
   return { calls, found };
 }
 
@@ -62,6 +70,11 @@ test('with a terminal there is no stderr; whether a process has one is up to its
   const streams = { stdin: false, stdout: true, stderr: false, tty: true };
   expect(calls).toEqual([['attach', { containerId: 'c-shell', ...streams }]]);
   expect((await place({ command: undefined, tty: true })).found).toMatchObject({ tty: false, stderr: true });
+});
+
+test('C41: a command runs in a container whose postStart hook runs, because the runtime has it running', async () => {
+  const { calls } = await place({ container: 'hooked' });
+  expect(calls).toMatchObject([['exec', { containerId: 'c-hooked' }]]);
 });
 
 test.each<[string, Partial<StreamRequest>, string, string]>([

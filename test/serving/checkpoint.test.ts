@@ -12,6 +12,7 @@ import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { checkpointRoute } from '../../serving/checkpoint.ts';
+import { runningContainers } from '../fakes/runningContainers.ts';
 import { podView, running, seenPod, waiting } from '../pod/views.ts';
 import { serve } from './logs/servedLogs.ts';
 
@@ -28,13 +29,15 @@ afterEach(() => rmSync(root, { recursive: true }));
 const { pod } = seenPod(
   podView({
     init: { first: waiting() },
-    main: { main: running({ containerId: 'c0ffee' }), slow: waiting() },
+    // The postStart hook of `hooked` runs.
+    main: { main: running({ containerId: 'c0ffee' }), slow: waiting(), hooked: waiting() },
     meta: { name: 'web', namespace: 'shop', uid: 'u1' },
   }),
 );
 
 async function post(path: string, checkpointContainer?: Cri['checkpointContainer']) {
-  const cri: Pick<Cri, 'checkpointContainer'> = {
+  const cri: Pick<Cri, 'checkpointContainer' | 'listContainers'> = {
+    listContainers: runningContainers('u1', { main: 'c0ffee', hooked: 'c1' }),
     checkpointContainer:
       checkpointContainer ??
       (async (...args) => {
@@ -57,6 +60,11 @@ test('C39: the runtime is given a file of its own, in a directory that nobody el
   expect(await post('shop/web/main')).toBe(`200 {"items":["${file}"]}`);
   expect(asked[0]?.[0]).toEqual({ containerId: 'c0ffee', location: file, timeout: 120n });
   expect(statSync(join(root, 'checkpoints')).mode % 0o1000).toBe(0o700);
+});
+
+test('C39: a container whose postStart hook runs is written down as well, because the runtime has it running', async () => {
+  expect(await post('shop/web/hooked')).toMatch(/^200 /);
+  expect(asked[0]?.[0]).toMatchObject({ containerId: 'c1' });
 });
 
 test.each([

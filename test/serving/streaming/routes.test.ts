@@ -17,6 +17,7 @@ import { StreamSessions } from '../../../serving/sessions.ts';
 import { streamingRoutes } from '../../../serving/streaming/routes.ts';
 import { Actions } from '../../cri/scenarioActions.ts';
 import { containerWith } from '../../fakes/pods.ts';
+import { runningContainers } from '../../fakes/runningContainers.ts';
 import { servedRoutes } from '../../fakes/serving/relay/served.ts';
 import { exited, podView, running, seenPod, waiting } from '../../pod/views.ts';
 
@@ -55,7 +56,8 @@ async function node(): Promise<Tried> {
   const container = await play.container(sandbox, 'web', 'main', []);
   await play.start(container);
   const sessions = new StreamSessions();
-  const parts = { pods: () => [shown(container)], cri, clock: systemClock, sessions };
+  const listContainers = runningContainers('u1', { main: container, shell: container });
+  const parts = { pods: () => [shown(container)], cri: { ...cri, listContainers }, clock: systemClock, sessions };
   const { url, close, failures } = await servedRoutes(streamingRoutes(parts));
   ends.push(close, served.close);
   return { runtime, sessions, url, container, sandbox, failures };
@@ -282,7 +284,8 @@ test('C41: the runtime is told all that the client has sent but who that is, and
   // A server that listens at a port has such an address.
   const { port } = told.address() as AddressInfo;
   const exec = async () => ({ url: `http://127.0.0.1:${port}/exec/token` });
-  const cri = { ...inProcessCri(createSimulatedRuntime({ clock: systemClock })), exec };
+  const listContainers = runningContainers('u1', { main: 'c1' });
+  const cri = { ...inProcessCri(createSimulatedRuntime({ clock: systemClock })), exec, listContainers };
   const parts = { pods: () => [shown('c1')], cri, clock: systemClock, sessions: new StreamSessions() };
   const { url, close } = await servedRoutes(streamingRoutes(parts));
   ends.push(close);

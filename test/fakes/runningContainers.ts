@@ -1,0 +1,11 @@
+import type { Cri } from '../../cri/calls.ts';
+import { Container } from '../../cri/generated/runtime.ts';
+import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
+
+/** Answers a list of running containers of a pod, whose IDs are given by their names. */
+export function runningContainers(podUid: string, ids: Readonly<Record<string, string>>): Cri['listContainers'] {
+  const containers = Object.entries(ids).map(([name, id]) =>
+    Container.fromPartial({ id, labels: { [POD_UID_LABEL]: podUid, [CONTAINER_NAME_LABEL]: name } }),
+  );
+  return async () => ({ containers });
+}
