@@ -4,6 +4,7 @@
  */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Decision } from '../../pod/admission/decide.ts';
+import type { PodRequests } from '../../pod/resources/requests.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
 import { actorAt, parent } from '../shared/actorRefs.ts';
 import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/events.ts';
@@ -42,6 +43,12 @@ function answerOf(decision: Exclude<Decision, { kind: 'preempting' }>): Admissio
   return { type: 'admission.refused', ...refusal };
 }
 
+/** The host ports of a pod whose containers have stopped; null if it has none. */
+const portsOf = (allocated: PodRequests | null): PodRequests | null =>
+  allocated === null || allocated.hostPorts.length === 0
+    ? null
+    : { ...allocated, cpuMillis: 0, memoryBytes: 0, extra: {} };
+
 /** Of an answer; without one nothing. */
 function seenIn(event: object): Request['seen'] {
   if (!('output' in event)) return undefined;
@@ -65,12 +72,12 @@ export const admissionMachine = setup({
     recordLook: assign(({ context, event }) => answered(context, seenIn(event))),
     recordRequest: assign(({ context, event }) => {
       if (event.type !== 'admission.request') return {};
-      const { uid, fullName, pod, requests, allocated, adopted, holder } = event;
+      const { uid, fullName, pod, requests, allocated, adopted, isOver = false, holder } = event;
       const known = entryOf(context, uid);
       const entry: AdmissionEntry = {
         uid,
         fullName,
-        desired: requests,
+        desired: isOver ? null : requests,
         allocated: known?.allocated ?? allocated ?? null,
         holdsName: known?.holdsName ?? false,
         preempted: false,
@@ -103,6 +110,16 @@ export const admissionMachine = setup({
       }
       if (now !== context) enqueue.assign(now);
     }),
+    recordLeaving: assign(({ context, event }) => {
+      const entry = 'uid' in event ? entryOf(context, event.uid) : undefined;
+      return entry === undefined ? {} : withEntry(withoutRequests(context, entry.uid), { ...entry, desired: null });
+    }),
+    releaseAllButPorts: assign(({ context, event }) => {
+      const entry = 'uid' in event ? entryOf(context, event.uid) : undefined;
+      if (entry === undefined) return {};
+      const left = { ...entry, desired: null, allocated: portsOf(entry.allocated) };
+      return reopened(withEntry(context, left), entry.uid);
+    }),
     settle: assign(({ context, event }) => {
       const entry = 'uid' in event ? entryOf(context, event.uid) : undefined;
       if (entry === undefined) return {};
@@ -126,6 +143,8 @@ export const admissionMachine = setup({
   on: {
     'admission.request': { actions: ['recordRequest', 'decide'] },
     'admission.addEnding': { actions: ['recordEnding', 'decide'] },
+    'admission.leave': { actions: ['recordLeaving', 'decide'] },
+    'admission.containersStopped': { actions: ['releaseAllButPorts', 'decide'] },
     'admission.settle': { actions: ['settle', 'decide'] },
     'admission.release': { actions: ['release', 'decide'] },
     'admission.nodeChanged': { actions: ['recordNode', 'decide'] },

@@ -18,7 +18,7 @@ export interface AdmissionInput {
 export interface AdmissionEntry {
   readonly uid: string;
   readonly fullName: string;
-  /** Null when nobody wants it any more. */
+  /** Null when the pod leaves: no source wants it any more, or nothing of it will run any more. */
   readonly desired: PodRequests | null;
   readonly allocated: PodRequests | null;
   /** From its admission until nothing of it is left: no other pod of its full name begins meanwhile (C24). */
@@ -128,7 +128,7 @@ export function waitOf({ waiting, entries }: AdmissionContext, uid: string): str
   if (isLooking(request)) return 'the API server to tell the labels of the node, which do not fit';
   const before = named(entries, request.fullName).find((each) => each.holdsName && each.uid !== uid);
   return before === undefined
-    ? 'pods to terminate that are preempted for it'
+    ? 'other pods to terminate and to release the resources that it needs'
     : `the earlier pod of the same name, with UID ${before.uid}, to be removed`;
 }
 
@@ -137,13 +137,14 @@ function occupants({ entries }: AdmissionContext, isOther: (uid: string) => bool
   const found: Occupying[] = [];
   for (const { uid, allocated, desired, preempted } of entries) {
     if (allocated === null || !isOther(uid)) continue;
-    found.push({ uid, requests: allocated, wanted: desired ?? allocated, preempted });
+    found.push({ uid, requests: allocated, wanted: desired ?? allocated, preempted, isLeaving: desired === null });
   }
   return found;
 }
 
 interface Occupying extends Occupant {
   readonly preempted: boolean;
+  readonly isLeaving: boolean;
 }
 
 /** What comes of a request now; nothing yet while the room that it needs is being made. */
@@ -176,11 +177,13 @@ function decisionOn(context: AdmissionContext, request: Request, ahead: readonly
   const { requests } = request;
   const before = ahead.filter((each) => !isPreemptable(requests, each.requests));
   const others = occupants(context, (uid) => uid !== request.uid && !before.some((each) => each.uid === uid));
-  const staying = others.filter(({ preempted }) => !preempted);
+  const isUpdate = isOfAdmitted(context, request);
+  // A pod is not refused for what leaving pods hold. An update is: it is deferred, and its pod runs meanwhile.
+  const staying = others.filter(({ preempted, isLeaving }) => !preempted && (isUpdate || !isLeaving));
   const node = { ...context.node, ...request.seen };
   const room = { ...context, node, occupants: staying, reserved: requestsOf(before) };
-  const decision = isOfAdmitted(context, request) ? ofUpdate(decideUpdate(requests, room)) : decide(request, room);
-  // Nobody is ending to make room: all there are stay.
+  const decision = isUpdate ? ofUpdate(decideUpdate(requests, room)) : decide(request, room);
+  // No pod is about to release anything.
   if (decision.kind !== 'admitted' || staying.length === others.length) return decision;
   const all = [...requestsOf(others), ...room.reserved];
   return conflicts(requests, all, context.capacity) === undefined ? decision : undefined;

@@ -51,15 +51,21 @@ function containerOfOrphan({ name, image, ports, preStop }: ObservedContainer): 
   };
 }
 
-/** What admission has to know of a pod that only has to end: its name, and what it had been admitted for (C24). */
+/**
+ * Returns what admission needs of a pod that only has to end: its full name, and what it still holds (C24). A pod holds what
+ * it was admitted for while a container may run, and its host ports while a sandbox is ready. Terminated containers hold
+ * nothing (`isPodInactive` in `pkg/kubelet/kubelet_pods.go`).
+ */
 export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, observed: ObservedPod): AdmissionEvent {
   const { uid } = pod.metadata;
-  const mayRun = observed.sandboxes.length + observed.containers.length > 0 && lookUp(statuses, uid) === undefined;
-  // Of a pod of which nothing was kept the runtime still tells the ports.
-  const requests = mayRun
-    ? (lookUp(allocations, uid) ?? { ...NOTHING_KNOWN, hostPorts: hostPortsOf(podOfOrphan(observed)) })
-    : null;
-  return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests };
+  const hasSandbox = observed.sandboxes.some(({ state }) => state === 'ready');
+  const hasProcess = observed.containers.some(({ state }) => state === 'running' || state === 'unknown');
+  const admitted = lookUp(allocations, uid);
+  // The runtime has the ports of a pod of which nothing was persisted.
+  const hostPorts = admitted?.hostPorts ?? hostPortsOf(podOfOrphan(observed));
+  const held = hasProcess && admitted ? admitted : { ...NOTHING_KNOWN, hostPorts };
+  const holdsAny = (hasProcess || hasSandbox) && lookUp(statuses, uid) === undefined;
+  return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests: holdsAny ? held : null };
 }
 
 /** The command for a pod that is to go, with the pod's own grace (at least 1 s, C10). */

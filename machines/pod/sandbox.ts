@@ -7,7 +7,7 @@ import { couldRestartAll, shouldRestart } from '../../pod/lifecycle/restart.ts';
 import { sandboxDecision } from '../../pod/lifecycle/sandboxDecision.ts';
 import { retryAfter } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
-import { type PodContext, runsOf } from './context.ts';
+import { mayRun, type PodContext, runsOf } from './context.ts';
 import { exitThatRestartsAll } from './restartedAll.ts';
 import { staysAfterwards } from './termination.ts';
 
@@ -17,6 +17,14 @@ export const decideSandbox = (context: PodContext) => {
   const restartsAll = exitThatRestartsAll(context) !== undefined;
   return sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed), restartsAll });
 };
+
+/** Whether nothing of the pod runs, or is to run: what it was admitted for is about to be released (C9). */
+export function isOver(context: PodContext): boolean {
+  if (decideSandbox(context) === 'none') return true;
+  const { allocated: pod, observed } = context;
+  if (observed.containers.length === 0 || observed.containers.some(mayRun)) return false;
+  return !hasSomethingToStart(pod, observed) && exitThatRestartsAll(context) === undefined;
+}
 
 /**
  * The runtime shows a sandbox that the pod can keep, with containers in it, and none that it had before: this agent has not

@@ -36,7 +36,7 @@ import {
 } from './context.ts';
 import { persistedSizes, wish } from './resizing.ts';
 import { beforeRestartOfAll } from './restartedAll.ts';
-import { allSandboxes, decideSandbox, isStillSound, knownAgain, nextSandbox } from './sandbox.ts';
+import { allSandboxes, decideSandbox, isOver, isStillSound, knownAgain, nextSandbox } from './sandbox.ts';
 import { hasBegun, isComplete, resetInits } from './startOrder.ts';
 import { deadlineExceeded, mergeTermination, staysAfterwards } from './termination.ts';
 
@@ -61,6 +61,7 @@ export const admissionRequest = (context: PodContext, holder: ActorPath): Admiss
   requests: requestsOf(context.asked),
   ...(context.allocation ? { allocated: context.allocation } : {}),
   adopted: context.observed.sandboxes.length > 0 && sameValue(context.asked.spec, context.allocated.spec),
+  isOver: isOver(context),
   holder,
 });
 

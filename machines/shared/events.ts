@@ -41,11 +41,17 @@ export type AdmissionEvent =
       /** What was admitted before a restart of the agent. */
       allocated?: PodRequests;
       adopted: boolean;
+      /** Nothing of the pod is to run any more: what it holds is about to be released. */
+      isOver?: boolean;
       holder: ActorPath;
     }
   /** A pod that only has to end and asks for nothing; `requests` are null when it runs no more. */
   | { type: 'admission.addEnding'; uid: string; fullName: string; requests: PodRequests | null }
-  /** It runs no more: what it took is free, and its full name is not until it is released (C24). */
+  /** No source wants the pod any more: other pods wait for its resources instead of being refused (C9). */
+  | { type: 'admission.leave'; uid: string }
+  /** The containers of the pod have stopped: only its host ports are taken until its sandbox has stopped (C9). */
+  | { type: 'admission.containersStopped'; uid: string }
+  /** The pod has stopped: its resources are free, but its full name is taken until the pod is released (C24). */
   | { type: 'admission.settle'; uid: string }
   /** Nothing of it is left. */
   | { type: 'admission.release'; uid: string }

@@ -4,6 +4,7 @@ import { bounded } from './bounded.ts';
 import { deadlineGrace } from './deadlineGrace.ts';
 import { explained } from './explained.ts';
 import { forwardOnly } from './forwardOnly.ts';
+import { freedResources } from './freedResources.ts';
 import { graceShrinks } from './graceShrinks.ts';
 import type { Invariant } from './invariant.ts';
 import { nothingLeft } from './nothingLeft.ts';
@@ -18,7 +19,7 @@ import { untouched } from './untouched.ts';
 /** Everything that has to hold after every step. */
 export const invariants: readonly Invariant[] = [
   ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, deadlineGrace, untouched, notOurs],
-  ...[nothingLeft, asWanted, explained, toldOnce, bounded, steady, atServer, objectsShown],
+  ...[nothingLeft, asWanted, freedResources, explained, toldOnce, bounded, steady, atServer, objectsShown],
 ];
 
 /** What only the long run shows: what an agent takes up, and what the actors of a pod that lives on keep. */

@@ -8,13 +8,13 @@ import { objects } from './pointed/objects.ts';
 import { hosts, visits } from './pointed/others.ts';
 import { beginnings, edits, removals, sandboxes } from './pointed/pods.ts';
 import type { PointedStory } from './pointed/pointedStory.ts';
-import { cgroups, preemptions, resizes, volumes } from './pointed/resources.ts';
+import { cgroups, preemptions, recreations, resizes, volumes } from './pointed/resources.ts';
 import { restartsOfAll } from './pointed/restartsOfAll.ts';
 import { waits } from './pointed/waits.ts';
 
 /** What is told, by its title. */
 export const pointedStories: Readonly<Record<string, PointedStory>> = {
-  ...{ ...beginnings, ...preemptions, ...resizes, ...sandboxes, ...edits },
+  ...{ ...beginnings, ...preemptions, ...recreations, ...resizes, ...sandboxes, ...edits },
   ...{ ...removals, ...restartsOfAll, ...launches, ...volumes, ...cgroups },
   ...{ ...endings, ...returns, ...foundRestarts, ...lostRuns, ...overlaps, ...sharedCgroups, ...adoptions },
   ...{ ...waits, ...doubts, ...visits, ...hosts, ...spoiled, ...oddFiles, ...objects },

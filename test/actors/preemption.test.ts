@@ -27,7 +27,7 @@ describe('C24: a critical pod that there is no room for', () => {
     await node.advance('3s');
     expect(node.view('important')).toMatchObject({ state: 'admitting', waitingFor: 'the node to admit it' });
     expect(node.agent.explain('important')?.answer).toBe(
-      'pod important is waiting for pods to terminate that are preempted for it',
+      'pod important is waiting for other pods to terminate and to release the resources that it needs',
     );
     expect(node.pod('a').phase).toBe('Running');
     await node.advance('4s');

@@ -98,6 +98,13 @@ export const faultsOfMachines: readonly SeededFault[] = [
     put: 'named(entries, request.fullName).filter(({ uid }) => uid === undefined)',
   },
   {
+    name: 'stopped-resources',
+    breaks: 'a pod holds its resources until its sandbox has stopped, and refuses others meanwhile',
+    file: 'machines/admission/chart.ts',
+    find: 'return reopened(withEntry(context, left), entry.uid);',
+    put: 'return {};',
+  },
+  {
     name: 'adoption',
     breaks: 'a new agent makes containers anew that run',
     file: 'machines/container/context.ts',

@@ -1,5 +1,6 @@
 /** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
+import { sourceOf } from '../../../pod/api/staticPod.ts';
 import { served } from '../../shared/actorRefs.ts';
 import { failureOf, REFUSED_MS } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
@@ -60,7 +61,22 @@ const actions = {
     enqueue.assign({ released });
     enqueue.sendTo(containerId(name), stopCommand({ ...context, released }, name));
   }),
-  /** Its resources are free for others; its full name is not before nothing of it is left (C9). */
+  /**
+   * A pod that no source has any more does not count at admission (`GetActivePods` in `pkg/kubelet/kubelet_pods.go`): its
+   * API server's scheduler has given its room away. A static pod still runs, so that others wait for what it holds.
+   */
+  leaveAdmission: podSetup.enqueueActions(({ context: { allocated, termination }, enqueue }) => {
+    if (termination === undefined || staysAfterwards(termination) || termination.reason === 'NodeShutdown') return;
+    const { uid } = allocated.metadata;
+    const type = sourceOf(allocated) === 'api' ? ('admission.settle' as const) : ('admission.leave' as const);
+    enqueue.sendTo(served('admission'), { type, uid });
+  }),
+  /** The containers have stopped and hold nothing of the node but their host ports, which go with the sandbox (C9). */
+  releaseResources: podSetup.sendTo(served('admission'), ({ context }) => ({
+    type: 'admission.containersStopped' as const,
+    uid: context.allocated.metadata.uid,
+  })),
+  /** The resources are free for others, but the full name is not before nothing of the pod is left (C9). */
   settleAdmission: podSetup.sendTo(served('admission'), ({ context }) => ({
     type: 'admission.settle' as const,
     uid: context.allocated.metadata.uid,
@@ -78,13 +94,14 @@ const overdue = { guard: 'isDeadlineOver', actions: recordExceededGraceEvent } a
 
 export const terminating = podSetup.extend(terminatingImplementations).createStateConfig({
   initial: 'containers',
+  entry: 'leaveAdmission',
   // A call that was given up, or a runtime that came back, may bring one late: nothing of the pod may outlive it.
   always: { guard: 'hasLateSandbox', target: '.stopping' },
   on: {
     'pod.update': { actions: 'desire' },
     // Nothing of it runs or is written again.
     'pod.metadataChanged': { actions: 'recordMetadata' },
-    'pod.terminate': { actions: ['recordTermination', 'stopContainers'] },
+    'pod.terminate': { actions: ['recordTermination', 'leaveAdmission', 'stopContainers'] },
     'admission.admitted': {},
     'pod.deadlineExceeded': {},
   },
@@ -117,7 +134,11 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
           invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
           on: {
             'timer.elapsed': 'overdue',
-            'pod.terminate': { target: 'graceful', reenter: true, actions: ['recordTermination', 'stopContainers'] },
+            'pod.terminate': {
+              target: 'graceful',
+              reenter: true,
+              actions: ['recordTermination', 'leaveAdmission', 'stopContainers'],
+            },
           },
         },
         /** What is left is killed now, which takes as long as it takes the runtime. */
@@ -133,7 +154,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
     stopping: {
       tags: 'working',
       meta: { waitsFor: 'its sandbox to stop' },
-      entry: 'noteStopped',
+      entry: ['noteStopped', 'releaseResources'],
       invoke: {
         src: 'stopSandboxes',
         input: ({ context }) => ({ pod: context.allocated, ids: allSandboxes(context) }),

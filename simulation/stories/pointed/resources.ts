@@ -1,6 +1,8 @@
+import type { Manifest, ManifestSpec } from '../manifests.ts';
 import {
   AWAY,
   apply,
+  at,
   BROKEN,
   flaky,
   greedy,
@@ -10,6 +12,7 @@ import {
   type PointedStory,
   runtimeDown,
   SECOND,
+  STUBBORN,
   same,
   sized,
   strike,
@@ -46,6 +49,43 @@ export const preemptions: Readonly<Record<string, PointedStory>> = {
     [apply(0, greedy('low', 0)), apply(3, greedy('high', 9))],
     [strike('runtime', 'runPodSandbox', late(30))],
   ),
+};
+
+/** A pod of an API server that needs most of the node, as the only replica of a Deployment does. */
+const replica = (name: string, more: Partial<ManifestSpec> = {}) => greedy(name, 0, more);
+const create = (seconds: number, pod: Manifest) => at(seconds, { kind: 'createPod', pod });
+const deletePod = (seconds: number, name: string, graceSeconds?: number) =>
+  at(seconds, { kind: 'deletePod', pod: `default/${name}`, ...(graceSeconds === undefined ? {} : { graceSeconds }) });
+
+/** A Deployment with the strategy Recreate, whose pod fills the node. */
+export const recreations: Readonly<Record<string, PointedStory>> = {
+  'a pod takes the place of another whose sandbox stops late': {
+    ...told(
+      [create(0, replica('web-1')), deletePod(10, 'web-1'), create(15, replica('web-2'))],
+      [strike('runtime', 'stopPodSandbox', late(20))],
+    ),
+    inCluster: true,
+  },
+  'a pod takes the place of another that was deleted by force': {
+    ...told([
+      create(
+        0,
+        replica('web-1', { containers: [main({ command: STUBBORN, resources: { requests: { cpu: '40' } } })] }),
+      ),
+      deletePod(10, 'web-1', 0),
+      create(11, replica('web-2')),
+    ]),
+    inCluster: true,
+  },
+  'a pod takes the place of another that has completed while no agent was running': {
+    ...told([
+      create(0, replica('web-1', { restartPolicy: 'Never' })),
+      killAgent(8, 4),
+      at(9, { kind: 'exit', which: 0, exitCode: 0 }),
+      create(10, replica('web-2')),
+    ]),
+    inCluster: true,
+  },
 };
 
 /** A pod whose resources change in place. */

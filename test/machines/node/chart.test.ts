@@ -113,7 +113,7 @@ describe('the start', () => {
     expect(story.pod('new-uid')).toBe(RUNS);
   });
 
-  test('C24: what an unwanted pod had been admitted for is taken until it has ended', () => {
+  test('C9: a pod waits until an unwanted pod has stopped that holds what it needs', () => {
     const ports = [{ containerPort: 80, hostPort: 80 }];
     const http = namedPod('http', { containers: [aContainer({ ports })] });
     const story = nodeStory({
@@ -126,10 +126,8 @@ describe('the start', () => {
     });
     story.list(story.world.observed(web));
     story.want([http]);
-    expect(story.pod('http-uid')).toBe('refused');
+    expect(story.pod('http-uid')).toBe('admitting');
     story.ports.answer('stopContainer');
-    story.want([]);
-    story.want([http]);
     expect(story.pod('http-uid')).toBe(RUNS);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { aContainer } from '../../pod/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
-test('C24: a host port of an unwanted pod of which nothing was kept is taken until it has ended', () => {
+test('C24: a pod waits for the host port of an unwanted pod of which nothing was persisted until that has stopped', () => {
   const web = namedPod('web');
   const ports = [{ containerPort: 80, hostPort: 80 }];
   const http = namedPod('http', { containers: [aContainer({ ports })] });
@@ -15,6 +15,7 @@ test('C24: a host port of an unwanted pod of which nothing was kept is taken unt
   });
   story.list(story.world.observed(web));
   story.want([http]);
-  expect(story.pod('http-uid')).toBe('refused');
-  expect(story.podRef('http-uid')?.getSnapshot().context.refused?.reason).toBe('NodePorts');
+  expect(story.pod('http-uid')).toBe('admitting');
+  story.ports.answer('stopContainer');
+  expect(story.pod('http-uid')).not.toBe('admitting');
 });
