@@ -144,6 +144,8 @@ function withLostRuns(status: ContainerStatus, { view, seen, previous }: Lost): 
   if (seen.now.kind === 'running') return withLastState(status, previous);
   const end = previous?.state?.terminated;
   const isDefault = DEFAULT_REASONS.includes(seen.now.kind === 'waiting' ? seen.now.reason : '');
+  // The logs tell of a later run than the reported one.
+  if (previous !== undefined && previous.restartCount < status.restartCount) return status;
   if (end !== undefined && isDefault) return previous ?? status;
   if (isDefault && isInferredCompleted(view, seen)) return { ...status, state: INFERRED_COMPLETION, ready: true };
   const lastState = end === undefined ? previous?.lastState : { terminated: end };

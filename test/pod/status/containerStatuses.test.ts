@@ -328,6 +328,11 @@ describe('C13: of a container that the runtime has lost', () => {
     const inferred = run(137, { containerId: '', reason: 'ContainerStatusUnknown' });
     const fromLogs = waiting('ContainerCreating', { last: inferred, restartCount: 2 });
     expect(main(podView({ main: { a: fromLogs } }), reportedAs(ended))).toBe(ended);
+    const later = waiting('ContainerCreating', { last: inferred, restartCount: 3 });
+    expect(main(podView({ main: { a: later } }), reportedAs(ended))).toMatchObject({
+      lastState: { terminated: unknownEnd },
+      restartCount: 3,
+    });
     const removed = run(137, { containerId: '', reason: 'RestartingAllContainers' });
     const restarted = waiting('ContainerCreating', { last: removed, restartCount: 3 });
     expect(main(podView({ main: { a: restarted } }), reportedAs(ended))).toMatchObject({
