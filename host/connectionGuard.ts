@@ -11,6 +11,13 @@ import { startLimit } from './limit.ts';
 const INSPECTION_INTERVAL_MS = 4_000;
 
 /**
+ * Idle time of a connection before the kernel probes whether its client is still there, in milliseconds. Ten probes follow, one
+ * a second, so a client that has vanished without a word is noticed after 150 s, as by Go (`net.KeepAliveConfig`). The default
+ * of the kernel is two hours, for which an exec session of such a client would stay open.
+ */
+const KEEP_ALIVE_DELAY_MS = 140_000;
+
+/**
  * Destroys connections that were reset without Node.js noticing. That happens while nothing reads a connection, and, over
  * TLS 1.3, if the reset arrives between the handshake and an asynchronous response (docs/node-tls-reset.md): the write of
  * the response never completes, and the descriptor stays open for as long as the process lives.
@@ -63,13 +70,14 @@ interface ConnectionLimits {
   readonly maxPerAddress?: number;
 }
 
-/** Limits the connections of a server, and releases those that are reset. */
+/** Limits the connections of a server, and releases those whose clients have reset them or vanished. */
 export function guardConnections(server: Server, { maxConnections, maxPerAddress }: ConnectionLimits): void {
   server.maxConnections = maxConnections;
   const watch = new ResetWatch();
   const counts = new Map<string, number>();
   server.on('connection', (socket) => {
     watch.add(socket);
+    socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (maxPerAddress === undefined) return;
     const client = clientOf(socket.remoteAddress ?? '');
     const count = counts.get(client) ?? 0;

@@ -1,4 +1,5 @@
 /** Serves the page, to read only. */
+import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -58,7 +59,9 @@ const LAST_WORK_MS = 1_000;
 export async function servePage(options: Options): Promise<PageServer> {
   const { address, tls, token, name = address.host } = options;
   const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS };
-  const server = tls ? createTlsServer({ ...tls, ...limits }) : createServer(limits);
+  // Renegotiation lets a client consume the CPU of the node without sending a request.
+  const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
+  const server = tls ? createTlsServer({ ...tls, ...limits, secureOptions }) : createServer(limits);
   guardConnections(server, { maxConnections: MAX_CONNECTIONS });
   await listen(server, address);
   // One that listens on a port has an address.

@@ -1,6 +1,6 @@
-/** A request to the node's server, as whoever answers it has it: by then it is known who asks, and that they may. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+/** A request to the node's server whose client is authenticated and authorized, as its route handles it. */
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Duplex, Readable, Writable } from 'node:stream';
 
 /** Who asks, as the API server or a client certificate says. */
 export interface Caller {
@@ -10,21 +10,41 @@ export interface Caller {
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The connection of a client that wants to speak another protocol over it. */
+/** The parts of a request that HTTP/1.1 and HTTP/2 have in common. */
+export interface HttpRequest extends Readable {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: string[];
+}
+
+/** The parts of a response that HTTP/1.1 and HTTP/2 have in common. */
+export interface HttpResponse extends Writable {
+  readonly headersSent: boolean;
+  statusCode: number;
+  setHeader(name: string, value: number | string | readonly string[]): unknown;
+  /** The types of Node.js do not list it for HTTP/2, although it is there. */
+  flushHeaders?(): void;
+  writeHead(code: number, headers?: OutgoingHttpHeaders): this;
+}
+
+/** The connection of a client that requests another protocol over it. Only HTTP/1.1 has such requests. */
 export interface Upgrade {
+  readonly request: IncomingMessage;
+  /** Carries a refusal of the upgrade. */
+  readonly response: ServerResponse;
   readonly socket: Duplex;
   /** What has come after the request's headers. */
   readonly head: Buffer;
 }
 
 export interface Exchange {
-  readonly request: IncomingMessage;
-  /** Where an upgrade is asked for, for the answer of who refuses it. */
-  readonly response: ServerResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   /** Its path and query; the host says nothing. */
   readonly url: URL;
   readonly caller: Caller;
-  /** Absent: none is asked for. */
+  /** Undefined if the client requests no upgrade. */
   readonly upgrade?: Upgrade;
   /** Aborts when the client has gone, or the server ends. */
   readonly signal: AbortSignal;

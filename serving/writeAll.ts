@@ -1,12 +1,12 @@
 /** Answers with much text at the pace of who reads it. */
-import type { ServerResponse } from 'node:http';
+import type { HttpResponse } from './exchange.ts';
 
 /**
  * Writes chunks as fast as they are taken: each is made when the one before has left, so that one is all that is held.
  * Ends early, and with it the making of them, when the client has gone. Gives how many bytes there were.
  */
 export async function writeAll(
-  response: ServerResponse,
+  response: HttpResponse,
   chunks: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<number> {
@@ -20,7 +20,7 @@ export async function writeAll(
 }
 
 /** Resolves once the chunk has left this process, or will not. */
-function write(response: ServerResponse, chunk: Buffer, signal: AbortSignal): Promise<void> {
+function write(response: HttpResponse, chunk: Buffer, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = () => {
     signal.removeEventListener('abort', end);

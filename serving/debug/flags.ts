@@ -1,7 +1,6 @@
 /** `/debug/flags/v`: how much is logged, changed while the agent runs (`pkg/server/routes/flags.go` of apiserver). */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { NOSNIFF, sendText } from '../answers.ts';
-import type { Route } from '../exchange.ts';
+import type { HttpRequest, HttpResponse, Route } from '../exchange.ts';
 
 /** More than that is no number. */
 const MOST_BYTES = 1_024;
@@ -21,7 +20,7 @@ export const flagsRoute = (setVerbosity: (verbosity: number) => void): Route => 
   },
 });
 
-const tell = (response: ServerResponse, code: number, text: string): void =>
+const tell = (response: HttpResponse, code: number, text: string): void =>
   sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF, 'Content-Type': 'text/plain' } });
 
 function problemWith(number: string): string | undefined {
@@ -30,7 +29,7 @@ function problemWith(number: string): string | undefined {
 }
 
 /** Undefined: it is too long. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+async function bodyOf(request: HttpRequest): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request) {

@@ -1,11 +1,10 @@
 /** `/debug/pprof/`: what of its own process the agent lets others look at, where a kubelet has the profiles of Go (`net/http/pprof`). */
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { waitOnce } from '../../actors/alarm.ts';
 import type { Clock } from '../../actors/clock.ts';
 import { NOSNIFF, sendText } from '../answers.ts';
-import type { Exchange, Route } from '../exchange.ts';
+import type { Exchange, HttpResponse, Route } from '../exchange.ts';
 import type { Recording } from './recordings.ts';
 
 export interface ProfilesParts {
@@ -38,7 +37,7 @@ export function profilesRoute(parts: ProfilesParts): Route {
 }
 
 /** As Go's `serveError`. */
-const refuse = (response: ServerResponse, code: number, text: string): void =>
+const refuse = (response: HttpResponse, code: number, text: string): void =>
   sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF, 'X-Go-Pprof': '1' } });
 
 function index({ response }: Exchange): void {
@@ -123,7 +122,7 @@ const heap: Answer = (exchange, _, busy) =>
     await heapSnapshot((snapshot) => send(exchange, 'heap.heapsnapshot', snapshot));
   });
 
-async function alone(response: ServerResponse, { busy, what }: Alone, work: () => Promise<void>): Promise<void> {
+async function alone(response: HttpResponse, { busy, what }: Alone, work: () => Promise<void>): Promise<void> {
   if (busy.with !== undefined) return refuse(response, 500, `Could not enable ${what}: ${busy.with} already in use`);
   busy.with = what;
   try {

@@ -1,10 +1,10 @@
-/** Answers a request: finds its path, has its client checked, and gives it to the route. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+/** Routes a request, authenticates and authorizes its client, and calls the route. */
+import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { messageOf } from '../../pod/failure.ts';
 import type { Access, Admission } from '../access/access.ts';
 import { type Fixed, NOSNIFF, sendError, sendText } from '../answers.ts';
-import type { Caller, Upgrade } from '../exchange.ts';
+import type { Caller, HttpRequest, HttpResponse, Upgrade } from '../exchange.ts';
 import { cleanPath, type Found, type Paths, urlOf, writtenPath } from './paths.ts';
 
 export interface Dispatched {
@@ -18,10 +18,18 @@ export interface Dispatched {
 const ANYBODY: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: new Map() };
 
 interface Arrived {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly upgrade?: Upgrade;
+  readonly request: HttpRequest & HttpVersion;
+  readonly response: HttpResponse;
+  /** The connection, which several requests of HTTP/2 share. */
+  readonly connection: Socket;
+  readonly upgrade: Upgrade | undefined;
   readonly signal: AbortSignal;
+}
+
+interface HttpVersion {
+  readonly httpVersionMajor: number;
+  /** Undefined for HTTP/2. */
+  readonly headersDistinct?: NodeJS.Dict<string[]>;
 }
 
 /** Resolves once the route is done with it; never rejects. */
@@ -41,8 +49,10 @@ async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise
   const { request, response, signal } = arrived;
   const { url: target = '/', method = 'GET', headers } = request;
   const url = urlOf(target);
-  if (url === null || isDoubtful(request)) {
-    sendText(response, { code: 400, text: '400 Bad Request', headers: { connection: 'close' } });
+  if (url === null || isAmbiguous(request)) {
+    // HTTP/2 has no such header.
+    const headers = request.httpVersionMajor < 2 ? { connection: 'close' } : {};
+    sendText(response, { code: 400, text: '400 Bad Request', headers });
     return;
   }
   const path = cleanPath(url.pathname);
@@ -59,9 +69,9 @@ async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise
   }
 }
 
-/** Of two hosts nobody knows which is meant; what has no headers is of before HTTP/1.0. Go reads neither. */
-const isDoubtful = ({ httpVersionMajor, headersDistinct }: IncomingMessage): boolean =>
-  httpVersionMajor < 1 || (headersDistinct.host?.length ?? 0) > 1;
+/** Whether a request has two Host headers, or no headers at all as before HTTP/1.0. Go refuses both. */
+const isAmbiguous = ({ httpVersionMajor, headersDistinct }: HttpVersion): boolean =>
+  httpVersionMajor < 1 || (headersDistinct?.host?.length ?? 0) > 1;
 
 async function answer(
   found: Extract<Found, { readonly kind: 'fixed' | 'route' }>,
@@ -86,8 +96,11 @@ function redirect({ request, response }: Arrived, path: string, { search }: URL)
 }
 
 /** By the path that it is routed by. */
-async function admitted(access: Dispatched['access'], { request, signal }: Arrived, path: string): Promise<Admission> {
+async function admitted(
+  access: Dispatched['access'],
+  { request, connection, signal }: Arrived,
+  path: string,
+): Promise<Admission> {
   if (access === undefined) return { isAdmitted: true, caller: ANYBODY };
-  const { socket } = request;
-  return access.admit({ request, path, signal, ...(socket instanceof TLSSocket ? { socket } : {}) });
+  return access.admit({ request, path, signal, ...(connection instanceof TLSSocket ? { socket: connection } : {}) });
 }

@@ -1,8 +1,7 @@
 /** Whether the node works, for those who ask over HTTP (`pkg/server/healthz/healthz.go` of apiserver). */
-import type { ServerResponse } from 'node:http';
 import { messageOf } from '../../pod/failure.ts';
 import { NOSNIFF, sendError, sendText } from '../answers.ts';
-import type { Route } from '../exchange.ts';
+import type { HttpResponse, Route } from '../exchange.ts';
 
 export interface Check {
   readonly name: string;
@@ -30,7 +29,7 @@ export const healthRoutes = (checks: readonly Check[], onChecked: CheckListener 
 function answerAll(
   checks: readonly Check[],
   query: URLSearchParams,
-  response: ServerResponse,
+  response: HttpResponse,
   onChecked: CheckListener,
 ): void {
   const excluded = new Set(query.getAll('exclude'));
@@ -55,7 +54,7 @@ function answerAll(
     });
 }
 
-function answerOne(check: Check, response: ServerResponse): void {
+function answerOne(check: Check, response: HttpResponse): void {
   const why = failureOf(check);
   if (why === undefined) sendText(response, { code: 200, text: 'ok' });
   else sendError(response, 500, `internal server error: ${why}`);

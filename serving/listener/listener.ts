@@ -1,8 +1,7 @@
-/** A node's server: TLS by the certificate that the node has, a path for each of its routes, and who may use it. */
+/** The node's server: TLS with the node's certificate, a path for each route, and access control. */
 import type { X509Certificate } from 'node:crypto';
-import type { ServerOptions } from 'node:https';
-import { Server as TlsServer } from 'node:https';
-import type { TLSSocket } from 'node:tls';
+import type { SecureServerOptions } from 'node:http2';
+import { type TLSSocket, Server as TlsServer } from 'node:tls';
 import type { Clock } from '../../actors/clock.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
@@ -62,7 +61,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const material = await files.load().catch((cause: unknown) => {
     throw new NodeFailure('CertificateUnusable', `the node's server: ${messageOf(cause)}`, { cause });
   });
-  const tls: ServerOptions = { ...names, ...clients, ...trusted(material) };
+  const tls: SecureServerOptions = { ...names, ...clients, ...trusted(material) };
   const admits = access(clientCaFile === undefined ? undefined : () => files.authorities);
   const bound = await bind(address, {
     paths: new Paths(routes, switches),

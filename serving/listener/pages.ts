@@ -1,7 +1,6 @@
 /** What the server tells of its own process: `/statusz` and `/flagz`, and the configuration at `/configz`. */
-import type { ServerResponse } from 'node:http';
 import { sendJson, sendText } from '../answers.ts';
-import type { Route } from '../exchange.ts';
+import type { HttpResponse, Route } from '../exchange.ts';
 
 interface Status {
   /** Milliseconds since the epoch. */
@@ -66,7 +65,7 @@ interface Page {
 }
 
 /** As text, unless it is asked for as JSON by its whole name. */
-function tell(response: ServerResponse, accept: string | undefined, { kind, text, fields }: Page): void {
+function tell(response: HttpResponse, accept: string | undefined, { kind, text, fields }: Page): void {
   const types = (accept ?? '').split(',').map((each) => each.replaceAll(/\s|;q=[\d.]+/g, ''));
   if (types.includes(JSON_TYPE(kind))) {
     const object = { kind, apiVersion: 'config.k8s.io/v1beta1', metadata: { name: 'kubelet' }, ...fields };

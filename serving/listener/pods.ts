@@ -1,5 +1,4 @@
 /** The pods of the node for those who read its server: what it has, and what its runtime runs. */
-import type { ServerResponse } from 'node:http';
 import type { Cri } from '../../cri/calls.ts';
 import type * as wire from '../../cri/generated/runtime.ts';
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime.ts';
@@ -8,7 +7,7 @@ import { startLimit } from '../../host/limit.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { sendJson } from '../answers.ts';
-import type { Route } from '../exchange.ts';
+import type { HttpResponse, Route } from '../exchange.ts';
 
 interface PodsParts {
   readonly pods: () => readonly Pod[];
@@ -67,7 +66,7 @@ const runningContainer = (container: wire.Container) => ({
 });
 
 /** As Go's encoder writes it where `<`, `>` and `&` are concerned; a slow client holds this text, and no more. */
-function sendList(response: ServerResponse, items: readonly object[]): void {
+function sendList(response: HttpResponse, items: readonly object[]): void {
   const text = `${JSON.stringify({ ...LIST, items: items.length > 0 ? items : null })}\n`;
   sendJson(response, text.replaceAll(/[<>&\u2028\u2029]/g, escaped));
 }

@@ -1,9 +1,16 @@
-/** Serves HTTP/1.1, within limits that a client that is slow or means harm does not get past. */
+/** Serves HTTP/2 and HTTP/1.1, within limits that neither a slow nor a malicious client gets past. */
 
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
-import { createServer as createTlsServer, type ServerOptions } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
+import {
+  constants,
+  createSecureServer,
+  Http2ServerRequest,
+  type Http2ServerResponse,
+  type SecureServerOptions,
+  type ServerHttp2Session,
+} from 'node:http2';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../actors/clock.ts';
 import { affordableConnections, guardConnections } from '../../host/connectionGuard.ts';
@@ -14,20 +21,20 @@ import type { Upgrade } from '../exchange.ts';
 import { type Dispatched, dispatch } from './dispatch.ts';
 import { stopParsing } from './stopParsing.ts';
 
-/** Told of a request as it comes; the function that it gives is called once that is done with, after so many milliseconds. */
+/** Called for each request. The function that it returns is called once the request is over, with its duration in milliseconds. */
 export type RequestListener = (request: { readonly method: string; readonly target: string }) => (ms: number) => void;
 
 interface Options extends Dispatched {
   readonly clock: Clock;
   readonly onRequest?: RequestListener | undefined;
-  /** Absent: without TLS. */
-  readonly tls?: ServerOptions;
+  /** Undefined for a server without TLS, which has no HTTP/2, as in Go. */
+  readonly tls?: SecureServerOptions;
   readonly patience?: Patience;
 }
 
-/** How long a client may take, in milliseconds. */
+/** Time limits of a client, in milliseconds. */
 interface Patience {
-  /** For the headers of a request. */
+  /** For the headers of an HTTP/1.1 request. */
   readonly headersMs: number;
   readonly handshakeMs: number;
 }
@@ -35,40 +42,50 @@ interface Patience {
 export interface Bound {
   readonly port: number;
   readonly server: Server;
-  /** From now on its clients have to connect anew. */
+  /** Makes all clients reconnect. */
   renew(): void;
   close(): Promise<void>;
 }
 
-/** Those of `ListenAndServeKubeletServer` in `pkg/kubelet/server/server.go`; a request's headers have it less patient here. */
+/** The limits of `ListenAndServeKubeletServer` in `pkg/kubelet/server/server.go`; only `headersMs` is shorter here. */
 const HEADER_BYTES = 1 << 20;
 const IDLE_MS = 90_000;
 const LONGEST_MS = 4 * 60 * 60_000;
 const PATIENCE: Patience = { headersMs: 60_000, handshakeMs: 30_000 };
-/** So often it is looked who takes longer. */
-const LOOK_MS = 30_000;
+/** Interval between two searches for clients that exceed their time limits. */
+const CHECK_INTERVAL_MS = 30_000;
 /** Each connection takes about 50 KiB. */
 const MAX_CONNECTIONS = 10_000;
-/** Nobody who asks a kubelet sends requests before it has answered: each would have to be kept. */
-const MOST_AT_A_TIME = 8;
-/** How long answers that are on their way may take once the server closes. */
+/** Open requests per HTTP/1.1 connection. No client of a kubelet sends requests before the last one is answered, and each would be buffered. */
+const MAX_PIPELINED = 8;
+/** Open requests per HTTP/2 connection (`defaultMaxStreams` of `net/http` in Go). */
+const MAX_STREAMS = 250;
+/** Memory that Node.js may use for an HTTP/2 connection, in megabytes. Its default of 10 is less than what 250 streams may have in flight. */
+const SESSION_MEMORY_MB = 32;
+/** Time that responses under way have once the server closes. */
 const LAST_ANSWER_MS = 500;
-/** Whoever goes on sending after the answer may read that first (`rstAvoidanceDelay` of `net/http` in Go). */
+/** Time that a client which continues to send has to read the response before the connection is cut (`rstAvoidanceDelay` of `net/http` in Go). */
 const FAREWELL_MS = 500;
 
-const limitsOf = ({ headersMs, handshakeMs }: Patience) =>
-  ({
-    ...{
-      maxHeaderSize: HEADER_BYTES,
-      keepAliveTimeout: IDLE_MS,
-      headersTimeout: headersMs,
-      requestTimeout: LONGEST_MS,
-    },
-    ...{ insecureHTTPParser: false, keepAlive: true, noDelay: true },
-    connectionsCheckingInterval: Math.min(LOOK_MS, headersMs),
-    // A client of its own certificate authority is known by it alone: nothing is offered by ALPN.
-    ...{ ALPNProtocols: [], handshakeTimeout: handshakeMs },
-  }) satisfies ServerOptions;
+/** HTTP/2 is offered by ALPN, and HTTP/1.1 remains for clients without it and for upgrades, which HTTP/2 does not have. */
+const HTTP2 = {
+  allowHTTP1: true,
+  ALPNProtocols: ['h2', 'http/1.1'],
+  settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: HEADER_BYTES },
+  maxSessionMemory: SESSION_MEMORY_MB,
+} satisfies SecureServerOptions;
+
+const limitsOf = ({ headersMs, handshakeMs }: Patience) => ({
+  maxHeaderSize: HEADER_BYTES,
+  keepAliveTimeout: IDLE_MS,
+  headersTimeout: headersMs,
+  requestTimeout: LONGEST_MS,
+  insecureHTTPParser: false,
+  keepAlive: true,
+  noDelay: true,
+  connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, headersMs),
+  handshakeTimeout: handshakeMs,
+});
 
 /** Listens, and rejects if the address is not available. All IPv4 addresses include all IPv6 addresses. */
 export async function serve(
@@ -76,7 +93,7 @@ export async function serve(
   options: Options,
 ): Promise<Bound> {
   const limits = limitsOf(options.patience ?? PATIENCE);
-  const server = options.tls ? createTlsServer({ ...limits, ...options.tls }) : createServer(limits);
+  const server = options.tls ? createSecureServer({ ...limits, ...HTTP2, ...options.tls }) : createServer(limits);
   const maxConnections = affordableConnections(MAX_CONNECTIONS);
   guardConnections(server, { maxConnections, maxPerAddress: Math.ceil(maxConnections / 2) });
   const served = new Served(server, options);
@@ -102,104 +119,163 @@ async function listen(server: Server, { host, port }: { readonly host: string; r
 const hasNoIpv6 = (error: unknown): boolean =>
   ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(errorCode(error) ?? '');
 
-/** A connection: how many of its requests are open, and whether it was made before the last change. */
 interface Connection {
+  /** The TLS socket on a server with TLS. */
+  readonly socket: Socket;
+  /** Undefined for HTTP/1.1. */
+  session?: ServerHttp2Session;
+  /** Number of open requests. */
   open: number;
+  /** Whether the connection is closed as soon as none of its requests is open. */
   isOutdated: boolean;
+  /** Closes an HTTP/2 connection without requests. Node.js itself has such a timeout only for HTTP/1.1. */
+  idleTimer?: unknown;
 }
+
+type Incoming = IncomingMessage | Http2ServerRequest;
 
 class Served {
   readonly #server: Server;
   readonly #options: Options;
   readonly #connections = new Map<Duplex, Connection>();
+  readonly #sessions = new Map<object, Connection>();
   readonly #ends = new Set<AbortController>();
 
   constructor(server: Server, options: Options) {
     this.#server = server;
     this.#options = options;
     server.on('tlsClientError', () => {});
-    server.on('request', (request, response) => this.#take(request, response, undefined));
+    server.on('request', (request: Incoming, response: ServerResponse | Http2ServerResponse) => {
+      if (request instanceof Http2ServerRequest) this.#takeStream(request, response as Http2ServerResponse);
+      else this.#takeRequest(request, response as ServerResponse);
+    });
     server.on('upgrade', (request, socket, head) => this.#takeUpgrade(request, socket, head));
-    server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => this.#know(socket));
+    let latest: Connection | undefined;
+    // Node.js starts the session synchronously, in a listener of its own that comes after this one.
+    server.prependListener(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+      latest = this.#addConnection(socket);
+    });
+    server.on('session', (session: ServerHttp2Session) => {
+      if (latest !== undefined) this.#addSession(latest, session);
+    });
   }
 
-  /** Whoever is idle is closed, as it would be for being idle; each other one once it is answered. */
+  /** Closes idle connections now, and each other one once its requests are answered. */
   renew(): void {
-    for (const connection of this.#connections.values()) connection.isOutdated = true;
-    for (const [socket, { open }] of this.#connections) if (open === 0) socket.destroy();
+    for (const connection of this.#connections.values()) {
+      connection.isOutdated = true;
+      if (connection.open === 0) connection.socket.destroy();
+      // Announces that no further streams are accepted.
+      else connection.session?.close();
+    }
   }
 
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeIdleConnections();
+    this.renew();
     for (const end of this.#ends) end.abort();
     const patience = startLimit(LAST_ANSWER_MS);
     patience.signal.addEventListener('abort', () => {
-      this.#server.closeAllConnections();
       for (const socket of this.#connections.keys()) socket.destroy();
     });
     await closed;
     patience.end();
   }
 
-  #know(socket: Socket): void {
-    this.#connections.set(socket, { open: 0, isOutdated: false });
+  #addConnection(socket: Socket): Connection {
+    const connection: Connection = { socket, open: 0, isOutdated: false };
+    this.#connections.set(socket, connection);
     socket.once('close', () => this.#connections.delete(socket));
+    return connection;
+  }
+
+  #addSession(connection: Connection, session: ServerHttp2Session): void {
+    connection.session = session;
+    this.#sessions.set(session, connection);
+    this.#waitIdle(connection);
+    session.once('close', () => {
+      this.#sessions.delete(session);
+      this.#options.clock.clearTimeout(connection.idleTimer);
+    });
+  }
+
+  /** As in Go, only the end of a request starts the idle time again, so pings do not keep a connection open. */
+  #waitIdle(connection: Connection): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(connection.idleTimer);
+    connection.idleTimer = clock.setTimeout(() => {
+      if (connection.open > 0) return;
+      connection.session?.close();
+      connection.socket.destroySoon();
+    }, IDLE_MS);
   }
 
   #takeUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
-    // Node has let go of the connection: nobody else would hear of its errors, or tell when there is room again.
+    // Node.js has detached the connection from the parser and the response, so its errors and drains must be handled here.
     socket.on('error', () => socket.destroy());
     socket.on('drain', () => response.emit('drain'));
     response.once('finish', () => socket.end());
-    // What upgrades is the connection of the request.
+    // The connection of a request is a Socket.
     response.assignSocket(socket as Socket);
-    this.#take(request, response, { socket, head });
+    this.#takeRequest(request, response, { request, response, socket, head });
   }
 
-  #told({ method = '', url = '' }: IncomingMessage): (() => void) | undefined {
-    const { clock, onRequest } = this.#options;
-    const done = onRequest?.({ method, target: url });
-    const begunAt = clock.monotonic();
-    return done && (() => done(clock.monotonic() - begunAt));
-  }
-
-  #take(request: IncomingMessage, response: ServerResponse, upgrade: Upgrade | undefined): void {
+  #takeRequest(request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade): void {
     const connection = this.#connections.get(request.socket);
-    if (
-      connection === undefined ||
-      connection.open === MOST_AT_A_TIME ||
-      (connection.isOutdated && connection.open === 0)
-    ) {
+    if (connection === undefined || connection.open === MAX_PIPELINED || isClosing(connection)) {
       stopParsing(request.socket);
       request.socket.destroy();
       return;
     }
     if (connection.isOutdated) response.shouldKeepAlive = false;
+    if (upgrade === undefined) response.once('finish', () => leaveUnread(request));
+    this.#dispatch(connection, { request, response, upgrade });
+  }
+
+  #takeStream(request: Http2ServerRequest, response: Http2ServerResponse): void {
+    const { stream } = request;
+    const connection = stream.session && this.#sessions.get(stream.session);
+    if (connection === undefined || connection.open === MAX_STREAMS || isClosing(connection)) {
+      stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      return;
+    }
+    // A body that the response did not need may never come. Go closes such a stream in the same way.
+    stream.once('finish', () => {
+      if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+    });
+    this.#dispatch(connection, { request, response, upgrade: undefined });
+  }
+
+  #dispatch(
+    connection: Connection,
+    { request, response, upgrade }: Pick<Parameters<typeof dispatch>[1], 'request' | 'response' | 'upgrade'>,
+  ): void {
+    const { clock, onRequest } = this.#options;
     connection.open += 1;
     const end = new AbortController();
     this.#ends.add(end);
-    const { clock } = this.#options;
-    const told = this.#told(request);
-    // A kubelet's time to write is over then; what was upgraded has its own.
+    const done = onRequest?.({ method: request.method ?? '', target: request.url ?? '' });
+    const startedAt = clock.monotonic();
+    // The kubelet's write timeout. An upgraded connection has none.
     const timer = upgrade ? undefined : clock.setTimeout(() => response.destroy(), LONGEST_MS);
-    const closed = () => {
+    (upgrade?.socket ?? response).once('close', () => {
       if (timer !== undefined) clock.clearTimeout(timer);
       connection.open -= 1;
-      if (connection.isOutdated && connection.open === 0) request.socket.destroySoon();
+      if (isClosing(connection)) connection.socket.destroySoon();
+      else if (connection.session !== undefined && connection.open === 0) this.#waitIdle(connection);
       this.#ends.delete(end);
       end.abort();
-      told?.();
-    };
-    (upgrade?.socket ?? response).once('close', closed);
-    if (upgrade === undefined) response.once('finish', () => leaveUnread(request));
-    void dispatch(this.#options, { request, response, signal: end.signal, ...(upgrade ? { upgrade } : {}) });
+      done?.(clock.monotonic() - startedAt);
+    });
+    void dispatch(this.#options, { request, response, connection: connection.socket, signal: end.signal, upgrade });
   }
 }
 
-/** Nobody waits for the rest of a body that the answer did not need: it may never come. */
+const isClosing = ({ isOutdated, open }: Connection): boolean => isOutdated && open === 0;
+
+/** Cuts a connection whose client may never send the rest of a body that the response did not need. */
 function leaveUnread({ complete, socket }: IncomingMessage): void {
   if (complete || socket.destroyed) return;
   socket.end();

@@ -1,4 +1,5 @@
-/** What Kubernetes' configurations call the parts of TLS, under the names of OpenSSL. */
+/** Translates the TLS settings of Kubernetes' configurations to those of OpenSSL. */
+import { constants } from 'node:crypto';
 import type { SecureContextOptions, SecureVersion } from 'node:tls';
 
 const VERSIONS: ReadonlyMap<string, SecureVersion> = new Map([
@@ -59,7 +60,10 @@ export interface TlsSettings {
   readonly curves: readonly number[];
 }
 
-type TlsNames = Pick<SecureContextOptions, 'minVersion' | 'ciphers' | 'ecdhCurve' | 'honorCipherOrder'>;
+type TlsNames = Pick<
+  SecureContextOptions,
+  'minVersion' | 'ciphers' | 'ecdhCurve' | 'honorCipherOrder' | 'secureOptions'
+>;
 
 export function tlsNames({ minVersion, cipherSuites, curves }: TlsSettings): TlsNames {
   const named = cipherSuites.length > 0 ? cipherSuites : DEFAULT_SUITES;
@@ -69,7 +73,11 @@ export function tlsNames({ minVersion, cipherSuites, curves }: TlsSettings): Tls
   const level = version === 'TLSv1' || version === 'TLSv1.1' ? ['@SECLEVEL=0'] : [];
   const groups = curves.flatMap((each) => CURVES.get(each) ?? []);
   return {
-    ...{ minVersion: version, honorCipherOrder: true, ciphers: [...TLS13, ...new Set(suites), ...level].join(':') },
+    minVersion: version,
+    honorCipherOrder: true,
+    ciphers: [...TLS13, ...new Set(suites), ...level].join(':'),
+    // Go's server never renegotiates (`handleRenegotiation` in `crypto/tls/conn.go`).
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(groups.length > 0 ? { ecdhCurve: groups.join(':') } : {}),
   };
 }

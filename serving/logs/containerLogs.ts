@@ -1,5 +1,4 @@
 /** GET /containerLogs/{namespace}/{pod}/{container} (kubelet: server.go, kubelet_pods.go). */
-import type { ServerResponse } from 'node:http';
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import { ContainerState, type ContainerStatus } from '../../cri/generated/runtime.ts';
@@ -10,7 +9,7 @@ import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { runToLog } from '../../pod/show/containerLog.ts';
 import { quoted } from '../../pod/show/quoted.ts';
 import { sendText } from '../answers.ts';
-import type { Exchange, Route } from '../exchange.ts';
+import type { Exchange, HttpResponse, Route } from '../exchange.ts';
 import type { StreamSessions } from '../sessions.ts';
 import { writeAll } from '../writeAll.ts';
 import { isRefusal, type LogQuery, logQuery, type Refusal } from './logQuery.ts';
@@ -58,7 +57,7 @@ async function answer(parts: ContainerLogsParts, exchange: Exchange): Promise<vo
   // From here on no answer says what kind of text it is.
   if (typeof id !== 'string') return answerUntyped(response, id);
   // Who asks for the other stream alone gets the headers with the first of it.
-  if (asked.query.stream !== 'Stderr') response.flushHeaders();
+  if (asked.query.stream !== 'Stderr') response.flushHeaders?.();
   const end = asked.query.follow ? followed(parts, exchange, asked) : undefined;
   try {
     await writeAll(response, await opened(parts, asked.query, id, exchange.signal), exchange.signal);
@@ -76,9 +75,9 @@ function followed({ sessions, now }: ContainerLogsParts, { caller }: Exchange, {
   return sessions?.begin({ kind: 'logs', namespace, pod: name, container, caller: caller.name, since: now() });
 }
 
-function answerUntyped(response: ServerResponse, { status, text }: Refusal): void {
+function answerUntyped(response: HttpResponse, { status, text }: Refusal): void {
   response.writeHead(status);
-  response.flushHeaders();
+  response.flushHeaders?.();
   response.end(text);
 }
 

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import { isExhausted, rpcErrorText } from '../../cri/failure.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { NOSNIFF, sendText } from '../answers.ts';
+import type { HttpResponse } from '../exchange.ts';
 
 /** What a client is told instead of what it asked for, byte for byte. */
 export class Refusal extends Error {
@@ -31,5 +31,5 @@ export function refusedByRuntime(error: unknown): Refusal {
 }
 
 /** Answers with it. */
-export const tell = (response: ServerResponse, { code, message: text, headers }: Refusal): void =>
+export const tell = (response: HttpResponse, { code, message: text, headers }: Refusal): void =>
   sendText(response, { code, text, headers });

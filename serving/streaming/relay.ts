@@ -26,8 +26,8 @@ interface RelayParts {
 
 /** Relays until one side has ended; rejects with a `Refusal` where it does not come to that. */
 export async function relay(exchange: Exchange, upgrade: Upgrade, place: URL, parts: RelayParts): Promise<void> {
-  const { response, socket, head } = await dialled(exchange, place);
-  if (socket === undefined) return await passRefusal(exchange, response);
+  const { response, socket, head } = await dialled(exchange.signal, upgrade, place);
+  if (socket === undefined) return await passRefusal(exchange.signal, upgrade, response);
   upgrade.socket.write(headOf(response));
   if (head.length > 0) socket.unshift(head);
   if (upgrade.head.length > 0) upgrade.socket.unshift(upgrade.head);
@@ -46,28 +46,28 @@ interface Dialled {
   readonly head: Buffer;
 }
 
-async function dialled(exchange: Exchange, place: URL): Promise<Dialled> {
+async function dialled(signal: AbortSignal, upgrade: Upgrade, place: URL): Promise<Dialled> {
   const limit = startLimit(DIAL_MS);
-  const asked = asking(exchange, place);
+  const asked = asking(upgrade, place);
   const drop = () => asked.destroy(new Error(`it has not answered within ${DIAL_MS / 1_000} s`));
   const leave = () => asked.destroy();
   limit.signal.addEventListener('abort', drop);
-  exchange.signal.addEventListener('abort', leave);
+  signal.addEventListener('abort', leave);
   try {
-    exchange.signal.throwIfAborted();
+    signal.throwIfAborted();
     return await answerTo(asked);
   } catch (error) {
     throw errorLine(500, `the streaming server of the runtime cannot be used: ${messageOf(error)}`);
   } finally {
     limit.end();
     limit.signal.removeEventListener('abort', drop);
-    exchange.signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', leave);
   }
 }
 
 const runtimeConnections = new ResetWatch();
 
-function asking({ request, response: { socket } }: Exchange, place: URL): ClientRequest {
+function asking({ request, response: { socket } }: Upgrade, place: URL): ClientRequest {
   const host = place.hostname.replaceAll(/[[\]]/g, '');
   const asked = ask(place, {
     method: request.method,
@@ -127,7 +127,7 @@ function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buf
 const FIRST_ERROR = 400;
 const OF_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
-async function passRefusal({ response: out, signal }: Exchange, refused: IncomingMessage): Promise<void> {
+async function passRefusal(signal: AbortSignal, { response: out }: Upgrade, refused: IncomingMessage): Promise<void> {
   const { statusCode = 0, statusMessage = '', rawHeaders } = refused;
   if (statusCode < FIRST_ERROR) {
     refused.destroy();

@@ -1,5 +1,5 @@
 /** What a client wants of a stream, in its query. */
-import type { IncomingMessage } from 'node:http';
+import type { HttpRequest } from '../exchange.ts';
 import { Refusal } from './refusal.ts';
 
 export interface StreamOptions {
@@ -26,7 +26,7 @@ const MOST = 65_535;
  * The ports that a WebSocket client names; others name them with each stream (`NewV4Options` in
  * `cri-streaming/pkg/streaming/portforward/websocket.go`).
  */
-export function portsAsked(request: IncomingMessage, { searchParams }: URL): number[] {
+export function portsAsked(request: HttpRequest, { searchParams }: URL): number[] {
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') return [];
   const given = searchParams.getAll(PORT);
   if (given.length === 0) throw new Refusal(400, `query parameter "${PORT}" is required`);

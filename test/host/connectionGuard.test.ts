@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -66,6 +66,33 @@ test('leaves alone a connection whose client has only stopped sending, or says n
   halfClosed.end();
   await pause(10_000);
   expect([silent.destroyed, halfClosed.destroyed, halfClosed.readableEnded]).toEqual([false, false, false]);
+});
+
+/** The row of `/proc/net/tcp` for a connection between two ports of loopback, as fields. */
+function kernelRow(localPort: number, remotePort: number): readonly string[] | undefined {
+  const hex = (port: number) => port.toString(16).toUpperCase().padStart(4, '0');
+  const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n');
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .find(
+      ([, local = '', remote = '']) => local.endsWith(`:${hex(localPort)}`) && remote.endsWith(`:${hex(remotePort)}`),
+    );
+}
+
+test('C41: has the kernel probe within 150 s whether a silent client is still there', async () => {
+  const server = createServer((socket) => void socket.on('error', () => {}));
+  guardConnections(server, { maxConnections: 10 });
+  const port = await listening(server);
+  const client = await connected(port);
+  const KEEP_ALIVE_TIMER = '02';
+  const [kind, remaining = ''] = await eventually('the timer runs', () => {
+    const timer = kernelRow(port, client.localPort ?? 0)?.[5]?.split(':');
+    return timer?.[0] === KEEP_ALIVE_TIMER && timer;
+  });
+  const seconds = Number.parseInt(remaining, 16) / 100;
+  expect(kind).toBe(KEEP_ALIVE_TIMER);
+  expect(seconds).toBeGreaterThan(100);
+  expect(seconds).toBeLessThan(150);
 });
 
 test('gives one address no more than its share of the connections, and the share again once they are closed', async () => {

@@ -1,6 +1,7 @@
 /** What the page's server gives to those who only take its connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 import { afterEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { Authority } from '../../apiserver/serving/authority.ts';
@@ -106,3 +107,14 @@ test('descriptors of clients that reset a request at once are released within 10
     await resetAfterRequest(port, 50, `GET /api/rail HTTP/1.1\r\nHost: 127.0.0.1:${port}`);
   await eventually('they are released', () => openSockets() <= before, 10_000);
 }, 60_000);
+
+test('a client cannot renegotiate TLS', async () => {
+  const pair = new Authority().issue({ name: 'page', groups: [] });
+  const { port } = await servedPage({ tls: { cert: Buffer.from(pair.cert), key: Buffer.from(pair.key) } });
+  const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
+  connections.push(socket);
+  await once(socket, 'secureConnect');
+  const failed = once(socket, 'error');
+  socket.renegotiate({ rejectUnauthorized: false }, () => {});
+  expect(String(await failed)).toMatch(/no renegotiation/);
+});

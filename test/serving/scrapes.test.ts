@@ -12,7 +12,7 @@ test('requests for numbers are counted by path, with who asked last, and those t
     tree: '/metrics/cadvisor',
     answer: async ({ response }) => {
       response.writeHead(code);
-      if (code === 204) response.flushHeaders();
+      if (code === 204) response.flushHeaders?.();
       else response.end('up 1\n');
     },
   };
@@ -36,7 +36,7 @@ test('a client that goes before the end is one that was not answered', async () 
   const closed = Promise.withResolvers<void>();
   const answer: Route['answer'] = async ({ response }) => {
     response.once('close', () => closed.resolve());
-    response.flushHeaders();
+    response.flushHeaders?.();
   };
   const { port } = await serve(scrapes.watched({ tree: '/stats', answer }));
   const answered = await begin(port, '/stats/summary');

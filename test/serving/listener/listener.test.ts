@@ -66,13 +66,23 @@ test('a route that fails is a 500, or a connection that is cut', async () => {
 });
 
 describe('TLS', () => {
-  test('C38: is 1.2 or later, without ALPN, and asks for a certificate', async () => {
+  test('C38: is 1.2 or later, offers HTTP/2 and HTTP/1.1, and requests a certificate', async () => {
     const { connect } = await listening();
     expect((await connect()).getProtocol()).toBe('TLSv1.3');
-    const older = await connect({ maxVersion: 'TLSv1.2', ALPNProtocols: ['h2', 'http/1.1'] });
-    expect([older.getProtocol(), older.alpnProtocol]).toEqual(['TLSv1.2', false]);
+    const older = await connect({ maxVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1', 'h2'] });
+    expect([older.getProtocol(), older.alpnProtocol]).toEqual(['TLSv1.2', 'h2']);
+    expect((await connect({ ALPNProtocols: ['http/1.1'] })).alpnProtocol).toBe('http/1.1');
+    await expect(connect({ ALPNProtocols: ['spdy/3.1'] })).rejects.toThrow(/no application protocol/);
     expect(older.getCipher().standardName).toBe('TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256');
     await expect(connect({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })).rejects.toThrow();
+  });
+
+  test('C38: a client cannot renegotiate', async () => {
+    const { connect } = await listening();
+    const socket = await connect({ maxVersion: 'TLSv1.2' });
+    const failed = once(socket, 'error');
+    socket.renegotiate({ rejectUnauthorized: false }, () => {});
+    expect(String(await failed)).toMatch(/no renegotiation/);
   });
 
   test('is of the version and the suites that are named', async () => {

@@ -36,7 +36,7 @@ export async function servedRoutes(
     const response = new ServerResponse(request);
     response.assignSocket(socket);
     response.on('finish', () => socket.end());
-    answer(request, response, { socket, head });
+    answer(request, response, { request, response, socket, head });
   });
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
