@@ -1,5 +1,6 @@
 /** Answers as they go out: whole in the form that a client wants, or a line for each event of a watch. */
-import { stringify } from 'yaml';
+import { Document, visit } from 'yaml';
+import { needsQuotes } from '../pod/yaml/resolveScalar.ts';
 import type { Forward } from './connect/forward.ts';
 import { Failure, unavailable } from './failures.ts';
 import type { Call } from './handlers/call.ts';
@@ -31,8 +32,18 @@ export function whole(code: number, object: Json, form: Representation, warnings
 }
 
 function textOf(object: Json, { mediaType, isPretty }: Representation): string {
-  if (mediaType === 'application/yaml') return stringify(object, { sortMapEntries: true });
+  if (mediaType === 'application/yaml') return yamlOf(object);
   return isPretty ? JSON.stringify(object, null, 2) : `${JSON.stringify(object)}\n`;
+}
+
+function yamlOf(object: Json): string {
+  const document = new Document(object, { sortMapEntries: true });
+  visit(document, {
+    Scalar: (_key, scalar) => {
+      if (typeof scalar.value === 'string' && needsQuotes(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString();
 }
 
 export const streamed = (watch: Watch, call: Call, form: Representation): Answer => ({

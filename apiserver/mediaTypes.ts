@@ -1,5 +1,5 @@
 /** Bodies by their media types: JSON, YAML, or protobuf. */
-import { parse } from 'yaml';
+import { parseDocuments } from '../pod/yaml/boundedYaml.ts';
 import { Failure } from './failures.ts';
 import type { Json } from './json.ts';
 
@@ -26,7 +26,7 @@ export function parsedBody(text: string, contentType = 'application/json'): Json
     case 'application/json':
       return parsedAs(text, JSON.parse);
     case 'application/yaml':
-      return parsedAs(text, parse);
+      return parsedAs(text, readYaml);
     default:
       throw new Failure(
         415,
@@ -35,6 +35,19 @@ export function parsedBody(text: string, contentType = 'application/json'): Json
           `application/yaml, ${PROTOBUF}`,
       );
   }
+}
+
+const YAML_LIMITS = { tokens: 1_000_000, values: 1_000_000, characters: MOST_BYTES };
+
+/** Reads the first document of a body, as JSON holds it. */
+function readYaml(text: string): Json {
+  const documents = parseDocuments(text, YAML_LIMITS);
+  const [first = { value: null }] = Array.isArray(documents) ? documents : [documents];
+  if ('problem' in first) throw new Error(`error converting YAML to JSON: ${first.problem}`);
+  if ('beyond' in first) throw new Error(`the body has ${first.beyond}`);
+  return JSON.parse(
+    JSON.stringify(first.value, (_key, each: unknown) => (typeof each === 'bigint' ? Number(each) : each)),
+  );
 }
 
 function parsedAs(text: string, read: (text: string) => Json): Json {

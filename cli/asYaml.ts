@@ -1,5 +1,6 @@
 import { Document, visit } from 'yaml';
 import { isPrintable, printableQuoted } from '../pod/show/printable.ts';
+import { needsQuotes } from '../pod/yaml/resolveScalar.ts';
 
 /**
  * An object as YAML, every part of it written out, what it is first, as kubectl has it; characters that a terminal may
@@ -9,7 +10,8 @@ export function asYaml(value: unknown): string {
   const document = new Document(value, (_key, part: unknown) => typeFirst(part), { aliasDuplicateObjects: false });
   visit(document, {
     Scalar: (_, scalar) => {
-      if (typeof scalar.value === 'string' && !isPrintable(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+      if (typeof scalar.value !== 'string') return;
+      if (!isPrintable(scalar.value) || needsQuotes(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
     },
   });
   return printableQuoted(document.toString());

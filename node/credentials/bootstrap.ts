@@ -1,8 +1,9 @@
 /** A node that is new in its cluster: it has a kubeconfig to ask for a certificate by, and gets one of its own. */
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { stringify } from 'yaml';
+import { Document, visit } from 'yaml';
 import { messageOf } from '../../pod/failure.ts';
+import { needsQuotes } from '../../pod/yaml/resolveScalar.ts';
 import { ConfigError } from '../config/configError.ts';
 import { isThere, type Kubeconfig, readKubeconfig } from '../config/kubeconfig.ts';
 import { makeDirectory } from '../rootDirectory.ts';
@@ -64,12 +65,22 @@ function nodeKubeconfig({ cluster }: Kubeconfig, certificate: string): object {
   };
 }
 
+function yamlOf(kubeconfig: object): string {
+  const document = new Document(kubeconfig);
+  visit(document, {
+    Scalar: (_key, scalar) => {
+      if (typeof scalar.value === 'string' && needsQuotes(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString();
+}
+
 /** All of it, or nothing. */
 async function write(path: string, kubeconfig: object): Promise<void> {
   await makeDirectory(dirname(path));
   const half = `${path}.tmp`;
   try {
-    await writeFile(half, stringify(kubeconfig), { mode: 0o600, flush: true });
+    await writeFile(half, yamlOf(kubeconfig), { mode: 0o600, flush: true });
     await rename(half, path);
   } catch (error) {
     await rm(half, { force: true });

@@ -44,6 +44,9 @@ export function resolvePlain(text: string): ScalarValue {
   );
 }
 
+/** Whether Kubernetes would read a string as something else if it were written without quotation marks. */
+export const needsQuotes = (text: string): boolean => text === '<<' || typeof resolvePlain(text) !== 'string';
+
 /**
  * Returns what Go's `ParseInt` or `ParseUint` reads with base 0: a prefix or a leading 0 selects the base, and only
  * integers without a sign may exceed 63 bits.

@@ -27,3 +27,13 @@ test.each([
   expect(() => parsedBody(text)).toThrow(SyntaxFailure);
   expect(() => parsedBody(text)).toThrow(message);
 });
+
+test('a body of YAML is read as manifests are', () => {
+  expect(parsedBody('a: yes\nb: 0o644\nc: e1\nd: 9007199254740993\n', 'application/yaml')).toEqual({
+    a: true,
+    b: 420,
+    c: 'e1',
+    d: 9007199254740992,
+  });
+  expect(() => parsedBody('a: .inf\n', 'application/yaml')).toThrow('unsupported value: +Inf, written .inf');
+});
