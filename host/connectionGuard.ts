@@ -45,7 +45,9 @@ export class ResetWatch {
 
   #inspect(): void {
     for (const [socket, wasReset] of this.#connections) {
-      const hasReset = isReset(socket);
+      // A connection with unread data is one whose reader is slow. It notices the end by itself once it has read them, and must
+      // not lose them if both sides have closed the connection in order.
+      const hasReset = socket.readableLength === 0 && isReset(socket);
       if (hasReset && wasReset) socket.destroy();
       else this.#connections.set(socket, hasReset);
     }

@@ -79,6 +79,18 @@ function kernelRow(localPort: number, remotePort: number): readonly string[] | u
     );
 }
 
+test('leaves a slow reader the data of a connection that both sides have closed', async () => {
+  const server = createServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => {}).end());
+  guardConnections(server, { maxConnections: 10 });
+  const accepted = once(server, 'connection');
+  const client = connect(await listening(server), '127.0.0.1').on('error', () => {});
+  client.resume().end('last words');
+  const [socket] = await accepted;
+  await once(socket, 'readable');
+  await pause(10_000);
+  expect(String(socket.read())).toBe('last words');
+});
+
 test('C41: has the kernel probe within 150 s whether a silent client is still there', async () => {
   const server = createServer((socket) => void socket.on('error', () => {}));
   guardConnections(server, { maxConnections: 10 });
