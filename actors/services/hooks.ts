@@ -15,7 +15,8 @@ import { waitOnce } from '../alarm.ts';
 import type { Service } from '../boundary.ts';
 import { type Clock, secondsLeft } from '../clock.ts';
 import { containerNamed } from './containers.ts';
-import { BodyFailure, dialedOf } from './httpExchange.ts';
+import { type GoUrl, textOfBytes } from './goUrl.ts';
+import { BodyFailure } from './httpExchange.ts';
 import { type HttpGetAction, type HttpTarget, httpGet, httpTarget, isAnsweredInPlain } from './httpGet.ts';
 import type { Network } from './network.ts';
 import { withinLimit } from './timeLimit.ts';
@@ -191,14 +192,14 @@ async function get({ clock, network }: HookParts, run: HookRun, action: HttpGetA
 
 async function answered(network: Network, target: HttpTarget, signal: AbortSignal): Promise<void> {
   try {
-    await httpGet(target, { network, signal, leavesHost: false });
+    await httpGet(target, { network, signal });
   } catch (error) {
     if (!(error instanceof BodyFailure)) throw error;
   }
 }
 
-const fallback = (url: URL): EventMessage => ({
+const fallback = ({ fields: { host } }: GoUrl): EventMessage => ({
   eventType: 'Warning',
   reason: 'LifecycleHTTPFallback',
-  message: `request to HTTPS lifecycle hook ${dialedOf(url)} got HTTP response, retry with HTTP succeeded`,
+  message: `request to HTTPS lifecycle hook ${textOfBytes(host)} got HTTP response, retry with HTTP succeeded`,
 });

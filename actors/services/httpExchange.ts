@@ -2,9 +2,11 @@
  * One GET over a connection of its own, and its answer. Node's own client does far more (bodies to send, connections
  * kept, streams), at twice the processor time: of a node's hundreds of probes a second that is most of the cost.
  */
+import { domainToASCII } from 'node:url';
 import { messageOf } from '../../pod/failure.ts';
 import { quoted } from '../../pod/show/quoted.ts';
-import { addressOf, readFailure } from './dialError.ts';
+import { readFailure } from './dialError.ts';
+import { type GoUrl, textOfBytes } from './goUrl.ts';
 import { append, type HttpAnswer, type HttpHead, type Incoming, readAnswer } from './httpAnswer.ts';
 import type { Network } from './network.ts';
 
@@ -21,14 +23,15 @@ export interface ExchangeOptions {
 /** An answer came, and its body could not be read. */
 export class BodyFailure extends Error {}
 
-export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
-export const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80);
-/** The host and port that are dialed for a URL: itself it keeps silent about a port that its scheme implies. */
-export const dialedOf = (url: URL): string => addressOf(hostOf(url), portOf(url));
+/** Returns the host and port to dial for a URL; the scheme implies a port that is not written. */
+export function dialTarget(url: GoUrl): { readonly host: string; readonly port: number } {
+  const port = Number(url.port) || (url.fields.scheme === 'https' ? 443 : 80);
+  return { host: textOfBytes(url.hostname), port };
+}
 
 /** Rejects with a `BodyFailure`, or with what is wrong with the request, the connection or the head of the answer. */
 export function exchange(
-  url: URL,
+  url: GoUrl,
   headers: HttpHeaders,
   { network, signal, wanted }: ExchangeOptions,
 ): Promise<HttpAnswer> {
@@ -55,7 +58,7 @@ export function exchange(
         fail(error);
       }
     };
-    const endpoint = { host: hostOf(url), port: portOf(url), isSecure: url.protocol === 'https:' };
+    const endpoint = { ...dialTarget(url), isSecure: url.fields.scheme === 'https' };
     const connection = network.connect(endpoint, {
       onData: (chunk) => {
         append(incoming, chunk);
@@ -77,18 +80,37 @@ function bodyFailure(cause: unknown): BodyFailure {
   return new BodyFailure(readFailure(cause) ?? messageOf(cause), { cause });
 }
 
-/** What the client itself says, or says nothing of, whatever is asked for. */
-const OWN = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'trailer']);
+/** Headers that the client writes itself, whatever a probe says (`reqWriteExcludeHeader` in Go's net/http). */
+const EXCLUDED = new Set(['host', 'user-agent', 'connection', 'content-length', 'transfer-encoding', 'trailer']);
 
-function requestOf(url: URL, headers: HttpHeaders): string {
-  const host = headers.get('host')?.[0] ?? dialedOf(url);
-  const lines = [`GET ${url.pathname}${url.search} HTTP/1.1`, `Host: ${clean('Host', host)}`];
+/** Returns the text of a request, as Go's net/http writes it. */
+function requestOf(url: GoUrl, headers: HttpHeaders): string {
+  const lines = [`GET ${textOfBytes(url.requestTarget)} HTTP/1.1`, `Host: ${hostHeader(url, headers)}`];
+  const userAgent = headers.get('user-agent')?.[0] ?? '';
+  if (userAgent !== '') lines.push(`User-Agent: ${clean('User-Agent', userAgent)}`);
   for (const [key, values] of headers) {
-    if (OWN.has(key)) continue;
+    if (EXCLUDED.has(key)) continue;
     const name = key.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
     for (const value of values) lines.push(`${name}: ${clean(name, value)}`);
   }
+  const { user } = url.fields;
+  if (user !== undefined && !headers.has('authorization')) {
+    const credentials = Buffer.from(`${user.name}:${user.password ?? ''}`, 'latin1').toString('base64');
+    lines.push(`Authorization: Basic ${credentials}`);
+  }
   return `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`;
+}
+
+/**
+ * Returns the value of the Host header. Like Go, sends an empty one instead of a value that no Host can have, turns names
+ * of other scripts into Punycode and leaves out the zone of an IPv6 address.
+ */
+function hostHeader(url: GoUrl, headers: HttpHeaders): string {
+  const host = headers.get('host')?.[0] || textOfBytes(url.fields.host);
+  const [, name = host, port = ''] = /^(.*?)(:[0-9]*)?$/s.exec(host) ?? [];
+  const ascii = /^\p{ASCII}*$/u.test(name) ? name : domainToASCII(name);
+  if (!/^[A-Za-z0-9!$%&'()*+,.:;=[\]_~-]*$/.test(ascii)) return '';
+  return ascii.replace(/%[^\]]*\]$/, ']') + port;
 }
 
 /** A name or value that cannot end its line. */

@@ -11,7 +11,7 @@ export async function tryHttp(
   signal: AbortSignal,
 ): Promise<Try> {
   try {
-    const { status, body } = await httpGet(target, { network, signal, leavesHost: false });
+    const { status, body } = await httpGet(target, { network, signal });
     if (status < 200 || status >= 400) {
       return { result: 'failure', message: `HTTP probe failed with statuscode: ${status}` };
     }

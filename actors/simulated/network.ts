@@ -5,7 +5,6 @@ import { lookUp } from '../../pod/lookUp.ts';
 import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import { addressOf } from '../services/dialError.ts';
-import { hostOf, portOf } from '../services/httpExchange.ts';
 import type {
   Connection,
   ConnectionListener,
@@ -80,7 +79,8 @@ export class SimulatedNetwork implements Network {
   }
 
   async #fetched(url: URL, waits: Waits, signal: AbortSignal): Promise<FetchedAnswer> {
-    const address = { host: hostOf(url), port: portOf(url) };
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const address = { host, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) };
     const fail = (cause: unknown): never => {
       throw new TypeError('fetch failed', { cause });
     };

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { probeServices } from '../../../actors/services/probes.ts';
-import type { Container, Probe } from '../../../pod/api/schema/container.ts';
+import type { Container, LifecycleHandler, Probe } from '../../../pod/api/schema/container.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { certificate, key } from './certificate.ts';
@@ -60,6 +60,8 @@ async function tried(
   const { result, message, beganAt, at } = await runProbe(run, { signal: never });
   return { result, message, took: at - beganAt };
 }
+
+type HttpHeader = NonNullable<NonNullable<LifecycleHandler['httpGet']>['httpHeaders']>[number];
 
 const success = { result: 'success' };
 const failure = (message: unknown) => ({ result: 'failure', message });
@@ -117,21 +119,102 @@ describe('httpGet', () => {
   });
 
   test('redirects are followed on the same host only; to another one it ends as a warning', async () => {
-    const FILES = `ftp://${HOST}:1/file`;
     const port = await serving(({ url = '' }, response) => {
-      const to = { '/near': '/200', '/far': 'http://localhost:1/', '/round': '/round', '/files': FILES }[url];
-      response.writeHead(to ? 302 : 200, to ? { location: to } : {}).end('body');
+      const location = {
+        '/near': '/200',
+        '/far': 'http://localhost:1/',
+        '/round': '/round',
+        '/files': `ftp://${HOST}:1/file`,
+        '/opaque': 'mailto:x',
+        '/empty': '',
+      }[url];
+      response.writeHead(location === undefined ? 200 : 302, location === undefined ? {} : { location }).end('body');
     });
     expect(await tried({ httpGet: { port, path: '/near' } })).toMatchObject(success);
-    expect(await tried({ httpGet: { port, path: '/far' } })).toMatchObject({
-      result: 'warning',
-      message: 'Probe terminated redirects, Response body: body',
-    });
+    for (const path of ['/far', '/opaque', '/empty']) {
+      expect(await tried({ httpGet: { port, path } })).toMatchObject({
+        result: 'warning',
+        message: 'Probe terminated redirects, Response body: body',
+      });
+    }
     expect(await tried({ httpGet: { port, path: '/round' } })).toMatchObject(
-      failure(`Get "http://${HOST}:${port}/round": stopped after 10 redirects`),
+      failure('Get "/round": stopped after 10 redirects'),
     );
     expect(await tried({ httpGet: { port, path: '/files' } })).toMatchObject(
-      failure(`Get "${FILES}": unsupported protocol scheme "ftp"`),
+      failure(`Get "ftp://${HOST}:1/file": unsupported protocol scheme "ftp"`),
+    );
+  });
+
+  test.each([
+    ['/%zz', 'parse "/%zz": invalid URL escape "%zz"'],
+    ['http://h\\x/', 'parse "http://h\\\\x/": invalid character "\\\\" in host name'],
+  ])('a redirect to %s, which is no URL, is a failure', async (location, reason) => {
+    const port = await serving((_, response) => void response.writeHead(302, { location }).end());
+    expect(await tried({ httpGet: { port, path: '/a' } })).toMatchObject(
+      failure(`Get "http://${HOST}:${port}/a": failed to parse Location header ${JSON.stringify(location)}: ${reason}`),
+    );
+  });
+
+  describe('after a redirect', () => {
+    /** Returns the headers of the second request. */
+    async function redirected(locationOf: (port: number) => string, httpHeaders: HttpHeader[] = []) {
+      const seen: Record<string, unknown>[] = [];
+      const port: number = await serving((request, response) => {
+        seen.push({ url: request.url, ...request.headers });
+        response.writeHead(seen.length === 1 ? 302 : 200, { location: locationOf(port) }).end();
+      });
+      expect(await tried({ httpGet: { port, path: '/a?b', httpHeaders } })).toMatchObject(success);
+      return { port, seen: seen[1] };
+    }
+    const host = { name: 'Host', value: 'app.example.test' };
+
+    test('a custom Host is sent again if the Location names no scheme', async () => {
+      const key = { name: 'X-Key', value: 'k1' };
+      const { seen, port } = await redirected(() => '/login/', [host, key]);
+      expect(seen).toMatchObject({ url: '/login/', host: 'app.example.test', 'x-key': 'k1' });
+      expect(seen).toMatchObject({ referer: `http://${HOST}:${port}/a?b` });
+      expect((await redirected((each) => `//${HOST}:${each}/x`, [host])).seen).toMatchObject({ host: host.value });
+    });
+
+    test('the Host of an absolute Location is sent instead of a custom one', async () => {
+      const { seen, port } = await redirected((each) => `http://${HOST}:${each}/x`, [host]);
+      expect(seen).toMatchObject({ url: '/x', host: `${HOST}:${port}` });
+    });
+
+    test('a Referer of the probe is sent again', async () => {
+      const { seen } = await redirected(() => '/x', [{ name: 'Referer', value: 'http://mine' }]);
+      expect(seen).toMatchObject({ referer: 'http://mine' });
+    });
+  });
+
+  test('a User-Agent that is set to "" is not sent, a Host that none can have is sent as ""', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const port = await serving((request, response) => {
+      seen.push(request.headers);
+      response.end();
+    });
+    const httpHeaders = [
+      { name: 'User-Agent', value: '' },
+      { name: 'Host', value: 'a/b' },
+    ];
+    await tried({ httpGet: { port, httpHeaders } });
+    expect(seen[0]).toEqual({ host: '', accept: '*/*', connection: 'close' });
+  });
+
+  test('user and password of a path that reads as a URL become an Authorization header', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const port = await serving((request, response) => {
+      seen.push({ url: request.url, ...request.headers });
+      response.end();
+    });
+    await tried({ httpGet: { port, path: '//u:p@h/x' } });
+    expect(seen[0]).toMatchObject({ url: '/x', authorization: 'Basic dTpw', host: `${HOST}:${port}` });
+    expect((await tried({ httpGet: { port: await closedPort(), path: '//u:p@h/x' } })).message).toContain('u:***@');
+  });
+
+  test('a path that leaves no host is a failure', async () => {
+    expect(await tried({ httpGet: { port: 80, path: 'mailto:x' } })).toMatchObject(
+      failure('Get "http:x": http: no Host in request URL'),
     );
   });
 
