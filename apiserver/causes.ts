@@ -1,4 +1,5 @@
 /** What is wrong with a field, as the causes of a failure tell it (`util/validation/field/errors.go` of apimachinery). */
+import type { Problem } from '../pod/api/problem.ts';
 import type { Cause } from './failures.ts';
 import type { Json } from './json.ts';
 
@@ -34,6 +35,19 @@ export const duplicate = (field: string, value: Json, why?: string): Cause => ({
   field,
 });
 
-export const notFoundValue = (field: string, value: Json): Cause => ({
-  ...{ reason: 'FieldValueNotFound', message: `Not found: ${JSON.stringify(value)}`, field },
-});
+/** The reason of a cause, by the beginning of its message. */
+const REASONS: readonly (readonly [beginning: string, reason: string])[] = [
+  ['Required value', 'FieldValueRequired'],
+  ['Unsupported value', 'FieldValueNotSupported'],
+  ['Duplicate value', 'FieldValueDuplicate'],
+  ['Forbidden', 'FieldValueForbidden'],
+  ['Too long', 'FieldValueTooLong'],
+  ['Too many', 'FieldValueTooMany'],
+  ['Not found', 'FieldValueNotFound'],
+];
+
+/** A problem that the checks of `pod/api` found, as a cause. */
+export function causeOf({ path, message }: Problem): Cause {
+  const [, reason = 'FieldValueInvalid'] = REASONS.find(([beginning]) => message.startsWith(beginning)) ?? [];
+  return { reason, message, field: path };
+}

@@ -42,10 +42,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'apiserver/registry': 'deletion finalizing ids registry strategy',
     'apiserver/registry/strategies':
       'clusterKinds configMaps events namespaces nodes parts services signingRequests strategies volumes',
-    'apiserver/registry/strategies/pods': 'ephemeralContainers ips mirrorPod pods readPod resize updates warnings',
+    'apiserver/registry/strategies/pods': 'ephemeralContainers ips mirrorPod pods resize updates warnings',
     'apiserver/selection': 'continueToken labelQuery selector',
     'apiserver/tables': 'column columns table',
-    'apiserver/validation': 'finalizers',
   },
   'test/apiserver/apiServer.test.ts': { 'apiserver/serving': 'servedApi' },
   'test/apiserver/standIns/standIns.test.ts': { 'apiserver/standIns': 'namespaces nodeTaints scheduler' },
@@ -151,7 +150,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'pod/api': 'defaultVolumes problem',
     'pod/api/schema':
       'container env meta networkVolumes pod probe scalars scheduling security selector volume volumeClaim',
-    'pod/api/validation': 'env handlers projections resources words',
+    'pod/api/validation': 'env handlers labelSelectors mounts projections resourceNames resources words',
     'pod/images': 'pullPolicy',
   },
   'test/pod/api/runtimeClass.test.ts': { 'pod/api/schema': 'runtimeClass' },

@@ -53,13 +53,13 @@ export function podOf(
   const name = nameOf(manifest.pod.metadata);
   const written = staticPod(manifest.pod, { nodeName, source, origin, seenAt });
   const { uid } = written.metadata;
-  const classed = classes === undefined ? { pod: written } : withRuntimeClass(written, classes, admitted.get(uid));
+  const classed = withRuntimeClass(written, classes, admitted.get(uid));
   if ('problems' in classed) {
     return { problems: problemsToTell([...classed.problems, ...warnings]), name, refusedByClass: uid };
   }
   const pod = withDefaults(classed.pod);
   const problems = validatePod(pod, { isLenient, seesNeeds: true });
   return problems.length > 0
-    ? { problems: problemsToTell([...problems, ...warnings]), name }
+    ? { problems: problemsToTell([...problems, ...manifest.warnings]), name }
     : { pod, needs: needsOf(pod.spec, isLenient), warnings: problemsToTell(warnings) };
 }

@@ -1,12 +1,12 @@
 /** What objects of a kind have of their own: what is filled in, what is checked, and how they go. */
 import type { SelectableFields } from '../../pod/api/selection/fieldSelector.ts';
 import { dnsSubdomain } from '../../pod/api/validation/nameRules.ts';
+import type { NameRule } from '../../pod/api/validation/objectMeta.ts';
 import type { Cause } from '../failures.ts';
 import type { JsonObject } from '../json.ts';
 import type { ServerClock } from '../serverClock.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { Store } from '../store/store.ts';
-import type { NameRule } from '../validation/objectMeta.ts';
 import type { Ids } from './ids.ts';
 
 /** What the rules of a kind may ask for. */

@@ -5,10 +5,10 @@ import type { Volume } from './schema/volume.ts';
 const FILE_MODE = 0o644;
 const TOKEN_LIFE_SECONDS = 3600;
 
-/** Fills in what the API server would for a volume: an empty directory where there is no source, modes, types. */
+/** Fills in the defaults of a volume: an empty directory if it has no source, modes, types. */
 export function defaultVolume(volume: Volume): Volume {
   if (Object.keys(volume).length === 1) return { ...volume, emptyDir: {} };
-  const { hostPath, secret, configMap, downwardAPI, projected, image, iscsi } = volume;
+  const { hostPath, secret, configMap, downwardAPI, projected, image, ephemeral } = volume;
   return {
     ...volume,
     ...(hostPath && { hostPath: { type: '', ...hostPath } }),
@@ -16,9 +16,43 @@ export function defaultVolume(volume: Volume): Volume {
     ...(configMap && { configMap: { defaultMode: FILE_MODE, ...configMap } }),
     ...(downwardAPI && { downwardAPI: { defaultMode: FILE_MODE, ...defaultDownward(downwardAPI) } }),
     ...(projected && { projected: defaultProjected(projected) }),
-    ...(image && { image: { pullPolicy: defaultPullPolicy(image.reference ?? ''), ...image } }),
-    ...(iscsi && { iscsi: { iscsiInterface: 'default', ...iscsi } }),
+    ...(image && {
+      image: { ...image, pullPolicy: image.pullPolicy || defaultPullPolicy(image.reference ?? '') },
+    }),
+    ...(ephemeral?.volumeClaimTemplate && { ephemeral: defaultEphemeral(ephemeral.volumeClaimTemplate) }),
+    ...defaultsOfStorage(volume),
   };
+}
+
+/** The sources of data outside the node, whose drivers read these values. */
+function defaultsOfStorage({ iscsi, rbd, azureDisk, scaleIO }: Volume): Partial<Volume> {
+  return {
+    ...(iscsi && { iscsi: { ...iscsi, iscsiInterface: iscsi.iscsiInterface || 'default' } }),
+    ...(rbd && {
+      rbd: {
+        ...rbd,
+        pool: rbd.pool || 'rbd',
+        user: rbd.user || 'admin',
+        keyring: rbd.keyring || '/etc/ceph/keyring',
+      },
+    }),
+    ...(azureDisk && {
+      azureDisk: { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared', ...azureDisk },
+    }),
+    ...(scaleIO && {
+      scaleIO: {
+        ...scaleIO,
+        storageMode: scaleIO.storageMode || 'ThinProvisioned',
+        fsType: scaleIO.fsType || 'xfs',
+      },
+    }),
+  };
+}
+
+function defaultEphemeral(
+  template: NonNullable<NonNullable<Volume['ephemeral']>['volumeClaimTemplate']>,
+): NonNullable<Volume['ephemeral']> {
+  return { volumeClaimTemplate: { ...template, spec: { volumeMode: 'Filesystem', ...template.spec } } };
 }
 
 function defaultProjected(projected: NonNullable<Volume['projected']>): NonNullable<Volume['projected']> {
@@ -37,8 +71,12 @@ function defaultProjected(projected: NonNullable<Volume['projected']>): NonNulla
 
 function defaultDownward<T extends { items?: { fieldRef?: ObjectFieldSelector }[] }>(source: T): T {
   if (source.items === undefined) return source;
-  const items = source.items.map((item) =>
-    item.fieldRef ? { ...item, fieldRef: { apiVersion: 'v1', ...item.fieldRef } } : item,
-  );
+  const items = source.items.map((item) => (item.fieldRef ? { ...item, fieldRef: withVersion(item.fieldRef) } : item));
   return { ...source, items };
 }
+
+/** A field selector with the version that its path is of. */
+export const withVersion = (fieldRef: ObjectFieldSelector): ObjectFieldSelector => ({
+  ...fieldRef,
+  apiVersion: fieldRef.apiVersion || 'v1',
+});

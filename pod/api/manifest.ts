@@ -1,38 +1,45 @@
 import * as z from 'zod/mini';
 import { type Problem, problemOf, unknownField, valueAt } from './problem.ts';
 import { type PodManifest, podManifestSchema } from './schema/pod.ts';
+import { withZeroValues } from './zeroValues.ts';
 
-/** What reading a manifest gives: a pod, perhaps with fields that nobody knows left out, or why it is none. */
+/** A pod without its unknown fields, or the problems of a value that is no pod. */
 export type ManifestResult =
   | { readonly pod: PodManifest; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[]; readonly metadata?: NamedMetadata };
 
-/** As much as can be told of which pod a manifest is of. */
+/** The name of the pod that a manifest with problems is of. */
 export interface NamedMetadata {
   readonly name: string;
   readonly namespace?: string;
 }
 
 /**
- * Reads a parsed file as one pod. An unknown field is left out with a warning; whatever else is wrong is a problem, as is
- * an unknown kind of volume, and the unknown fields are told with it.
+ * Reads a decoded value as one pod, with Go's zero values in place of nulls. An unknown field is left out with a warning.
+ * Values of a wrong type are problems, as is an unknown kind of volume, and unknown fields are reported with them.
+ * `validatePod` checks the values themselves.
  */
 export function readManifest(value: unknown): ManifestResult {
   const wrongKind = notAPod(value);
   if (wrongKind !== undefined) return { problems: [wrongKind] };
-  const input = withoutNulls(value);
-  const named = namedProto(input, '');
+  const named = namedProto(value, '');
   if (named !== undefined) return { problems: [named] };
-  const first = z.safeParse(podManifestSchema, input);
-  if (first.success) return { pod: first.data, warnings: [] };
-  const { warnings, rest, wrong } = strip(first.error.issues, input);
-  if (rest.length + wrong.length === 0) return { pod: z.parse(podManifestSchema, input), warnings };
+  const input = withZeroValues(podManifestSchema, value);
   const known = metadataOnly.safeParse(input);
+  const metadata = known.success && known.data.metadata.name !== '' ? known.data.metadata : undefined;
+  const nameless = known.success && metadata === undefined ? [NAMELESS] : [];
+  const first = z.safeParse(podManifestSchema, input);
+  if (first.success && nameless.length === 0) return { pod: first.data, warnings: [] };
+  const { warnings, rest, wrong } = strip(first.error?.issues ?? [], input);
+  if (nameless.length + rest.length + wrong.length === 0) return { pod: z.parse(podManifestSchema, input), warnings };
   return {
-    problems: [...rest.map((issue) => problemOf(issue, input, value)), ...wrong, ...warnings],
-    ...(known.success ? { metadata: known.data.metadata } : {}),
+    problems: [...nameless, ...rest.map((issue) => problemOf(issue, input, value)), ...wrong, ...warnings],
+    ...(metadata === undefined ? {} : { metadata }),
   };
 }
+
+/** A node generates no names, so a manifest must have one (`tryDecodeSinglePod` of `pkg/kubelet/config/common.go`). */
+const NAMELESS: Problem = { path: 'metadata.name', message: 'Required value' };
 
 const metadataOnly = z.object({ metadata: z.object({ name: z.string(), namespace: z.exactOptional(z.string()) }) });
 
@@ -89,14 +96,6 @@ function notAPod(value: unknown): Problem | undefined {
   const kind: unknown = Reflect.get(value, 'kind');
   if (kind === 'Pod' || typeof kind !== 'string') return undefined;
   return { path: 'kind', message: `expected Pod, got ${kind}` };
-}
-
-/** A copy in which a field that is null is absent, as Kubernetes reads it. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isObject(value)) return value;
-  const fields = Object.entries(value).filter(([, each]) => each !== null);
-  return Object.fromEntries(fields.map(([key, each]) => [key, withoutNulls(each)]));
 }
 
 /** Of a label or annotation that is called so: a schema would leave it out without a word. */

@@ -88,6 +88,7 @@ export function canonicalQuantity(text: string): string {
 
 /** Nanos in the family of another quantity, as sums are written in that of their first addend. */
 export function quantityLike(nanos: bigint, like: string): string {
-  const milli = divideUp(nanos, NANO / 1000n) * (NANO / 1000n);
+  const unit = NANO / 1000n;
+  const milli = (nanos < 0n ? -divideUp(-nanos, unit) : divideUp(nanos, unit)) * unit;
   return formatQuantity(milli, like.endsWith('i') ? 'binary' : 'decimal');
 }

@@ -35,16 +35,17 @@ export function admissionsOf(pods: Iterable<Pod>): ReadonlyMap<string, AdmittedP
 /**
  * The pod with its class's overhead, node selector and tolerations, or why it is not admitted: it contradicts its class,
  * or the class is not there. A pod is admitted once: one that was `admitted` already keeps what it was given then,
- * whatever has become of its class.
+ * whatever has become of its class. If the classes are not known, a pod that names one is taken as it is.
  */
 export function withRuntimeClass(
   pod: Pod,
-  classes: RuntimeClasses,
+  classes: RuntimeClasses | undefined,
   admitted?: AdmittedPod,
 ): { pod: Pod } | { problems: Problem[] } {
   const { runtimeClassName } = pod.spec;
+  if (classes === undefined && runtimeClassName) return { pod };
   if (runtimeClassName && isSamePod(pod, admitted)) return { pod: { ...pod, spec: given(pod.spec, admitted.spec) } };
-  const runtimeClass = runtimeClassName ? classes.get(runtimeClassName) : undefined;
+  const runtimeClass = runtimeClassName ? classes?.get(runtimeClassName) : undefined;
   if (runtimeClassName && runtimeClass === undefined) {
     const message = `pod rejected: RuntimeClass "${runtimeClassName}" not found`;
     return { problems: [{ path: 'spec.runtimeClassName', message }] };

@@ -86,7 +86,7 @@ const itemsOfDownwardApi = (path: string): [string, FieldTreatment][] => [
 ];
 
 const fieldRefs = (path: string, by: string): [string, FieldTreatment][] => [
-  [`${path}.fieldRef.apiVersion`, acts('pod/api/defaults.ts', '`v1`, the only version of the fields')],
+  [`${path}.fieldRef.apiVersion`, acts('pod/api/defaultVolumes.ts', '`v1`, the only version of the fields')],
   [`${path}.fieldRef.fieldPath`, acts(by, 'field of the pod')],
   [`${path}.resourceFieldRef.containerName`, acts(FIELD_REF, 'container whose resource is shown')],
   [`${path}.resourceFieldRef.resource`, acts(FIELD_REF, 'request or limit to show')],
@@ -375,7 +375,7 @@ const scheduling: [string, FieldTreatment][] = [
   ['priority', acts('pod/resources/requests.ts', 'preemption for critical pods, order of shutdown')],
   ['preemptionPolicy', actsWhole(SCHEDULER, 'whether other pods are preempted')],
   ['topologySpreadConstraints[]', actsWhole(SCHEDULER, 'spread over nodes')],
-  ['schedulingGates[]', rejects('pod/api/validation/scheduling.ts', 'a pod with gates cannot have a node yet')],
+  ['schedulingGates[]', rejects('pod/api/validate.ts', 'a pod with gates cannot have a node yet')],
   ['schedulingGroup', actsWhole(SCHEDULER, 'group that is scheduled together')],
 ];
 

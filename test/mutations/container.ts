@@ -208,9 +208,9 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C26',
     breaks: 'a subPath may go up',
-    file: 'pod/api/validation/volumes.ts',
-    find: '...(subPath ? pathInVolume(',
-    put: '...(subPath && false ? pathInVolume(',
+    file: 'pod/api/validation/mounts.ts',
+    find: "...(subPath === '' ? [] : pathInVolume(",
+    put: '...(subPath.length < Infinity ? [] : pathInVolume(',
   },
   {
     rule: 'C29',

@@ -46,6 +46,13 @@ export const nodeMutations: readonly Mutation[] = [
   },
   {
     rule: 'C24',
+    breaks: 'a static pod may be one that an API server would reject',
+    file: 'pod/api/validate.ts',
+    find: 'return problems.length > 0 ? problems : validateStatic(',
+    put: 'return validateStatic(',
+  },
+  {
+    rule: 'C24',
     breaks: 'a static pod is not critical',
     file: 'pod/api/staticPod.ts',
     find: 'return isStaticPod(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL;',

@@ -1,5 +1,9 @@
+import { withDefaults } from '../../pod/api/defaults.ts';
+import type { Problem } from '../../pod/api/problem.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
+import { validatePod } from '../../pod/api/validate.ts';
+import type { StaticRules } from '../../pod/api/validation/static.ts';
 import type { PodRequests } from '../../pod/resources/requests.ts';
 
 /** A container that says no more than it must. */
@@ -25,3 +29,6 @@ export function requestsWith(over: Partial<PodRequests> = {}): PodRequests {
     ...over,
   };
 }
+
+/** The problems of a pod once it has its defaults, as whoever checks one gives it. */
+export const problemsIn = (pod: Pod, rules?: Partial<StaticRules>): Problem[] => validatePod(withDefaults(pod), rules);

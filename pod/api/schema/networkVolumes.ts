@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { localObjectReferenceSchema, textMapSchema } from './scalars.ts';
+import { localObjectReferenceSchema, textMapSchema, wordSchema } from './scalars.ts';
 
 const text = z.exactOptional(z.string());
 const flag = z.exactOptional(z.boolean());
@@ -84,10 +84,10 @@ export const networkVolumeSources = {
     z.strictObject({
       diskName: z.string(),
       diskURI: z.string(),
-      cachingMode: z.exactOptional(z.enum(['None', 'ReadOnly', 'ReadWrite'])),
+      cachingMode: z.exactOptional(wordSchema<'None' | 'ReadOnly' | 'ReadWrite'>()),
       fsType: text,
       readOnly: flag,
-      kind: z.exactOptional(z.enum(['Shared', 'Dedicated', 'Managed'])),
+      kind: z.exactOptional(wordSchema<'Shared' | 'Dedicated' | 'Managed'>()),
     }),
   ),
   photonPersistentDisk: z.exactOptional(z.strictObject({ pdID: z.string(), fsType: text })),

@@ -6,6 +6,13 @@ export const quantitySchema = z
   .pipe(z.union([z.string(), z.number(), z.bigint()]), z.transform(String))
   .check(z.refine((text) => parseQuantity(text) !== undefined, 'must be a quantity such as "100m", "1.5" or "64Mi"'));
 
+/**
+ * A text with a few allowed values. The schema accepts any text, as Kubernetes decodes any, and validation reports a
+ * wrong one among all other problems, in its place.
+ */
+// The type is that of a validated pod, and no pod is used before `validatePod` has compared these texts.
+export const wordSchema = <T extends string>() => z.string() as unknown as z.ZodMiniType<T, T>;
+
 /** A port's number or its name. */
 export const intOrStringSchema = z.union([z.int32(), z.string()]);
 
@@ -27,4 +34,4 @@ export const keyToPathSchema = z.strictObject({
   mode: z.exactOptional(z.int32()),
 });
 
-export const pullPolicySchema = z.enum(['Always', 'IfNotPresent', 'Never']);
+export const pullPolicySchema = wordSchema<'Always' | 'IfNotPresent' | 'Never'>();

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { textMapSchema } from './scalars.ts';
+import { textMapSchema, wordSchema } from './scalars.ts';
 import { labelSelectorSchema } from './selector.ts';
 
 const nodeSelectorTermSchema = z.strictObject({
@@ -10,7 +10,7 @@ const nodeSelectorTermSchema = z.strictObject({
 function nodeRequirement() {
   return z.strictObject({
     key: z.string(),
-    operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']),
+    operator: wordSchema<'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'>(),
     values: z.exactOptional(z.array(z.string())),
   });
 }
@@ -48,20 +48,20 @@ const affinitySchema = z.strictObject({
 
 export const tolerationSchema = z.strictObject({
   key: z.exactOptional(z.string()),
-  operator: z.exactOptional(z.enum(['Exists', 'Equal', 'Lt', 'Gt'])),
+  operator: z.exactOptional(wordSchema<'Exists' | 'Equal' | 'Lt' | 'Gt'>()),
   value: z.exactOptional(z.string()),
-  effect: z.exactOptional(z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
+  effect: z.exactOptional(wordSchema<'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'>()),
   tolerationSeconds: z.exactOptional(z.int()),
 });
 
 const topologySpreadConstraintSchema = z.strictObject({
   maxSkew: z.int32(),
   topologyKey: z.string(),
-  whenUnsatisfiable: z.enum(['DoNotSchedule', 'ScheduleAnyway']),
+  whenUnsatisfiable: wordSchema<'DoNotSchedule' | 'ScheduleAnyway'>(),
   labelSelector: z.exactOptional(labelSelectorSchema),
   minDomains: z.exactOptional(z.int32()),
-  nodeAffinityPolicy: z.exactOptional(z.enum(['Honor', 'Ignore'])),
-  nodeTaintsPolicy: z.exactOptional(z.enum(['Honor', 'Ignore'])),
+  nodeAffinityPolicy: z.exactOptional(wordSchema<'Honor' | 'Ignore'>()),
+  nodeTaintsPolicy: z.exactOptional(wordSchema<'Honor' | 'Ignore'>()),
   matchLabelKeys: z.exactOptional(z.array(z.string())),
 });
 
@@ -73,7 +73,7 @@ export const schedulingFields = {
   tolerations: z.exactOptional(z.array(tolerationSchema)),
   priorityClassName: z.exactOptional(z.string()),
   priority: z.exactOptional(z.int32()),
-  preemptionPolicy: z.exactOptional(z.enum(['PreemptLowerPriority', 'Never'])),
+  preemptionPolicy: z.exactOptional(wordSchema<'PreemptLowerPriority' | 'Never'>()),
   topologySpreadConstraints: z.exactOptional(z.array(topologySpreadConstraintSchema)),
   schedulingGates: z.exactOptional(z.array(z.strictObject({ name: z.string() }))),
   schedulingGroup: z.exactOptional(z.strictObject({ podGroupName: z.exactOptional(z.string()) })),

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { wordSchema } from './scalars.ts';
 
 const seLinuxOptionsSchema = z.strictObject({
   user: z.exactOptional(z.string()),
@@ -15,7 +16,7 @@ const windowsOptionsSchema = z.strictObject({
 });
 
 const profileSchema = z.strictObject({
-  type: z.enum(['Unconfined', 'RuntimeDefault', 'Localhost']),
+  type: wordSchema<'Unconfined' | 'RuntimeDefault' | 'Localhost'>(),
   localhostProfile: z.exactOptional(z.string()),
 });
 
@@ -35,7 +36,7 @@ export const securityContextSchema = z.strictObject({
   runAsNonRoot: z.exactOptional(z.boolean()),
   readOnlyRootFilesystem: z.exactOptional(z.boolean()),
   allowPrivilegeEscalation: z.exactOptional(z.boolean()),
-  procMount: z.exactOptional(z.enum(['Default', 'Unmasked'])),
+  procMount: z.exactOptional(wordSchema<'Default' | 'Unmasked'>()),
   seccompProfile: z.exactOptional(profileSchema),
   appArmorProfile: z.exactOptional(profileSchema),
 });
@@ -50,13 +51,13 @@ export const podSecurityContextSchema = z.strictObject({
   runAsGroup: z.exactOptional(z.int()),
   runAsNonRoot: z.exactOptional(z.boolean()),
   supplementalGroups: z.exactOptional(z.array(z.int())),
-  supplementalGroupsPolicy: z.exactOptional(z.enum(['Merge', 'Strict'])),
+  supplementalGroupsPolicy: z.exactOptional(wordSchema<'Merge' | 'Strict'>()),
   fsGroup: z.exactOptional(z.int()),
   sysctls: z.exactOptional(z.array(z.strictObject({ name: z.string(), value: z.string() }))),
-  fsGroupChangePolicy: z.exactOptional(z.enum(['Always', 'OnRootMismatch'])),
+  fsGroupChangePolicy: z.exactOptional(wordSchema<'Always' | 'OnRootMismatch'>()),
   seccompProfile: z.exactOptional(profileSchema),
   appArmorProfile: z.exactOptional(profileSchema),
-  seLinuxChangePolicy: z.exactOptional(z.enum(['MountOption', 'Recursive'])),
+  seLinuxChangePolicy: z.exactOptional(wordSchema<'MountOption' | 'Recursive'>()),
 });
 
 export type PodSecurityContext = z.infer<typeof podSecurityContextSchema>;

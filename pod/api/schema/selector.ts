@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { textMapSchema } from './scalars.ts';
+import { textMapSchema, wordSchema } from './scalars.ts';
 
 /** Which objects are meant, by their labels. */
 export const labelSelectorSchema = z.strictObject({
@@ -8,7 +8,7 @@ export const labelSelectorSchema = z.strictObject({
     z.array(
       z.strictObject({
         key: z.string(),
-        operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+        operator: wordSchema<'In' | 'NotIn' | 'Exists' | 'DoesNotExist'>(),
         values: z.exactOptional(z.array(z.string())),
       }),
     ),

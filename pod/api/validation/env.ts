@@ -1,88 +1,101 @@
+/** Checks of the variables of a container (`ValidateEnv` and `ValidateEnvFrom` of `core/validation`). */
+import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';
 import type { EnvFromSource, EnvVar } from '../schema/container.ts';
-import { configKey } from './nameRules.ts';
-import { validateResourceField } from './resourceField.ts';
-import { dnsSubdomain, forbidden, invalid, pathInVolume, required } from './words.ts';
+import type { PodSpec } from '../schema/pod.ts';
+import { validateFieldRef, validateResourceFieldRef } from './fieldRefs.ts';
+import { beginningOfName, configKey, dnsSubdomain as subdomain, variableName } from './nameRules.ts';
+import { allInvalid, dnsSubdomain, invalid, noBacksteps, notFound, required, requiredLabel } from './words.ts';
 
-type KeyRef = NonNullable<NonNullable<EnvVar['valueFrom']>['configMapKeyRef']>;
-type FileKey = NonNullable<NonNullable<EnvVar['valueFrom']>['fileKeyRef']>;
+type ValueSource = NonNullable<EnvVar['valueFrom']>;
+type KeyRef = NonNullable<ValueSource['configMapKeyRef']>;
+type FileKeyRef = NonNullable<ValueSource['fileKeyRef']>;
 
-const FIELDS =
-  /^(metadata\.(name|namespace|uid)|metadata\.(labels|annotations)\['.+'\]|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?))$/;
+const FIELDS = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
 
-/** Names that an environment can hold, and one source at most for each value. */
+/** Checks that names can be in an environment and that each value has at most one source. */
 export function validateEnv(env: readonly EnvVar[], path: string): Problem[] {
-  return env.flatMap((each, index) => validateVariable(each, `${path}[${index}]`));
-}
-
-/** Prefixes that a name can begin with, and one named object for each. */
-export function validateEnvFrom(sources: readonly EnvFromSource[], path: string): Problem[] {
-  return sources.flatMap(({ prefix = '', configMapRef, secretRef }, index) => {
+  return env.flatMap(({ name, value, valueFrom }, index) => {
     const at = `${path}[${index}]`;
-    const named = { configMapRef, secretRef };
-    const kinds = (['configMapRef', 'secretRef'] as const).filter((kind) => named[kind] !== undefined);
     return [
-      ...validateName(prefix, `${at}.prefix`),
-      ...kinds.flatMap((kind) => dnsSubdomain(`${at}.${kind}.name`, named[kind]?.name ?? '')),
-      ...(kinds.length === 0 ? [invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`')] : []),
-      ...(kinds.length > 1 ? [invalid(path, '', 'may not have more than one field specified at a time')] : []),
+      ...(name === '' ? [required(`${at}.name`)] : allInvalid(`${at}.name`, name, variableName(name))),
+      ...(valueFrom === undefined ? [] : validateSource(valueFrom, value ?? '', `${at}.valueFrom`)),
     ];
   });
 }
 
-function validateName(name: string, path: string): Problem[] {
-  if (!/[=\0]|[^ -~]/.test(name)) return [];
+function validateSource(source: ValueSource, value: string, path: string): Problem[] {
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = source;
   return [
-    invalid(
-      path,
-      name,
-      "a valid environment variable name must consist only of printable ASCII characters other than '='",
-    ),
+    ...(fieldRef ? validateFieldRef(fieldRef, FIELDS, `${path}.fieldRef`) : []),
+    ...(resourceFieldRef ? validateResourceFieldRef(resourceFieldRef, `${path}.resourceFieldRef`, false) : []),
+    ...(configMapKeyRef ? validateKeyRef(configMapKeyRef, `${path}.configMapKeyRef`) : []),
+    ...(secretKeyRef ? validateKeyRef(secretKeyRef, `${path}.secretKeyRef`) : []),
+    ...(fileKeyRef ? validateFileKeyRef(fileKeyRef, `${path}.fileKeyRef`) : []),
+    ...validateNumberOfSources(Object.keys(source).length, value, path),
   ];
 }
 
-function validateVariable({ name, value, valueFrom }: EnvVar, path: string): Problem[] {
-  return [
-    ...(name === '' ? [required(`${path}.name`)] : []),
-    ...validateName(name, `${path}.name`),
-    ...(valueFrom === undefined ? [] : validateSource(valueFrom, value, `${path}.valueFrom`)),
-  ];
+function validateNumberOfSources(count: number, value: string, path: string): Problem[] {
+  if (count === 0) {
+    const kinds = '`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+    return [invalid(path, '', `must specify one of: ${kinds}`)];
+  }
+  if (value !== '') return [invalid(path, '', 'may not be specified when `value` is not empty')];
+  return count > 1 ? [invalid(path, '', 'may not have more than one field specified at a time')] : [];
 }
 
-function validateSource(source: NonNullable<EnvVar['valueFrom']>, value: string | undefined, path: string): Problem[] {
-  const kinds = Object.keys(source);
-  const { fieldRef, resourceFieldRef, fileKeyRef } = source;
-  const unsupported = 'is not a field supported in environment variables';
-  return [
-    ...(value ? [invalid(path, '', 'may not be specified when `value` is not empty')] : []),
-    ...(kinds.length === 0 ? [required(path, 'must specify one of the sources')] : []),
-    ...kinds
-      .slice(1)
-      .map((kind) => forbidden(`${path}.${kind}`, 'may not have more than one field specified at a time')),
-    ...(['configMapKeyRef', 'secretKeyRef'] as const).flatMap((kind) =>
-      validateKeyRef(source[kind], `${path}.${kind}`),
-    ),
-    ...(fileKeyRef ? validateFileKey(fileKeyRef, `${path}.fileKeyRef`) : []),
-    ...(fieldRef && !FIELDS.test(fieldRef.fieldPath)
-      ? [invalid(`${path}.fieldRef.fieldPath`, fieldRef.fieldPath, unsupported)]
-      : []),
-    ...(resourceFieldRef ? validateResourceField(resourceFieldRef, `${path}.resourceFieldRef`, unsupported) : []),
-  ];
+const validateKeyRef = ({ name = '', key }: KeyRef, path: string): Problem[] => [
+  ...dnsSubdomain(`${path}.name`, name),
+  ...(key === '' ? [required(`${path}.key`)] : allInvalid(`${path}.key`, key, configKey(key))),
+];
+
+const validateFileKeyRef = ({ volumeName, path: file, key }: FileKeyRef, path: string): Problem[] => [
+  ...(key === '' ? [required(`${path}.key`)] : allInvalid(`${path}.key`, key, variableName(key))),
+  ...requiredLabel(`${path}.volumeName`, volumeName),
+  ...(file === '' ? [required(`${path}.path`)] : noBacksteps(`${path}.path`, file)),
+];
+
+/** Checks that prefixes can begin a name and that each source names one object. */
+export function validateEnvFrom(sources: readonly EnvFromSource[], path: string): Problem[] {
+  return sources.flatMap(({ prefix = '', configMapRef, secretRef }, index) => {
+    const at = `${path}[${index}]`;
+    const count = [configMapRef, secretRef].filter((each) => each !== undefined).length;
+    return [
+      ...(prefix === '' ? [] : allInvalid(`${at}.prefix`, prefix, variableName(prefix))),
+      ...(configMapRef ? validateObjectName(configMapRef.name, `${at}.configMapRef.name`) : []),
+      ...(secretRef ? validateObjectName(secretRef.name, `${at}.secretRef.name`) : []),
+      ...(count === 0 ? [invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`')] : []),
+      ...(count > 1 ? [invalid(path, '', 'may not have more than one field specified at a time')] : []),
+    ];
+  });
 }
 
-function validateKeyRef(reference: KeyRef | undefined, path: string): Problem[] {
-  if (reference === undefined) return [];
-  const { name = '', key } = reference;
-  return [
-    ...dnsSubdomain(`${path}.name`, name),
-    ...(key === '' ? [required(`${path}.key`)] : configKey(key).map((why) => invalid(`${path}.key`, key, why))),
-  ];
-}
+/** Kubernetes accepts a dash at the end here, as in the beginning of a name. */
+const validateObjectName = (name = '', path: string): Problem[] =>
+  name === '' ? [required(path)] : allInvalid(path, name, subdomain(beginningOfName(name)));
 
-function validateFileKey({ volumeName, path: file, key }: FileKey, path: string): Problem[] {
-  return [
-    ...(key === '' ? [required(`${path}.key`)] : []),
-    ...(volumeName === '' ? [required(`${path}.volumeName`)] : []),
-    ...(file === '' ? [required(`${path}.path`)] : pathInVolume(`${path}.path`, file)),
-  ];
+/** Checks that files with variables are in volumes of type emptyDir (`validateFileKeyRefVolumes`). */
+export function validateFileKeyVolumes(spec: PodSpec): Problem[] {
+  const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
+  return containersOf(spec).flatMap(({ container, field, index }) =>
+    (container.env ?? []).flatMap(({ valueFrom }, position) => {
+      const name = valueFrom?.fileKeyRef?.volumeName;
+      if (name === undefined) return [];
+      const path = `spec.${field}[${index}].env[${position}].valueFrom.fileKeyRef.volumeName`;
+      const volume = volumes.get(name);
+      if (volume === undefined) return [notFound(path, name)];
+      return volume.emptyDir ? [] : [invalid(path, name, 'referenced volume must be of type emptyDir')];
+    }),
+  );
 }

@@ -1,81 +1,104 @@
-import type { ContainerRole } from '../../status/view.ts';
+/** Checks of probes and hooks (`validateHandler` of `core/validation`). */
 import type { Problem } from '../problem.ts';
 import type { Container, LifecycleHandler, Probe } from '../schema/container.ts';
-import { forbidden, invalid, notNegative, portNumber, required } from './words.ts';
+import { headerName, portName } from './nameRules.ts';
+import { allInvalid, forbidden, invalid, notNegative, oneOf, portNumber, required, requiredText } from './words.ts';
 
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
 
-/** One handler for each probe and hook, times in their ranges, and none on an init container that ends. */
-export function validateHandlers(container: Container, role: ContainerRole, path: string): Problem[] {
+/** Checks the hooks and the probes of a container that may have some. `graceSeconds` is the pod's grace period. */
+export function validateHandlers(container: Container, graceSeconds: number, path: string): Problem[] {
   const { lifecycle } = container;
-  const passing = role === 'init' || role === 'ephemeral';
   return [
+    ...(lifecycle?.postStart ? validateHandler(lifecycle.postStart, graceSeconds, `${path}.lifecycle.postStart`) : []),
+    ...(lifecycle?.preStop ? validateHandler(lifecycle.preStop, graceSeconds, `${path}.lifecycle.preStop`) : []),
     ...PROBES.flatMap((kind) => {
       const probe = container[kind];
-      if (probe === undefined) return [];
-      const refused = forbidden(
-        `${path}.${kind}`,
-        `may not be set for ${role} containers without restartPolicy=Always`,
-      );
-      return passing ? [refused] : validateProbe(probe, kind, `${path}.${kind}`);
+      return probe === undefined ? [] : validateProbe(probe, kind, graceSeconds, `${path}.${kind}`);
     }),
-    ...(lifecycle && passing
-      ? [forbidden(`${path}.lifecycle`, `may not be set for ${role} containers without restartPolicy=Always`)]
-      : []),
-    ...(lifecycle?.postStart ? validateHandler(lifecycle.postStart, `${path}.lifecycle.postStart`) : []),
-    ...(lifecycle?.preStop ? validateHandler(lifecycle.preStop, `${path}.lifecycle.preStop`) : []),
   ];
 }
 
-function validateProbe(probe: Probe, kind: (typeof PROBES)[number], path: string): Problem[] {
+/** Reports the hooks and probes of an init container that runs to completion. */
+export function noHandlers(container: Container, path: string): Problem[] {
+  const why = 'may not be set for init containers without restartPolicy=Always';
+  const fields = (['lifecycle', ...PROBES] as const).filter((field) => container[field] !== undefined);
+  return fields.map((field) => forbidden(`${path}.${field}`, why));
+}
+
+const TIMES = [
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+] as const;
+
+function validateProbe(probe: Probe, kind: (typeof PROBES)[number], graceSeconds: number, path: string): Problem[] {
   const { successThreshold = 1, terminationGracePeriodSeconds: grace } = probe;
-  const times = [
-    'initialDelaySeconds',
-    'timeoutSeconds',
-    'periodSeconds',
-    'successThreshold',
-    'failureThreshold',
-  ] as const;
+  const at = `${path}.terminationGracePeriodSeconds`;
   return [
-    ...validateHandler(probe, path),
-    ...times.flatMap((field) => notNegative(`${path}.${field}`, probe[field])),
-    ...(kind !== 'readinessProbe' && successThreshold > 1
+    ...validateHandler(probe, graceSeconds, path),
+    ...TIMES.flatMap((field) => notNegative(`${path}.${field}`, probe[field])),
+    ...(grace !== undefined && grace <= 0 ? [invalid(at, grace, 'must be greater than 0')] : []),
+    ...(kind !== 'readinessProbe' && successThreshold !== 1
       ? [invalid(`${path}.successThreshold`, successThreshold, 'must be 1')]
       : []),
     ...(kind === 'readinessProbe' && grace !== undefined
-      ? [invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must not be set for readinessProbes')]
-      : []),
-    ...(grace !== undefined && grace <= 0
-      ? [invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')]
+      ? [invalid(at, grace, 'must not be set for readinessProbes')]
       : []),
   ];
 }
 
-function validateHandler(handler: Probe & LifecycleHandler, path: string): Problem[] {
-  const [first, ...more] = HANDLERS.filter((kind) => handler[kind] !== undefined);
-  const { exec, httpGet, tcpSocket, grpc, sleep } = handler;
+/** Checks the first of a handler's actions; there must be no other. */
+function validateHandler(handler: Probe & LifecycleHandler, graceSeconds: number, path: string): Problem[] {
+  const [first, ...others] = HANDLERS.filter((kind) => handler[kind] !== undefined);
+  if (first === undefined) return [required(path, 'must specify a handler type')];
   return [
-    ...(first === undefined ? [required(path, 'must specify a handler type')] : []),
-    ...more.map((kind) => forbidden(`${path}.${kind}`, 'may not specify more than 1 handler type')),
-    ...(exec && (exec.command ?? []).length === 0 ? [required(`${path}.exec.command`)] : []),
-    ...(httpGet ? validatePort(httpGet.port, `${path}.httpGet.port`) : []),
-    ...(tcpSocket ? validatePort(tcpSocket.port, `${path}.tcpSocket.port`) : []),
-    ...(grpc ? portNumber(`${path}.grpc.port`, grpc.port) : []),
-    ...(sleep ? notNegative(`${path}.sleep.seconds`, sleep.seconds) : []),
+    ...validateAction(handler, first, graceSeconds, `${path}.${first}`),
+    ...others.map((kind) => forbidden(`${path}.${kind}`, 'may not specify more than 1 handler type')),
   ];
 }
 
-/** A port's number or the name of one. */
-function validatePort(port: number | string, path: string): Problem[] {
-  if (typeof port === 'number') return portNumber(path, port);
-  return isPortName(port) ? [] : [invalid(path, port, PORT_NAME_RULE)];
+function validateAction(
+  { exec, httpGet, tcpSocket, grpc, sleep }: Probe & LifecycleHandler,
+  kind: (typeof HANDLERS)[number],
+  graceSeconds: number,
+  path: string,
+): Problem[] {
+  switch (kind) {
+    case 'exec':
+      return exec?.command?.length ? [] : [required(`${path}.command`)];
+    case 'httpGet':
+      return httpGet === undefined ? [] : validateHttpGet(httpGet, path);
+    case 'tcpSocket':
+      return tcpSocket === undefined ? [] : validatePort(tcpSocket.port, `${path}.port`);
+    case 'grpc':
+      return grpc === undefined ? [] : validatePort(grpc.port, `${path}.port`);
+    case 'sleep':
+      return sleep === undefined ? [] : validateSleep(sleep.seconds, graceSeconds, path);
+  }
 }
 
-/** What a port's name must look like. */
-export const PORT_NAME_RULE =
-  'must be 1 to 15 lower case alphanumeric characters or single dashes between them, with at least one letter';
-
-export function isPortName(name: string): boolean {
-  return name.length <= 15 && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) && /[a-z]/.test(name);
+function validateHttpGet(
+  { path: urlPath, port, scheme, httpHeaders = [] }: NonNullable<Probe['httpGet']>,
+  path: string,
+): Problem[] {
+  return [
+    ...requiredText(`${path}.path`, urlPath),
+    ...validatePort(port, `${path}.port`),
+    ...oneOf(`${path}.scheme`, scheme ?? '', ['HTTP', 'HTTPS']),
+    ...httpHeaders.flatMap(({ name }) => allInvalid(`${path}.httpHeaders`, name, headerName(name))),
+  ];
 }
+
+/** Checks a port's number or its name. */
+const validatePort = (port: number | string, path: string): Problem[] =>
+  typeof port === 'number' ? portNumber(path, port) : allInvalid(path, port, portName(port));
+
+/** A pod is not stopped later than its grace period allows. */
+const validateSleep = (seconds: number, graceSeconds: number, path: string): Problem[] =>
+  seconds >= 0 && seconds <= graceSeconds
+    ? []
+    : [invalid(path, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`)];

@@ -1,77 +1,66 @@
-import * as z from 'zod/mini';
+/** Checks of a pod's names and of how it resolves names: its resolver (C20), its hosts (C18) and its own name (C19). */
 import type { Problem } from '../problem.ts';
 import type { PodSpec } from '../schema/pod.ts';
-import { dnsSubdomain, forbidden, invalid, required } from './words.ts';
+import { dnsSubdomainWithUnderscore } from './nameRules.ts';
+import { allInvalid, dnsSubdomain, forbidden, invalid, ipAddress, required, tooLong } from './words.ts';
 
 const MAX_SERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 const LONGEST_KERNEL_NAME = 64;
-const address = z.union([z.ipv4(), z.ipv6()]);
 
-/** What a pod says of names: its resolver (C20), its hosts (C18), its own name (C19). */
-export function validateNames(spec: PodSpec): Problem[] {
-  return [...validateDns(spec), ...validateHostAliases(spec), ...validateHostnameOverride(spec)];
-}
-
-function validateDns({ dnsPolicy, dnsConfig = {} }: PodSpec): Problem[] {
-  const { nameservers = [], searches = [], options = [] } = dnsConfig;
-  const at = 'spec.dnsConfig';
-  const line = searches.join(' ').length;
+/** Checks the configuration of the resolver (`validatePodDNSConfig`). */
+export function validateDns({ dnsPolicy, dnsConfig }: PodSpec): Problem[] {
+  const path = 'spec.dnsConfig';
+  if (dnsPolicy === 'None') {
+    if (dnsConfig === undefined) return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
+    const why = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
+    if (!dnsConfig.nameservers?.length) return [required(`${path}.nameservers`, why)];
+  }
+  const { nameservers = [], searches = [], options = [] } = dnsConfig ?? {};
   return [
-    ...(dnsPolicy === 'None' && nameservers.length === 0
-      ? [required(`${at}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')]
-      : []),
     ...(nameservers.length > MAX_SERVERS
-      ? [invalid(`${at}.nameservers`, nameservers, `must not have more than ${MAX_SERVERS} nameservers`)]
+      ? [invalid(`${path}.nameservers`, nameservers, `must not have more than ${MAX_SERVERS} nameservers`)]
       : []),
-    ...nameservers.flatMap((server, index) => validateAddress(`${at}.nameservers[${index}]`, server)),
+    ...nameservers.flatMap((server, index) => ipAddress(`${path}.nameservers[${index}]`, server)),
     ...(searches.length > MAX_SEARCHES
-      ? [invalid(`${at}.searches`, searches, `must not have more than ${MAX_SEARCHES} search paths`)]
+      ? [invalid(`${path}.searches`, searches, `must not have more than ${MAX_SEARCHES} search paths`)]
       : []),
-    ...(line > MAX_SEARCH_CHARACTERS
+    ...(searches.join(' ').length > MAX_SEARCH_CHARACTERS
       ? [
           invalid(
-            `${at}.searches`,
+            `${path}.searches`,
             searches,
             `must not have more than ${MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list`,
           ),
         ]
       : []),
-    ...searches.flatMap((search, index) => validateSearch(`${at}.searches[${index}]`, search)),
-    ...options.flatMap(({ name }, index) =>
-      name ? [] : [required(`${at}.options[${index}].name`, 'must not be empty')],
-    ),
+    ...searches.flatMap((search, index) => validateSearch(search, `${path}.searches[${index}]`)),
+    ...options.flatMap(({ name }, index) => (name ? [] : [required(`${path}.options[${index}]`, 'must not be empty')])),
   ];
 }
 
-/** A domain to search may end in a dot, and have underscores where names of hosts may not. */
-function validateSearch(path: string, search: string): Problem[] {
+/** A search domain may end in a dot and have underscores, which names of hosts may not. */
+function validateSearch(search: string, path: string): Problem[] {
   if (search === '.') return [];
-  const isDomain =
-    search.length <= 254 && /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*\.?$/.test(search);
-  return isDomain ? [] : dnsSubdomain(path, search);
+  const domain = search.replace(/\.$/, '');
+  return allInvalid(path, domain, dnsSubdomainWithUnderscore(domain));
 }
 
-function validateHostAliases({ hostAliases = [] }: PodSpec): Problem[] {
+export function validateHostAliases({ hostAliases = [] }: PodSpec): Problem[] {
   return hostAliases.flatMap(({ ip, hostnames = [] }, index) => [
-    ...validateAddress(`spec.hostAliases[${index}].ip`, ip),
-    ...hostnames.flatMap((name, at) => dnsSubdomain(`spec.hostAliases[${index}].hostnames[${at}]`, name)),
+    ...ipAddress(`spec.hostAliases[${index}].ip`, ip),
+    ...hostnames.flatMap((name, position) => dnsSubdomain(`spec.hostAliases[${index}].hostnames[${position}]`, name)),
   ]);
 }
 
-function validateHostnameOverride({ hostnameOverride, hostNetwork, setHostnameAsFQDN }: PodSpec): Problem[] {
+export function validateHostnameOverride({ hostnameOverride, hostNetwork, setHostnameAsFQDN }: PodSpec): Problem[] {
   if (hostnameOverride === undefined) return [];
-  const at = 'spec.hostnameOverride';
-  const long = `must be no more than ${LONGEST_KERNEL_NAME} characters`;
+  const path = 'spec.hostnameOverride';
   return [
-    ...dnsSubdomain(at, hostnameOverride),
-    ...(hostnameOverride.length > LONGEST_KERNEL_NAME ? [invalid(at, hostnameOverride, long)] : []),
-    ...(hostNetwork ? [forbidden(at, 'may not be specified when hostNetwork is true')] : []),
-    ...(setHostnameAsFQDN ? [forbidden(at, 'may not be specified when setHostnameAsFQDN is true')] : []),
+    ...(setHostnameAsFQDN ? [forbidden(path, 'may not be specified when setHostnameAsFQDN is true')] : []),
+    ...(hostNetwork ? [forbidden(path, 'may not be specified when hostNetwork is true')] : []),
+    ...(hostnameOverride.length > LONGEST_KERNEL_NAME ? [tooLong(path, LONGEST_KERNEL_NAME)] : []),
+    ...dnsSubdomain(path, hostnameOverride),
   ];
-}
-
-function validateAddress(path: string, value: string): Problem[] {
-  return z.safeParse(address, value).success ? [] : [invalid(path, value, 'must be a valid IP address')];
 }

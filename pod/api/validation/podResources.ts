@@ -1,87 +1,104 @@
-/** The pod's own resources beside those of its containers, and how containers are resized. */
-
+/** Checks of the resources and claims of pod level, beside those of the containers (`validatePodResources` of `core/validation`). */
 import { lookUp } from '../../lookUp.ts';
-import { aggregate, amountOf } from '../../resources/resources.ts';
+import { aggregateNanos } from '../../resources/resources.ts';
 import { containersOf } from '../containers.ts';
-import { type Problem, shownValue } from '../problem.ts';
-import { formatQuantity, parseQuantity } from '../quantity.ts';
-import type { PodSpec } from '../schema/pod.ts';
+import type { Problem } from '../problem.ts';
+import { canonicalQuantity, nanosOf, quantityLike } from '../quantity.ts';
+import type { Container } from '../schema/container.ts';
+import type { Pod, PodSpec } from '../schema/pod.ts';
+import { isHugePages, validatePodResourceName } from './resourceNames.ts';
 import { validateResources } from './resources.ts';
-import { forbidden, invalid, required } from './words.ts';
+import { dnsSubdomain, duplicate, forbidden, invalid, requiredLabel, requiredOneOf } from './words.ts';
 
-const isSupported = (resource: string): boolean => /^(cpu|memory|hugepages-.+)$/.test(resource);
-const notSupported = (path: string, value: string, supported: readonly string[]): Problem => ({
-  path,
-  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((each) => `"${each}"`).join(', ')}`,
-});
-
-/** A pod's own requests cover those of its containers, and no container may use more than the pod. */
-export function validatePodResources(spec: PodSpec): Problem[] {
-  const { resources } = spec;
+/** Checks that a pod's requests cover those of its containers, and that no container may use more than the pod. */
+export function validatePodResources(spec: PodSpec, podClaims: readonly string[]): Problem[] {
+  const { resources, os } = spec;
+  const path = 'spec.resources';
   if (resources === undefined) return [];
-  const { requests = {}, limits = {}, claims } = resources;
-  const named = Object.entries({ limits, requests }).flatMap(([kind, list]) =>
-    Object.keys(list).map((resource) => ({ path: `spec.resources.${kind}[${resource}]`, resource })),
-  );
+  if (os?.name === 'windows') return [forbidden(path, 'may not be set for a windows pod')];
   return [
-    ...(claims ? [forbidden('spec.resources.claims', 'claims may not be set for Resources at pod-level')] : []),
-    ...named.flatMap(({ path, resource }) =>
-      isSupported(resource) ? [] : [notSupported(path, resource, ['cpu', 'hugepages-', 'memory'])],
+    ...(resources.claims ? [forbidden(`${path}.claims`, 'claims may not be set for Resources at pod-level')] : []),
+    ...validateResources(resources, path, { validateName: validatePodResourceName, podClaims }),
+    ...Object.keys(resources.requests ?? {}).flatMap((resource) => sumAbove(spec, 'requests', resource)),
+    ...Object.keys(resources.limits ?? {}).flatMap((resource) =>
+      isHugePages(resource) ? sumAbove(spec, 'limits', resource) : [],
     ),
-    ...validateResources(resources, 'spec.resources'),
-    ...Object.keys(requests)
-      .filter(isSupported)
-      .flatMap((resource) => requestBelowSum(spec, resource)),
-    ...Object.keys(limits)
-      .filter(isSupported)
-      .flatMap((resource) => limitsAbove(spec, resource)),
+    ...limitsAbove(spec),
   ];
 }
 
-function requestBelowSum(spec: PodSpec, resource: string): Problem[] {
-  const sum = aggregate(spec, 'requests', resource);
-  if (sum <= amountOf(spec.resources, 'requests', resource)) return [];
-  const asked = resource === 'cpu' ? BigInt(sum) * 1_000_000n : BigInt(sum) * 1_000_000_000n;
-  const detail = `must be greater than or equal to aggregate container requests of ${formatQuantity(asked, resource === 'cpu' ? 'decimal' : 'binary')}`;
-  return [invalid(`spec.resources.requests[${resource}]`, lookUp(spec.resources?.requests, resource), detail)];
+function sumAbove(spec: PodSpec, kind: 'requests' | 'limits', resource: string): Problem[] {
+  const own = lookUp(spec.resources?.[kind], resource) ?? '0';
+  const sum = aggregateNanos(spec, kind, resource);
+  if (sum <= nanosOf(own)) return [];
+  const amounts = containersOf(spec).map(({ container }) => lookUp(container.resources?.[kind], resource));
+  const shown = quantityLike(sum, amounts.find((amount) => amount !== undefined) ?? '0');
+  const detail = `must be greater than or equal to aggregate container ${kind} of ${shown}`;
+  return [invalid(`spec.resources.${kind}[${resource}]`, canonicalQuantity(own), detail)];
 }
 
-function limitsAbove(spec: PodSpec, resource: string): Problem[] {
-  const limit = lookUp(spec.resources?.limits, resource) ?? '';
-  return containersOf(spec).flatMap(({ container, field, index }) => {
-    const own = lookUp(container.resources?.limits, resource);
-    if (own === undefined || (parseQuantity(own) ?? 0n) <= (parseQuantity(limit) ?? 0n)) return [];
-    const path = `spec.${field}[${index}].resources.limits[${resource}]`;
-    return [invalid(path, own, `must be less than or equal to pod limits of ${limit}`)];
+/** The path of these problems is that of Kubernetes, although no field is there. */
+function limitsAbove(spec: PodSpec): Problem[] {
+  return spec.containers.flatMap(({ resources }, index) =>
+    Object.entries(resources?.limits ?? {}).flatMap(([name, limit]) => {
+      const most = lookUp(spec.resources?.limits, name);
+      if (most === undefined || nanosOf(limit) <= nanosOf(most)) return [];
+      const path = `spec.resources.containers[${index}][${name}].limits`;
+      const detail = `must be less than or equal to pod limits of ${canonicalQuantity(most)}`;
+      return [invalid(path, canonicalQuantity(limit), detail)];
+    }),
+  );
+}
+
+/** Checks that only cpu and memory are resized, and that containers of a pod that never restarts do not restart for it. */
+export function validateResizePolicy(
+  policies: NonNullable<Container['resizePolicy']>,
+  podRestartPolicy: PodSpec['restartPolicy'],
+  path: string,
+): Problem[] {
+  const seen = new Set<string>();
+  return policies.flatMap(({ resourceName, restartPolicy }, index) => {
+    const isRepeated = seen.has(resourceName);
+    seen.add(resourceName);
+    return [
+      ...(isRepeated ? [duplicate(`${path}[${index}]`, resourceName)] : []),
+      ...requiredOneOf(path, resourceName, ['cpu', 'memory']),
+      ...requiredOneOf(path, restartPolicy, ['NotRequired', 'RestartContainer']),
+      ...(podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired'
+        ? [invalid(path, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")]
+        : []),
+    ];
   });
 }
 
-/** A container uses only claims of its pod (`validateResourceClaimNames` in `pkg/apis/core/validation/validation.go`). */
-export function validateClaims(spec: PodSpec): Problem[] {
-  const known = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
-  return containersOf(spec).flatMap(({ container, field, index }) =>
-    (container.resources?.claims ?? []).flatMap(({ name }, at) => {
-      const path = `spec.${field}[${index}].resources.claims[${at}]`;
-      if (name === '') return [required(path)];
-      return known.has(name) ? [] : [{ path, message: `Not found: ${shownValue(name)}` }];
-    }),
-  );
-}
+const CLAIMS = 'spec.resourceClaims';
 
-/** Only cpu and memory are resized, and a container that may not restart is not resized by a restart. */
-export function validateResizePolicies(spec: PodSpec): Problem[] {
-  return containersOf(spec).flatMap(({ container, field, index }) =>
-    (container.resizePolicy ?? []).flatMap(({ resourceName, restartPolicy }, at) => {
-      const path = `spec.${field}[${index}].resizePolicy[${at}]`;
-      const mayRestart = (container.restartPolicy ?? spec.restartPolicy) !== 'Never';
-      return [
-        ...(['cpu', 'memory'].includes(resourceName)
-          ? []
-          : [notSupported(`${path}.resourceName`, resourceName, ['cpu', 'memory'])]),
-        ...(restartPolicy === 'RestartContainer' && !mayRestart
-          ? [invalid(`${path}.restartPolicy`, restartPolicy, "must be 'NotRequired' when `restartPolicy` is 'Never'")]
-          : []),
-      ];
-    }),
-  );
+/** Checks that each of a pod's claims has a name of its own and one source (`validatePodResourceClaim`). */
+export function validatePodClaims({ metadata, spec }: Pod): Problem[] {
+  const { resourceClaims = [] } = spec;
+  const isMirror = Object.hasOwn(metadata.annotations ?? {}, 'kubernetes.io/config.mirror');
+  if (isMirror) return resourceClaims.map(() => forbidden('', 'static pods do not support resource claims'));
+  const names = new Set<string>();
+  return resourceClaims.flatMap((claim, index) => {
+    const path = `${CLAIMS}[${index}]`;
+    const { name, resourceClaimName: own, resourceClaimTemplateName: template } = claim;
+    const isRepeated = names.has(name);
+    names.add(name);
+    const shown = {
+      Name: name,
+      ResourceClaimName: own ?? null,
+      ResourceClaimTemplateName: template ?? null,
+    };
+    return [
+      ...(isRepeated && name !== '' ? [duplicate(`${path}.name`, name)] : requiredLabel(`${path}.name`, name)),
+      ...(own !== undefined && template !== undefined
+        ? [invalid(path, shown, 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified')]
+        : []),
+      ...(own === undefined && template === undefined
+        ? [invalid(path, shown, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`')]
+        : []),
+      ...(own === undefined ? [] : dnsSubdomain(`${path}.resourceClaimName`, own)),
+      ...(template === undefined ? [] : dnsSubdomain(`${path}.resourceClaimTemplateName`, template)),
+    ];
+  });
 }

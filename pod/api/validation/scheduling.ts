@@ -1,6 +1,246 @@
+/** Checks of what a scheduler reads: selectors, affinity, tolerations, spreading and gates (`core/validation`). */
 import type { Problem } from '../problem.ts';
 import type { PodSpec } from '../schema/pod.ts';
-import { forbidden } from './words.ts';
+import { validateLabelSelector, validateLabelValues, validateOperator } from './labelSelectors.ts';
+import { dnsLabel, dnsSubdomain, labelKey, labelValue } from './nameRules.ts';
+import { allInvalid, duplicate, forbidden, invalid, notSupported, oneOf, positive, required } from './words.ts';
+
+type Affinity = NonNullable<PodSpec['affinity']>;
+type NodeAffinity = NonNullable<Affinity['nodeAffinity']>;
+type NodeSelectorTerm = NonNullable<
+  NodeAffinity['requiredDuringSchedulingIgnoredDuringExecution']
+>['nodeSelectorTerms'][number];
+type NodeRequirement = NonNullable<NodeSelectorTerm['matchExpressions']>[number];
+type PodAffinity = NonNullable<Affinity['podAffinity']>;
+type PodAffinityTerm = NonNullable<PodAffinity['requiredDuringSchedulingIgnoredDuringExecution']>[number];
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+export function validateAffinity({ affinity }: PodSpec): Problem[] {
+  const path = 'spec.affinity';
+  const { nodeAffinity, podAffinity, podAntiAffinity } = affinity ?? {};
+  return [
+    ...(nodeAffinity ? validateNodeAffinity(nodeAffinity, `${path}.nodeAffinity`) : []),
+    ...(podAffinity ? validatePodAffinity(podAffinity, `${path}.podAffinity`) : []),
+    ...(podAntiAffinity ? validatePodAffinity(podAntiAffinity, `${path}.podAntiAffinity`) : []),
+  ];
+}
+
+function validateNodeAffinity(affinity: NodeAffinity, path: string): Problem[] {
+  const terms = affinity[REQUIRED]?.nodeSelectorTerms;
+  const at = `${path}.${REQUIRED}.nodeSelectorTerms`;
+  return [
+    ...(terms?.length === 0 ? [required(at, 'must have at least one node selector term')] : []),
+    ...(terms ?? []).flatMap((term, index) => validateNodeTerm(term, true, `${at}[${index}]`)),
+    ...(affinity[PREFERRED] ?? []).flatMap(({ weight, preference }, index) => [
+      ...validateWeight(weight, `${path}.${PREFERRED}[${index}].weight`),
+      // No node may have a label with a wrong value, and one without is good enough here.
+      ...validateNodeTerm(preference, false, `${path}.${PREFERRED}[${index}].preference`),
+    ]),
+  ];
+}
+
+const validateWeight = (weight: number, path: string): Problem[] =>
+  weight > 0 && weight <= 100 ? [] : [invalid(path, weight, 'must be in the range 1-100')];
+
+function validateNodeTerm(
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  checksValues: boolean,
+  path: string,
+): Problem[] {
+  return [
+    ...matchExpressions.flatMap((each, index) =>
+      validateNodeRequirement(each, checksValues, `${path}.matchExpressions[${index}]`),
+    ),
+    ...matchFields.flatMap((each, index) => validateNodeField(each, `${path}.matchFields[${index}]`)),
+  ];
+}
+
+function validateNodeRequirement(requirement: NodeRequirement, checksValues: boolean, path: string): Problem[] {
+  const { key, operator, values = [] } = requirement;
+  const isComparison = operator === 'Gt' || operator === 'Lt';
+  const single = "must be specified single value when `operator` is 'Lt' or 'Gt'";
+  const ofValues = isComparison
+    ? values.length === 1
+      ? []
+      : [required(`${path}.values`, single)]
+    : validateOperator(operator, values, path);
+  return [
+    ...ofValues,
+    ...allInvalid(`${path}.key`, key, labelKey(key)),
+    ...(checksValues ? validateLabelValues(values, path) : []),
+  ];
+}
+
+/** A node is selected by one field, its name. */
+function validateNodeField({ key, operator, values = [] }: NodeRequirement, path: string): Problem[] {
+  const isKnown = operator === 'In' || operator === 'NotIn';
+  const single = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+  return [
+    ...(isKnown
+      ? values.length === 1
+        ? []
+        : [required(`${path}.values`, single)]
+      : [invalid(`${path}.operator`, operator, 'not a valid selector operator')]),
+    ...(key === 'metadata.name'
+      ? values.flatMap((value, index) => allInvalid(`${path}.values[${index}]`, value, dnsSubdomain(value)))
+      : [invalid(`${path}.key`, key, 'not a valid field selector key')]),
+  ];
+}
+
+function validatePodAffinity(affinity: PodAffinity, path: string): Problem[] {
+  return [
+    ...(affinity[REQUIRED] ?? []).flatMap((term, index) =>
+      validatePodAffinityTerm(term, `${path}.${REQUIRED}[${index}]`),
+    ),
+    ...(affinity[PREFERRED] ?? []).flatMap(({ weight, podAffinityTerm }, index) => [
+      ...validateWeight(weight, `${path}.${PREFERRED}[${index}].weight`),
+      ...validatePodAffinityTerm(podAffinityTerm, `${path}.${PREFERRED}[${index}].podAffinityTerm`),
+    ]),
+  ];
+}
+
+function validatePodAffinityTerm(term: PodAffinityTerm, path: string): Problem[] {
+  const { labelSelector, namespaceSelector, namespaces = [], topologyKey } = term;
+  const at = `${path}.topologyKey`;
+  return [
+    ...(labelSelector ? validateLabelSelector(labelSelector, `${path}.labelSelector`) : []),
+    ...(namespaceSelector ? validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`) : []),
+    ...namespaces.flatMap((name) => allInvalid(`${path}.namespace`, name, dnsLabel(name))),
+    ...validateLabelKeys(term, path),
+    ...(topologyKey === '' ? [required(at, 'can not be empty')] : []),
+    ...allInvalid(at, topologyKey, labelKey(topologyKey)),
+  ];
+}
+
+/** Checks the keys whose values come from the pod itself (`ValidateMatchLabelKeysAndMismatchLabelKeys`). */
+function validateLabelKeys(
+  {
+    matchLabelKeys = [],
+    mismatchLabelKeys = [],
+    labelSelector,
+  }: Pick<PodAffinityTerm, 'matchLabelKeys' | 'mismatchLabelKeys' | 'labelSelector'>,
+  path: string,
+): Problem[] {
+  const validateKeys = (keys: readonly string[], at: string): Problem[] => {
+    if (keys.length === 0) return [];
+    if (labelSelector === undefined) return [forbidden(at, 'must not be specified when labelSelector is not set')];
+    return keys.flatMap((key, index) => allInvalid(`${at}[${index}]`, key, labelKey(key)));
+  };
+  const { matchLabels = {}, matchExpressions = [] } = labelSelector ?? {};
+  const selected = new Set(Object.keys(matchLabels));
+  const indexes = new Map(matchLabelKeys.map((key, index) => [key, index]));
+  const mismatched = new Set(mismatchLabelKeys);
+  const repeated = matchExpressions.flatMap(({ key }) => {
+    const index = indexes.get(key);
+    const isRepeated = index !== undefined && selected.has(key);
+    selected.add(key);
+    return isRepeated ? [invalid(`${path}[${index}]`, key, 'exists in both matchLabelKeys and labelSelector')] : [];
+  });
+  return [
+    ...validateKeys(matchLabelKeys, `${path}.matchLabelKeys`),
+    ...validateKeys(mismatchLabelKeys, `${path}.mismatchLabelKeys`),
+    ...repeated,
+    ...matchLabelKeys.flatMap((key, index) =>
+      mismatched.has(key)
+        ? [invalid(`${path}.matchLabelKeys[${index}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys')]
+        : [],
+    ),
+  ];
+}
+
+export function validateTolerations({ tolerations = [] }: Pick<PodSpec, 'tolerations'>, path: string): Problem[] {
+  return tolerations.flatMap((toleration, index) => validateToleration(toleration, `${path}[${index}]`));
+}
+
+type Toleration = NonNullable<PodSpec['tolerations']>[number];
+
+function validateToleration(toleration: Toleration, path: string): Problem[] {
+  const { key = '', operator = '', effect = '', tolerationSeconds } = toleration;
+  const mustExist = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+  return [
+    ...(key === '' ? [] : allInvalid(`${path}.key`, key, labelKey(key))),
+    ...(key === '' && operator !== 'Exists' ? [invalid(`${path}.operator`, operator, mustExist)] : []),
+    ...(tolerationSeconds !== undefined && effect !== 'NoExecute'
+      ? [invalid(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")]
+      : []),
+    ...validateTolerationOperator(toleration, path),
+    ...(effect === '' ? [] : oneOf(`${path}.effect`, effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
+  ];
+}
+
+/** The comparisons belong to the feature `TaintTolerationComparisonOperators`, which is off in 1.36. */
+function validateTolerationOperator({ operator, value = '' }: Toleration, path: string): Problem[] {
+  const at = `${path}.operator`;
+  switch (operator || undefined) {
+    case 'Equal':
+    case undefined: {
+      const wrong = labelValue(value);
+      return wrong.length === 0 ? [] : [invalid(at, value, wrong.join(';'))];
+    }
+    case 'Exists':
+      return value === '' ? [] : [invalid(at, value, "value must be empty when `operator` is 'Exists'")];
+    case 'Lt':
+    case 'Gt':
+      return [notSupported(at, operator, ['Equal', 'Exists', 'Lt', 'Gt'])];
+    default:
+      return [notSupported(at, operator, ['Equal', 'Exists'])];
+  }
+}
+
+export function validateReadinessGates({ readinessGates = [] }: PodSpec): Problem[] {
+  return readinessGates.flatMap(({ conditionType }, index) =>
+    allInvalid(`spec.readinessGates[${index}].conditionType`, conditionType, labelKey(conditionType)),
+  );
+}
+
+export function validateSchedulingGates({ schedulingGates = [] }: PodSpec): Problem[] {
+  const seen = new Set<string>();
+  return schedulingGates.flatMap(({ name }, index) => {
+    const path = `spec.schedulingGates[${index}]`;
+    const isRepeated = seen.has(name);
+    seen.add(name);
+    return [...allInvalid(path, name, labelKey(name)), ...(isRepeated ? [duplicate(path, name)] : [])];
+  });
+}
+
+type Spread = NonNullable<PodSpec['topologySpreadConstraints']>[number];
+
+export function validateTopologySpread({ topologySpreadConstraints: constraints = [] }: PodSpec): Problem[] {
+  const pairOf = ({ topologyKey, whenUnsatisfiable }: Spread) => `{${topologyKey}, ${whenUnsatisfiable}}`;
+  const lastOfPair = new Map(constraints.map((constraint, index) => [pairOf(constraint), index]));
+  return constraints.flatMap((constraint, index) => {
+    const path = `spec.topologySpreadConstraints[${index}]`;
+    const { maxSkew, topologyKey, whenUnsatisfiable, minDomains, labelSelector } = constraint;
+    const pair = pairOf(constraint);
+    const isRepeated = lastOfPair.get(pair) !== index;
+    return [
+      ...positive(`${path}.maxSkew`, maxSkew),
+      ...(topologyKey === '' ? [required(`${path}.topologyKey`, 'can not be empty')] : []),
+      ...oneOf(`${path}.whenUnsatisfiable`, whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway']),
+      ...(isRepeated ? [duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, pair)] : []),
+      ...(minDomains === undefined ? [] : validateMinDomains(minDomains, whenUnsatisfiable, `${path}.minDomains`)),
+      ...oneOf(`${path}.nodeAffinityPolicy`, constraint.nodeAffinityPolicy, ['Honor', 'Ignore']),
+      ...oneOf(`${path}.nodeTaintsPolicy`, constraint.nodeTaintsPolicy, ['Honor', 'Ignore']),
+      ...validateLabelKeys(constraint, path),
+      ...(labelSelector ? validateLabelSelector(labelSelector, `${path}.labelSelector`) : []),
+    ];
+  });
+}
+
+function validateMinDomains(minDomains: number, action: Spread['whenUnsatisfiable'], path: string): Problem[] {
+  const rule = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`;
+  return [...positive(path, minDomains), ...(action === 'DoNotSchedule' ? [] : [invalid(path, minDomains, rule)])];
+}
+
+export function validateSchedulingGroup({ schedulingGroup }: PodSpec): Problem[] {
+  if (schedulingGroup === undefined) return [];
+  const path = 'spec.schedulingGroup.podGroupName';
+  const { podGroupName: name } = schedulingGroup;
+  if (name === undefined) return [invalid(path, null, 'must specify one of: `podGroupName`')];
+  return allInvalid(path, name, dnsSubdomain(name));
+}
 
 /**
  * Warns about the fields of a static pod that only a scheduler acts on. No scheduler places a static pod, so a kubelet
@@ -20,10 +260,4 @@ export function schedulerWarnings({ affinity = {}, topologySpreadConstraints, sc
   ];
   const message = 'has no effect on a static pod, because no scheduler places it';
   return fields.filter(({ value }) => value !== undefined).map(({ path }) => ({ path, message }));
-}
-
-/** A pod with gates is not scheduled yet, so it has no node (`ValidatePodCreate` in `pkg/apis/core/validation`). */
-export function validateSchedulingGates({ nodeName, schedulingGates = [] }: PodSpec): Problem[] {
-  if (!nodeName || schedulingGates.length === 0) return [];
-  return [forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')];
 }

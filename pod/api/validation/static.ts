@@ -8,7 +8,6 @@ import type { Problem } from '../problem.ts';
 import type { Container } from '../schema/container.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import type { Volume } from '../schema/volume.ts';
-import { forbidden } from './words.ts';
 
 /** Something in a pod that refers to an object of an API server. */
 interface Reference {
@@ -42,12 +41,7 @@ export interface StaticRules {
 /** Refuses each reference, as a kubelet does. */
 export function validateStatic(spec: PodSpec, { isLenient, seesNeeds = false }: StaticRules): Problem[] {
   const refused = refusedReferences(spec, isLenient).filter(({ object }) => !seesNeeds || object === undefined);
-  return [
-    ...refused.map(problemOf),
-    ...(spec.ephemeralContainers?.length
-      ? [forbidden('spec.ephemeralContainers', 'static pods may not have ephemeral containers')]
-      : []),
-  ];
+  return refused.map(problemOf);
 }
 
 /** The objects that a pod is refused for unless its source has them, once for each place that names one. */

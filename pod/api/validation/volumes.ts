@@ -1,102 +1,166 @@
-import { type Problem, shownValue } from '../problem.ts';
-import type { Container, VolumeMount } from '../schema/container.ts';
+/** Checks of a pod's volumes (`ValidateVolumes` and `validateVolumeSource` of `core/validation`). */
+import type { Problem } from '../problem.ts';
+import { nanosOf } from '../quantity.ts';
 import type { Volume } from '../schema/volume.ts';
-import { validateDownwardApi, validateObject, validateProjected } from './projections.ts';
-import { validateQuantity } from './resources.ts';
-import { dnsLabel, duplicates, forbidden, invalid, pathInVolume, required } from './words.ts';
+import type { ValidVolumes } from './mounts.ts';
+import { dnsSubdomain } from './nameRules.ts';
+import { networkVolumes } from './networkVolumes.ts';
+import { validateDownwardApi, validateKeys, validateProjected } from './projections.ts';
+import { validateClaimTemplate } from './volumeClaims.ts';
+import {
+  allInvalid,
+  duplicate,
+  fileMode,
+  forbidden,
+  invalid,
+  noBacksteps,
+  oneOf,
+  pathInVolume,
+  required,
+  requiredLabel,
+  requiredOneOf,
+  requiredText,
+} from './words.ts';
 
-/** Names that are labels and unique, one source each, and the local sources' own rules. */
-export function validateVolumes(volumes: readonly Volume[], path: string): Problem[] {
-  const names = volumes.map(({ name }) => name);
-  return [
-    ...duplicates(names, (index) => `${path}[${index}].name`),
-    ...volumes.flatMap((volume, index) => validateVolume(volume, `${path}[${index}]`)),
-  ];
+/** The valid volumes, which containers may mount, and what is wrong with the others. */
+export interface CheckedVolumes {
+  readonly valid: ValidVolumes;
+  readonly problems: readonly Problem[];
 }
 
-/** The sources in the order in which Kubernetes looks at them: the first counts. */
-const ORDER = [
-  ...['emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi'],
-  ...['glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte', 'downwardAPI', 'fc'],
-  ...['flexVolume', 'configMap', 'azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume'],
-  ...['azureDisk', 'storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image'],
-];
-
-function validateVolume(volume: Volume, path: string): Problem[] {
-  const [source, ...more] = Object.keys(volume)
-    .filter((key) => key !== 'name')
-    .sort((one, other) => ORDER.indexOf(one) - ORDER.indexOf(other));
-  const { hostPath, emptyDir, downwardAPI, projected, configMap, secret, image } = volume;
-  return [
-    ...dnsLabel(`${path}.name`, volume.name),
-    ...(source === undefined ? [required(path, 'must specify a volume type')] : []),
-    ...more.map((each) => forbidden(`${path}.${each}`, 'may not specify more than 1 volume type')),
-    ...(hostPath ? validateHostPath(hostPath.path, `${path}.hostPath.path`) : []),
-    ...(emptyDir?.sizeLimit ? validateQuantity(emptyDir.sizeLimit, `${path}.emptyDir.sizeLimit`) : []),
-    ...(image && !image.reference ? [required(`${path}.image.reference`)] : []),
-    ...(downwardAPI ? validateDownwardApi(downwardAPI, `${path}.downwardAPI`) : []),
-    ...(configMap ? validateObject(configMap, { field: 'name', name: configMap.name }, `${path}.configMap`) : []),
-    ...(secret ? validateObject(secret, { field: 'secretName', name: secret.secretName }, `${path}.secret`) : []),
-    ...(projected ? validateProjected(projected, `${path}.projected`) : []),
-  ];
+/** Checks that names are unique labels and that each volume has one valid source. */
+export function validateVolumes(volumes: readonly Volume[], podName: string, path: string): CheckedVolumes {
+  const valid = new Map<string, Volume>();
+  const created = new Set(volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`));
+  const problems = volumes.flatMap((volume, index) => {
+    const at = `${path}[${index}]`;
+    const own = [
+      ...validateSources(volume, podName, at),
+      ...requiredLabel(`${at}.name`, volume.name),
+      ...(valid.has(volume.name) ? [duplicate(`${at}.name`, volume.name)] : []),
+    ];
+    if (own.length === 0) valid.set(volume.name, volume);
+    const claim = volume.persistentVolumeClaim?.claimName ?? '';
+    const rule = 'must not reference a PVC that gets created for an ephemeral volume';
+    return [...own, ...(created.has(claim) ? [invalid(`${at}.persistentVolumeClaim.claimName`, claim, rule)] : [])];
+  });
+  return { valid, problems };
 }
 
-function validateHostPath(hostPath: string, path: string): Problem[] {
-  if (hostPath === '') return [required(path)];
-  if (!hostPath.startsWith('/')) return [invalid(path, hostPath, 'must be an absolute path')];
-  return hostPath.split('/').includes('..') ? [invalid(path, hostPath, "must not contain '..'")] : [];
-}
+type Check<K extends keyof Volume> = (source: NonNullable<Volume[K]>, path: string) => Problem[];
+type Checks = { readonly [K in Exclude<keyof Volume, 'name'>]-?: Check<K> };
 
-/** Mounts and devices of a container refer to volumes of the pod, each at a path of its own. */
-export function validateMounts(container: Container, volumes: readonly Volume[], path: string): Problem[] {
-  const { volumeMounts = [], volumeDevices = [] } = container;
-  const known = new Map(volumes.map((volume) => [volume.name, volume]));
-  const unknown = (name: string, at: string) =>
-    known.has(name) ? [] : [{ path: at, message: `Not found: ${shownValue(name)}` }];
-  const validateDevice = (name: string, at: string) => {
-    const volume = known.get(name);
-    if (volume === undefined || volume.persistentVolumeClaim || volume.ephemeral) return unknown(name, at);
-    const rule = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
-    return [invalid(at, name, rule)];
-  };
-  const paths = new Set<string>();
+/** The check of each source, in the order in which Kubernetes looks at them: only the first is checked. */
+const CHECKS: Checks = {
+  emptyDir: ({ sizeLimit = '0' }, path) =>
+    nanosOf(sizeLimit) < 0n
+      ? [forbidden(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
+      : [],
+  hostPath: validateHostPath,
+  gitRepo: ({ repository, directory = '' }, path) => [
+    ...requiredText(`${path}.repository`, repository),
+    ...pathInVolume(`${path}.directory`, directory),
+  ],
+  gcePersistentDisk: networkVolumes.gcePersistentDisk,
+  awsElasticBlockStore: networkVolumes.awsElasticBlockStore,
+  secret: ({ secretName, defaultMode, items }, path) => [
+    ...requiredText(`${path}.secretName`, secretName),
+    ...fileMode(`${path}.defaultMode`, defaultMode),
+    ...validateKeys(items, path),
+  ],
+  nfs: networkVolumes.nfs,
+  iscsi: networkVolumes.iscsi,
+  glusterfs: networkVolumes.glusterfs,
+  flocker: networkVolumes.flocker,
+  persistentVolumeClaim: ({ claimName }, path) => requiredText(`${path}.claimName`, claimName),
+  rbd: networkVolumes.rbd,
+  cinder: networkVolumes.cinder,
+  cephfs: networkVolumes.cephfs,
+  quobyte: networkVolumes.quobyte,
+  downwardAPI: validateDownwardApi,
+  fc: networkVolumes.fc,
+  flexVolume: networkVolumes.flexVolume,
+  configMap: ({ name, defaultMode, items }, path) => [
+    ...requiredText(`${path}.name`, name),
+    ...fileMode(`${path}.defaultMode`, defaultMode),
+    ...validateKeys(items, path),
+  ],
+  azureFile: networkVolumes.azureFile,
+  vsphereVolume: networkVolumes.vsphereVolume,
+  photonPersistentDisk: networkVolumes.photonPersistentDisk,
+  portworxVolume: networkVolumes.portworxVolume,
+  azureDisk: networkVolumes.azureDisk,
+  storageos: networkVolumes.storageos,
+  projected: validateProjected,
+  scaleIO: networkVolumes.scaleIO,
+  csi: networkVolumes.csi,
+  ephemeral: ({ volumeClaimTemplate }, path) =>
+    volumeClaimTemplate === undefined
+      ? [required(`${path}.volumeClaimTemplate`)]
+      : validateClaimTemplate(volumeClaimTemplate, `${path}.volumeClaimTemplate`),
+  image: ({ reference, pullPolicy }, path) => [
+    ...requiredText(`${path}.reference`, reference),
+    ...requiredOneOf(`${path}.pullPolicy`, pullPolicy, ['Always', 'IfNotPresent', 'Never']),
+  ],
+};
+
+/** Kubernetes names these fields differently in some problems. */
+const CHECKED_AS: ReadonlyMap<string, string> = new Map([['gcePersistentDisk', 'persistentDisk']]);
+const EXCLUDED_AS: ReadonlyMap<string, string> = new Map([
+  ['downwardAPI', 'downwarAPI'],
+  ['cephfs', 'cephFS'],
+]);
+
+// The keys are those of the table above.
+const KINDS = Object.keys(CHECKS) as (keyof Checks)[];
+
+function validateSources(volume: Volume, podName: string, path: string): Problem[] {
+  const [first, ...others] = KINDS.filter((kind) => volume[kind] !== undefined);
+  if (first === undefined) return [required(path, 'must specify a volume type')];
   return [
-    ...volumeMounts.flatMap((mount, index) => unknown(mount.name, `${path}.volumeMounts[${index}].name`)),
-    ...volumeDevices.flatMap((device, index) => validateDevice(device.name, `${path}.volumeDevices[${index}].name`)),
-    ...volumeMounts.flatMap(({ mountPath }, index) => {
-      const isRepeated = paths.has(mountPath);
-      paths.add(mountPath);
-      return isRepeated ? [invalid(`${path}.volumeMounts[${index}].mountPath`, mountPath, 'must be unique')] : [];
-    }),
-    ...volumeMounts.flatMap((mount, index) =>
-      validateMount(mount, container.securityContext?.privileged ?? false, `${path}.volumeMounts[${index}]`),
+    ...validateSource(first, volume, `${path}.${CHECKED_AS.get(first) ?? first}`),
+    ...(first === 'iscsi' ? initiatorTooLong(volume, `${path}.name`) : []),
+    ...(first === 'ephemeral' ? validateClaimName(volume.name, podName, `${path}.name`) : []),
+    ...others.map((kind) =>
+      forbidden(`${path}.${EXCLUDED_AS.get(kind) ?? kind}`, 'may not specify more than 1 volume type'),
     ),
   ];
 }
 
-function validateMount(mount: VolumeMount, privileged: boolean, path: string): Problem[] {
-  const { mountPath, subPath, subPathExpr, mountPropagation, readOnly, recursiveReadOnly } = mount;
-  const both = subPath && subPathExpr;
-  const recursive = recursiveReadOnly === 'Enabled' || recursiveReadOnly === 'IfPossible';
-  return [
-    ...(mountPath === '' ? [required(`${path}.mountPath`)] : []),
-    ...(mountPath.includes(':') ? [invalid(`${path}.mountPath`, mountPath, "must not contain ':'")] : []),
-    ...(subPath ? pathInVolume(`${path}.subPath`, subPath) : []),
-    ...(subPathExpr ? pathInVolume(`${path}.subPathExpr`, subPathExpr) : []),
-    ...(both ? [invalid(`${path}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive')] : []),
-    ...(mountPropagation === 'Bidirectional' && !privileged
-      ? [
-          forbidden(
-            `${path}.mountPropagation`,
-            'Bidirectional mount propagation is available only to privileged containers',
-          ),
-        ]
-      : []),
-    ...(recursive && !readOnly
-      ? [forbidden(`${path}.recursiveReadOnly`, 'may only be specified when readOnly is true')]
-      : []),
-    ...(recursive && mountPropagation !== undefined && mountPropagation !== 'None'
-      ? [forbidden(`${path}.recursiveReadOnly`, 'may only be specified when mountPropagation is None or not specified')]
-      : []),
-  ];
+function validateSource<K extends keyof Checks>(kind: K, volume: Volume, path: string): Problem[] {
+  const source = volume[kind];
+  // The table has for each kind the check of its own source, which TypeScript cannot follow by key.
+  const check = CHECKS[kind] as unknown as Check<K>;
+  return source === undefined ? [] : check(source, path);
+}
+
+function initiatorTooLong({ name, iscsi }: Volume, path: string): Problem[] {
+  if (iscsi?.initiatorName === undefined || `${name}:${iscsi.targetPortal}`.length <= 64) return [];
+  const rule =
+    'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
+  return [invalid(path, name, rule)];
+}
+
+/** The claim of an ephemeral volume is named after the pod and the volume. */
+function validateClaimName(name: string, podName: string, path: string): Problem[] {
+  if (name === '' || podName === '') return [];
+  const claim = `${podName}-${name}`;
+  const rules = dnsSubdomain(claim).map((rule) => `PVC name ${JSON.stringify(claim)}: ${rule}`);
+  return allInvalid(path, name, rules);
+}
+
+const HOST_PATH_TYPES = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+];
+
+function validateHostPath({ path: hostPath, type }: NonNullable<Volume['hostPath']>, path: string): Problem[] {
+  if (hostPath === '') return [required(`${path}.path`)];
+  return [...noBacksteps(`${path}.path`, hostPath), ...oneOf(`${path}.type`, type, HOST_PATH_TYPES)];
 }

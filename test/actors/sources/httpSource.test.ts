@@ -210,7 +210,12 @@ describe('from one answer to the next', () => {
 
   test('another status, version or note of who wrote what is no news, and is not kept', async () => {
     const version = (resourceVersion: string, more: object = {}) => ({
-      ...manifest('a', { uid: 'a', resourceVersion, managedFields: [{ time: resourceVersion }], ...more }),
+      ...manifest('a', {
+        uid: 'a',
+        resourceVersion,
+        managedFields: [{ operation: 'Update', time: resourceVersion }],
+        ...more,
+      }),
       status: { conditions: [{ type: 'example.com/gate', status: resourceVersion }] },
     });
     answers(list(version('1')));
@@ -243,15 +248,15 @@ describe('from one answer to the next', () => {
       ['items[1].spec.containers: Required value'],
     ],
     [
-      'one with a grace that is none and a field that nobody knows',
+      'one with a deadline that is none and a field that nobody knows',
       list({
         ...manifest('a'),
         sepc: 1,
-        spec: { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: -1 },
+        spec: { containers: [{ name: 'c', image: 'i' }], activeDeadlineSeconds: 0 },
       }),
       200,
       [
-        'items[0].spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0',
+        'items[0].spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive',
         'items[0].sepc: unknown field, did you mean "spec"?',
       ],
     ],

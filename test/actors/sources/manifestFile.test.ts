@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileText } from '../../fakes/manifests.ts';
 
+const DEADLINE = {
+  path: 'spec.activeDeadlineSeconds',
+  message: 'Invalid value: 0: must be between 1 and 2147483647, inclusive',
+};
 const read = (text: string) => readFileText(text);
 const pod = (spec: string) =>
   `apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - {name: c, image: i}\n${spec}`;
@@ -71,25 +75,23 @@ describe('the text of a manifest', () => {
   test('YAML is read as Kubernetes does: octal modes, yes for true, times as text', () => {
     const text = pod('  hostNetwork: yes\n  volumes: [{name: v, downwardAPI: {defaultMode: 0640}}]\n').replace(
       'name: a',
-      'name: a\n  labels: {day: 2024-01-02, span: "1:30"}',
+      'name: a\n  annotations: {day: 2024-01-02, span: "1:30"}',
     );
     expect(read(text)).toMatchObject({
       pod: {
-        metadata: { labels: { day: '2024-01-02', span: '1:30' } },
+        metadata: { annotations: { day: '2024-01-02', span: '1:30' } },
         spec: { hostNetwork: true, volumes: [{ downwardAPI: { defaultMode: 0o640 } }] },
       },
     });
   });
 
   test('what the schema takes and a node can not run is a problem', () => {
-    expect(problems(pod('  terminationGracePeriodSeconds: -1\n'))).toEqual([
-      { path: 'spec.terminationGracePeriodSeconds', message: 'Invalid value: -1: must be greater than or equal to 0' },
-    ]);
+    expect(problems(pod('  activeDeadlineSeconds: 0\n'))).toEqual([DEADLINE]);
   });
 
   test('a field that nobody knows is told with what the node can not run', () => {
-    expect(problems(pod('  restartpolicy: Never\n  terminationGracePeriodSeconds: -1\n'))).toEqual([
-      { path: 'spec.terminationGracePeriodSeconds', message: 'Invalid value: -1: must be greater than or equal to 0' },
+    expect(problems(pod('  restartpolicy: Never\n  activeDeadlineSeconds: 0\n'))).toEqual([
+      DEADLINE,
       { path: 'spec.restartpolicy', message: 'unknown field, did you mean "restartPolicy"?' },
     ]);
   });

@@ -6,7 +6,6 @@ const APPLY = 'server-side apply needs managedFields';
 const OTHER_KINDS = 'resources of these groups are not served yet';
 const ROLES = 'roles are not served: tests say themselves who may do what';
 const STREAMS = 'what a kube-apiserver asks the node for: logs, and streams into containers';
-const SHAPE_FIRST = 'a pod whose fields are of another type is told by these alone';
 
 /** By the ids of the vectors, or how they begin. */
 export const exceptions: ReadonlyMap<string, string> = new Map([
@@ -14,8 +13,6 @@ export const exceptions: ReadonlyMap<string, string> = new Map([
   ['1.paths.32-', 'it lists all groups of Kubernetes'],
   ['2.pod-defaults.05-', MANAGED_FIELDS],
   ['2.configmap.04-', MANAGED_FIELDS],
-  ['2.pod-invalid.14-', SHAPE_FIRST],
-  ['2.pod-invalid.22-', SHAPE_FIRST],
   ['4.apply.05-', APPLY],
   ['4.apply.06-', APPLY],
   ['4.apply.11-', APPLY],

@@ -2,7 +2,7 @@
 import { firstDifference } from '../../../../pod/firstDifference.ts';
 import { lookUp } from '../../../../pod/lookUp.ts';
 import { sameValue } from '../../../../pod/sameValue.ts';
-import { forbidden, notFoundValue } from '../../../causes.ts';
+import { forbidden } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../../json.ts';
 import type { Strategy } from '../../strategy.ts';
@@ -22,21 +22,9 @@ export const ephemeralContainersStrategy: Strategy = {
   },
   updateCauses: (pod, before) => {
     if (isMirrorPod(before)) return [forbidden('', 'static pods do not support ephemeral containers')];
-    return [...podCauses(pod), ...targetCauses(pod), ...changedCauses(pod, before)];
+    return [...podCauses(pod), ...changedCauses(pod, before)];
   },
 };
-
-/** One is for a container that there is. */
-function targetCauses(pod: JsonObject): Cause[] {
-  const names = ['containers', 'initContainers'].flatMap((list) =>
-    objectsAt(specOf(pod), list).map((each) => textAt(each, 'name')),
-  );
-  return objectsAt(specOf(pod), 'ephemeralContainers').flatMap((each, index) => {
-    const target = textAt(each, 'targetContainerName');
-    const field = `spec.ephemeralContainers[${index}].targetContainerName`;
-    return target === '' || names.includes(target) ? [] : [notFoundValue(field, target)];
-  });
-}
 
 function changedCauses(pod: JsonObject, before: JsonObject): Cause[] {
   const field = 'spec.ephemeralContainers';

@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from
 import { withMetadata } from '../../../store/metadata.ts';
 import { plainStrategy, type Strategy, selectedBy } from '../../strategy.ts';
 import { listAt, specOf, statusOf, withFieldsOf } from '../parts.ts';
-import { podCauses, readPod } from './readPod.ts';
+import { newPodCauses, readPod } from './readPod.ts';
 import { podUpdateCauses } from './updates.ts';
 import { podWarnings } from './warnings.ts';
 
@@ -24,7 +24,7 @@ export const podStrategy: Strategy = {
   defaulted,
   created: (pod) => withMetadata({ ...pod, status: firstStatus(pod) }, { generation: 1 }),
   updated: (pod, before) => counted(withFieldsOf(pod, before, ['status']), before),
-  createCauses: podCauses,
+  createCauses: newPodCauses,
   warnings: podWarnings,
   updateCauses: podUpdateCauses,
   isGraceful: true,
@@ -56,9 +56,7 @@ export function counted(pod: JsonObject, before: JsonObject): JsonObject {
 function defaulted(pod: JsonObject): JsonObject {
   const read = readPod(withMetadata(pod, { name: 'any' }));
   if ('problems' in read) return pod;
-  const spec = jsonOf(withDefaults(read.pod).spec);
-  const grace = numberAt(spec, 'terminationGracePeriodSeconds') ?? 0;
-  return { ...pod, spec: grace < 0 ? { ...spec, terminationGracePeriodSeconds: 1 } : spec };
+  return { ...pod, spec: jsonOf(withDefaults(read.pod).spec) };
 }
 
 function jsonOf(value: object): JsonObject {

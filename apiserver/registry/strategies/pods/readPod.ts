@@ -1,40 +1,24 @@
 /** Pods as the node itself reads and checks them, for the server's rules. */
 import { type ManifestResult, readManifest } from '../../../../pod/api/manifest.ts';
 import type { Problem } from '../../../../pod/api/problem.ts';
-import { validatePod } from '../../../../pod/api/validate.ts';
+import type { Pod } from '../../../../pod/api/schema/pod.ts';
+import { validateAnyPod, validateNewPod } from '../../../../pod/api/validate.ts';
+import { causeOf } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import type { JsonObject } from '../../../json.ts';
 
 export const readPod = (pod: JsonObject): ManifestResult => readManifest(pod);
 
-/** What is checked of the metadata of all kinds. */
-const OF_METADATA: ReadonlySet<string> = new Set(['metadata.name', 'metadata.namespace', 'metadata.uid']);
+/** Returns what is wrong with a new pod beside the metadata that all kinds have. */
+export const newPodCauses = (pod: JsonObject): Cause[] => causesOf(pod, validateNewPod);
 
-/** What is wrong with a pod beside its metadata. */
-export function podCauses(pod: JsonObject): Cause[] {
+/** Returns what is wrong with a changed pod beside the metadata that all kinds have. */
+export const podCauses = (pod: JsonObject): Cause[] => causesOf(pod, validateAnyPod);
+
+function causesOf(pod: JsonObject, validate: (pod: Pod) => Problem[]): Cause[] {
   const read = readPod(pod);
-  const problems = 'problems' in read ? read.problems : problemsOf(read.pod);
-  return problems.filter(({ path }) => !OF_METADATA.has(path)).map(causeOf);
-}
-
-function problemsOf({ metadata, ...rest }: Extract<ManifestResult, { pod: unknown }>['pod']): Problem[] {
+  if ('problems' in read) return read.problems.filter(({ path }) => path !== 'metadata.name').map(causeOf);
+  const { metadata, apiVersion, kind, spec } = read.pod;
   const { namespace = '', uid = '' } = metadata;
-  const { apiVersion, kind, spec } = rest;
-  return validatePod({ apiVersion, kind, spec, metadata: { ...metadata, namespace, uid } });
-}
-
-/** The reason of a cause, by how its message begins. */
-const REASONS: readonly (readonly [beginning: string, reason: string])[] = [
-  ['Required value', 'FieldValueRequired'],
-  ['Unsupported value', 'FieldValueNotSupported'],
-  ['Duplicate value', 'FieldValueDuplicate'],
-  ['Forbidden', 'FieldValueForbidden'],
-  ['Too long', 'FieldValueTooLong'],
-  ['Too many', 'FieldValueTooMany'],
-  ['Not found', 'FieldValueNotFound'],
-];
-
-function causeOf({ path, message }: Problem): Cause {
-  const [, reason = 'FieldValueInvalid'] = REASONS.find(([beginning]) => message.startsWith(beginning)) ?? [];
-  return { reason, message, field: path };
+  return validate({ apiVersion, kind, spec, metadata: { ...metadata, namespace, uid } }).map(causeOf);
 }

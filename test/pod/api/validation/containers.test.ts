@@ -1,14 +1,36 @@
 import { expect, test } from '@jest/globals';
-import { validatePod } from '../../../../pod/api/validate.ts';
-import { aContainer, aPod } from '../../fixtures.ts';
+import { aContainer, aPod, problemsIn } from '../../fixtures.ts';
 
-test('a stopSignal is refused without an operating system, for that says which signals there are', () => {
+test('a stopSignal is accepted with and without an operating system, as by an API server', () => {
   const containers = [aContainer({ lifecycle: { stopSignal: 'SIGUSR1' } })];
-  expect(validatePod(aPod({ containers }))).toEqual([
-    {
-      path: 'spec.containers[0].lifecycle.stopSignal',
-      message: 'Forbidden: may not be set for containers with empty `spec.os.name`',
-    },
+  expect(problemsIn(aPod({ containers }))).toEqual([]);
+  expect(problemsIn(aPod({ containers, os: { name: 'linux' } }))).toEqual([]);
+});
+
+test('an ephemeral container names a container of its pod, and has no probes, ports or resources', () => {
+  const ephemeral = {
+    ...aContainer({ name: 'shell', ports: [{ containerPort: 1 }], resources: { limits: { cpu: '1' } } }),
+    targetContainerName: 'nobody',
+  };
+  const found = problemsIn(aPod({ ephemeralContainers: [ephemeral] })).map(
+    ({ path, message }) => `${path}: ${message}`,
+  );
+  expect(found).toEqual([
+    'spec.ephemeralContainers[0].targetContainerName: Not found: "nobody"',
+    'spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container',
+    'spec.ephemeralContainers[0].resources: Forbidden: cannot be set for an Ephemeral Container',
   ]);
-  expect(validatePod(aPod({ containers, os: { name: 'linux' } }))).toEqual([]);
+});
+
+test('the rules of an init container without a policy are not checked themselves', () => {
+  const rule = { action: 'Restart' as const };
+  const init = aContainer({ name: 'init', restartPolicyRules: [rule] });
+  expect(problemsIn(aPod({ initContainers: [init] })).map(({ path }) => path)).toEqual([
+    'spec.initContainers[0].restartPolicy',
+  ]);
+  const containers = [aContainer({ restartPolicyRules: [rule] })];
+  expect(problemsIn(aPod({ containers })).map(({ path }) => path)).toEqual([
+    'spec.containers[0].restartPolicy',
+    'spec.containers[0].restartPolicyRules[0].exitCodes',
+  ]);
 });

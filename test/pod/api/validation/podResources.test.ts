@@ -1,12 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { withDefaults } from '../../../../pod/api/defaults.ts';
 import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
-import { validatePod } from '../../../../pod/api/validate.ts';
-import { validateClaims } from '../../../../pod/api/validation/podResources.ts';
-import { aContainer, aPod } from '../../fixtures.ts';
+import { aContainer, aPod, problemsIn } from '../../fixtures.ts';
 
 const problems = (spec: Partial<PodSpec>): string[] =>
-  validatePod(withDefaults(aPod(spec))).map(({ path, message }) => `${path}: ${message}`);
+  problemsIn(aPod(spec)).map(({ path, message }) => `${path}: ${message}`);
 const one = (limits: Record<string, string>, requests = limits) => [aContainer({ resources: { limits, requests } })];
 
 describe('C25: the resources of a pod itself', () => {
@@ -27,7 +24,7 @@ describe('C25: the resources of a pod itself', () => {
     [
       'a container with a higher limit',
       { containers: one({ memory: '2Gi' }, { memory: '1Gi' }), resources: { limits: { memory: '1Gi' } } },
-      'spec.containers[0].resources.limits[memory]: Invalid value: "2Gi": must be less than or equal to pod limits of 1Gi',
+      'spec.resources.containers[0][memory].limits: Invalid value: "2Gi": must be less than or equal to pod limits of 1Gi',
     ],
     [
       'another resource',
@@ -43,11 +40,13 @@ describe('C25: the resources of a pod itself', () => {
 });
 
 test('C46: a container uses only claims of its pod', () => {
-  const containers = [aContainer({ resources: { claims: [{ name: 'gpu' }, { name: 'nic' }, { name: '' }] } })];
+  const claims = [{ name: 'gpu' }, { name: 'nic' }, { name: '' }, { name: 'gpu', request: 'a' }];
   const resourceClaims = [{ name: 'gpu', resourceClaimName: 'a' }];
-  expect(validateClaims(aPod({ resourceClaims, containers }).spec)).toEqual([
-    { path: 'spec.containers[0].resources.claims[1]', message: 'Not found: "nic"' },
-    { path: 'spec.containers[0].resources.claims[2]', message: 'Required value' },
+  const at = 'spec.containers[0].resources.claims';
+  expect(problems({ resourceClaims, containers: [aContainer({ resources: { claims } })] })).toEqual([
+    `${at}[1]: Not found: "nic": must be one of the names in pod.spec.resourceClaims: gpu`,
+    `${at}[2]: Required value`,
+    `${at}[3]: Duplicate value: "gpu"`,
   ]);
 });
 
@@ -59,13 +58,13 @@ describe('resize policies', () => {
   test('only cpu and memory are resized', () => {
     expect(problems({ containers: withPolicy('memory') })).toEqual([]);
     expect(problems({ containers: withPolicy('ephemeral-storage') })).toEqual([
-      'spec.containers[0].resizePolicy[0].resourceName: Unsupported value: "ephemeral-storage": supported values: "cpu", "memory"',
+      'spec.containers[0].resizePolicy: Unsupported value: "ephemeral-storage": supported values: "cpu", "memory"',
     ]);
   });
 
   test('not by a restart where nothing restarts', () => {
     expect(problems({ restartPolicy: 'Never', containers: withPolicy('cpu') })).toEqual([
-      `spec.containers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must be 'NotRequired' when \`restartPolicy\` is 'Never'`,
+      `spec.containers[0].resizePolicy: Invalid value: "RestartContainer": must be 'NotRequired' when pod \`restartPolicy\` is 'Never'`,
     ]);
   });
 });

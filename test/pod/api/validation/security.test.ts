@@ -1,12 +1,33 @@
 import { expect, test } from '@jest/globals';
 import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
 import type { PodSecurityContext, SecurityContext } from '../../../../pod/api/schema/security.ts';
-import { validatePod } from '../../../../pod/api/validate.ts';
-import { aContainer, aPod } from '../../fixtures.ts';
+import { aContainer, aPod, problemsIn } from '../../fixtures.ts';
 
 /** What is wrong with a pod, in lines. */
 const wrong = (spec: Partial<PodSpec>, annotations: Record<string, string> = {}) =>
-  validatePod(aPod(spec, { annotations })).map(({ path, message }) => `${path}: ${message}`);
+  problemsIn(aPod(spec, { annotations })).map(({ path, message }) => `${path}: ${message}`);
+
+/** The same of a static pod, which no API server has checked. */
+const wrongInFile = (spec: Partial<PodSpec>, annotations: Record<string, string> = {}) =>
+  wrong(spec, { ...annotations, 'kubernetes.io/config.source': 'file' });
+
+/** A container's context as messages show it. */
+const inGo = (over: object) =>
+  JSON.stringify({
+    Capabilities: null,
+    Privileged: null,
+    SELinuxOptions: null,
+    WindowsOptions: null,
+    RunAsUser: null,
+    RunAsGroup: null,
+    RunAsNonRoot: null,
+    ReadOnlyRootFilesystem: null,
+    AllowPrivilegeEscalation: false,
+    ProcMount: null,
+    SeccompProfile: null,
+    AppArmorProfile: null,
+    ...over,
+  });
 
 const own = 'spec.containers[0].securityContext';
 const range = 'must be between 0 and 2147483647, inclusive';
@@ -35,7 +56,7 @@ test.each<[PodSecurityContext, string[]]>([
   [
     { seccompProfile: { type: 'RuntimeDefault', localhostProfile: 'a' } },
     [
-      'spec.securityContext.seccompProfile.localhostProfile: Invalid value: "a": can only be set when seccomp type is Localhost',
+      'spec.securityContext.seccompProfile.localhostProfile: Invalid value: {"Type":"RuntimeDefault","LocalhostProfile":"a"}: can only be set when seccomp type is Localhost',
     ],
   ],
   [{ sysctls: [{ name: 'net.ipv4.tcp_syncookies', value: '0' }] }, []],
@@ -59,13 +80,13 @@ test.each<[SecurityContext, string[]]>([
   [
     { allowPrivilegeEscalation: false, privileged: true },
     [
-      `${own}: Invalid value: {"allowPrivilegeEscalation":false,"privileged":true}: cannot set \`allowPrivilegeEscalation\` to false and \`privileged\` to true`,
+      `${own}: Invalid value: ${inGo({ Privileged: true })}: cannot set \`allowPrivilegeEscalation\` to false and \`privileged\` to true`,
     ],
   ],
   [
     { allowPrivilegeEscalation: false, capabilities: { add: ['CAP_SYS_ADMIN'] } },
     [
-      `${own}: Invalid value: {"allowPrivilegeEscalation":false,"capabilities":{"add":["CAP_SYS_ADMIN"]}}: cannot set \`allowPrivilegeEscalation\` to false and \`capabilities.Add\` CAP_SYS_ADMIN`,
+      `${own}: Invalid value: ${inGo({ Capabilities: { Add: ['CAP_SYS_ADMIN'], Drop: null } })}: cannot set \`allowPrivilegeEscalation\` to false and \`capabilities.Add\` CAP_SYS_ADMIN`,
     ],
   ],
   [{ procMount: 'Default' }, []],
@@ -100,11 +121,13 @@ test.each<[Partial<PodSpec>, string[]]>([
   [{ hostUsers: false, ...unmasked }, []],
   [
     { hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true },
-    ['hostNetwork', 'hostPID', 'hostIPC'].map((field) => `spec.${field}: Forbidden: when \`hostUsers\` is false`),
+    ['hostNetwork', 'HostPID', 'HostIPC'].map((field) => `spec.${field}: Forbidden: when \`hostUsers\` is false`),
   ],
   [
     { hostPID: true, shareProcessNamespace: true },
-    ['spec.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled'],
+    [
+      'spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled',
+    ],
   ],
   [{ hostNetwork: true, ...sysctl('kernel.sem') }, []],
   [
@@ -125,7 +148,7 @@ test.each<[Partial<PodSpec>, string[]]>([
     ['spec.securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod'],
   ],
 ])('a pod with %j', (spec, expected) => {
-  expect(wrong(spec)).toEqual(expected);
+  expect(wrongInFile(spec)).toEqual(expected);
 });
 
 test('a sysctl has a name that the kernel could have', () => {
@@ -149,13 +172,13 @@ test.each<[string, string, string[]]>([
     [`metadata.annotations[${annotation}main]: Invalid value: "mine": invalid AppArmor profile name: "mine"`],
   ],
 ])("AppArmor's annotation of %s: %s", (name, value, expected) => {
-  expect(wrong({}, { [`${annotation}${name}`]: value })).toEqual(expected);
+  expect(wrongInFile({}, { [`${annotation}${name}`]: value })).toEqual(expected);
 });
 
 test("AppArmor's annotation and field say the same", () => {
   const containers = [aContainer({ securityContext: { appArmorProfile: { type: 'Unconfined' } } })];
-  expect(wrong({ containers }, { [`${annotation}main`]: 'unconfined' })).toEqual([]);
-  expect(wrong({ containers }, { [`${annotation}main`]: 'runtime/default' })).toEqual([
-    `metadata.annotations[${annotation}main]: Forbidden: apparmor type in annotation and field must match`,
+  expect(wrongInFile({ containers }, { [`${annotation}main`]: 'unconfined' })).toEqual([]);
+  expect(wrongInFile({ containers }, { [`${annotation}main`]: 'runtime/default' })).toEqual([
+    `${own}.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match`,
   ]);
 });

@@ -1,26 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
-import { withDefaults } from '../../../../pod/api/defaults.ts';
 import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
 import { staticPod } from '../../../../pod/api/staticPod.ts';
-import { validatePod } from '../../../../pod/api/validate.ts';
 import { needsOf, validateStatic } from '../../../../pod/api/validation/static.ts';
-import { aContainer, aPod } from '../../fixtures.ts';
+import { aContainer, aPod, problemsIn } from '../../fixtures.ts';
 
 const main = 'spec.containers[0]';
 const name = 'o';
 const optional = true;
+const claim = { accessModes: ['ReadWriteOnce' as const], resources: { requests: { storage: '1Gi' } } };
 
 function forStatic(over: Partial<PodSpec>, isLenient = false): string[] {
   const manifest = { apiVersion: 'v1' as const, kind: 'Pod' as const, metadata: { name: 'web' } };
   const written = { ...manifest, spec: { containers: [aContainer()], ...over } };
   const pod = staticPod(written, { nodeName: 'node', source: 'file', origin: '/a', seenAt: 0 });
-  return validatePod(withDefaults(pod), { isLenient }).map(({ path, message }) => `${path}: ${message}`);
+  return problemsIn(pod, { isLenient }).map(({ path, message }) => `${path}: ${message}`);
 }
 
 describe('C24: a static pod may not refer to API objects', () => {
   test.each<[string, string, Partial<PodSpec>]>([
     ['spec.serviceAccountName', 'serviceaccounts', { serviceAccountName: 'a' }],
-    ['spec.resourceClaims', 'resourceclaims', { resourceClaims: [{ name: 'a' }] }],
+    ['spec.resourceClaims', 'resourceclaims', { resourceClaims: [{ name: 'a', resourceClaimName: 'b' }] }],
     ['spec.volumes[0].secret', 'secrets', { volumes: [{ name: 'v', secret: { secretName: 's' } }] }],
     ['spec.volumes[0].configMap', 'configmaps', { volumes: [{ name: 'v', configMap: { name: 'c' } }] }],
     [
@@ -31,14 +30,7 @@ describe('C24: a static pod may not refer to API objects', () => {
     [
       'spec.volumes[0].ephemeral',
       'persistentvolumeclaims (via ephemeral volumes)',
-      { volumes: [{ name: 'v', ephemeral: {} }] },
-    ],
-    [
-      'spec.volumes[0].projected.sources[1].serviceAccountToken',
-      'serviceaccounts (via projected volumes)',
-      {
-        volumes: [{ name: 'v', projected: { sources: [{ downwardAPI: {} }, { serviceAccountToken: { path: 'a' } }] } }],
-      },
+      { volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: claim } } }] },
     ],
     [
       `${main}.env[0].valueFrom.secretKeyRef`,
@@ -53,7 +45,7 @@ describe('C24: a static pod may not refer to API objects', () => {
   ])('%s, lenient or not', (path, resource, over) => {
     expect(forStatic(over)).toEqual([`${path}: static pods may not reference ${resource}`]);
     expect(forStatic(over, true)).toEqual([`${path}: static pods may not reference ${resource}`]);
-    expect(validatePod(withDefaults(aPod(over)))).toEqual([]);
+    expect(problemsIn(aPod(over))).toEqual([]);
   });
 
   test.each<[string, string, Partial<PodSpec>]>([
@@ -101,9 +93,23 @@ describe('C24: a static pod may not refer to API objects', () => {
     expect(forStatic({ imagePullSecrets: [{}, { name: '' }], serviceAccountName: '', resourceClaims: [] })).toEqual([]);
   });
 
+  test('a token belongs to a service account, which no static pod has', () => {
+    const sources = [{ downwardAPI: {} }, { serviceAccountToken: { path: 'a' } }];
+    const volumes = [{ name: 'v', projected: { sources } }];
+    const at = 'spec.volumes[0].projected.sources[1].serviceAccountToken';
+    expect(forStatic({ volumes }, true)).toEqual([
+      `${at}: Forbidden: must not be specified when serviceAccountName is not set`,
+    ]);
+    expect(forStatic({ volumes, serviceAccountName: 'a' }, true)).toEqual([
+      'spec.serviceAccountName: static pods may not reference serviceaccounts',
+      `${at}: static pods may not reference serviceaccounts (via projected volumes)`,
+    ]);
+    expect(problemsIn(aPod({ volumes }))).toEqual([]);
+  });
+
   test('nor have ephemeral containers', () => {
     expect(forStatic({ ephemeralContainers: [aContainer({ name: 'e' })] })).toEqual([
-      'spec.ephemeralContainers: Forbidden: static pods may not have ephemeral containers',
+      'spec.ephemeralContainers: Forbidden: cannot be set on create',
     ]);
   });
 });

@@ -1,0 +1,172 @@
+/**
+ * Checks of the metadata that objects of all kinds have (`api/validation/objectmeta.go` of apimachinery), for manifests
+ * and for the test API server.
+ */
+import type * as z from 'zod/mini';
+import type { Problem } from '../problem.ts';
+import type { manifestMetaSchema } from '../schema/meta.ts';
+import { beginningOfName, dnsLabel, labelKey, labelValue } from './nameRules.ts';
+import { allInvalid, forbidden, invalid, notNegative, required, tooLong } from './words.ts';
+
+export type ObjectMeta = z.infer<typeof manifestMetaSchema>;
+
+/** The names that a kind may have. */
+export interface NameRule {
+  readonly isNamespaced: boolean;
+  /** Returns what is wrong with a name of this kind. */
+  readonly name: (name: string) => readonly string[];
+}
+
+const PATH = 'metadata';
+const MAX_ANNOTATION_BYTES = 256 * 1024;
+
+/** Checks the metadata of an object that is created, after its name has been generated. */
+export function validateObjectMeta(metadata: ObjectMeta, { isNamespaced, name: nameRule }: NameRule): Problem[] {
+  const { name = '', generateName = '', namespace = '' } = metadata;
+  const nameProblems = allInvalid(`${PATH}.name`, name, nameRule(name));
+  return [
+    ...(generateName === ''
+      ? []
+      : allInvalid(`${PATH}.generateName`, generateName, nameRule(beginningOfName(generateName)))),
+    ...(name === '' ? [required(`${PATH}.name`, 'name or generateName is required')] : nameProblems),
+    ...(isNamespaced ? validateNamespace(namespace) : noNamespace(namespace)),
+    ...notNegative(`${PATH}.generation`, metadata.generation),
+    ...validateCommonMeta(metadata),
+    ...validateFinalizers(metadata.finalizers ?? []),
+    ...validateManagedFields(metadata),
+  ];
+}
+
+const validateNamespace = (namespace: string): Problem[] =>
+  namespace === '' ? [required(`${PATH}.namespace`)] : allInvalid(`${PATH}.namespace`, namespace, dnsLabel(namespace));
+
+const noNamespace = (namespace: string): Problem[] =>
+  namespace === '' ? [] : [forbidden(`${PATH}.namespace`, 'not allowed on this type')];
+
+/** Checks the metadata that an update may change: labels, annotations and owners. */
+export function validateCommonMeta({ labels = {}, annotations = {}, ownerReferences = [] }: ObjectMeta): Problem[] {
+  return [
+    ...validateLabels(labels, `${PATH}.labels`),
+    ...validateAnnotations(annotations, `${PATH}.annotations`),
+    ...validateOwners(ownerReferences),
+  ];
+}
+
+/** Checks a map of labels, or a selector that is one. */
+export function validateLabels(labels: Readonly<Record<string, string>>, path: string): Problem[] {
+  return Object.entries(labels).flatMap(([key, value]) => [
+    ...allInvalid(path, key, labelKey(key)),
+    ...allInvalid(path, value, labelValue(value)),
+  ]);
+}
+
+/** Checks annotations: the case of their keys does not matter, and together they have a size limit. */
+export function validateAnnotations(annotations: Readonly<Record<string, string>>, path: string): Problem[] {
+  return [
+    ...Object.keys(annotations).flatMap((key) => allInvalid(path, key, labelKey(key.toLowerCase()))),
+    ...validateAnnotationSize(annotations, path),
+  ];
+}
+
+export function validateAnnotationSize(annotations: Readonly<Record<string, string>>, path: string): Problem[] {
+  const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
+  return bytes > MAX_ANNOTATION_BYTES ? [tooLong(path, MAX_ANNOTATION_BYTES)] : [];
+}
+
+const byteLength = (text: string): number => new TextEncoder().encode(text).length;
+
+type OwnerReference = NonNullable<ObjectMeta['ownerReferences']>[number];
+
+const OWNERS = `${PATH}.ownerReferences`;
+
+/** Checks that each reference names its owner and that at most one of them is the controller. */
+function validateOwners(owners: readonly OwnerReference[]): Problem[] {
+  const problems: Problem[] = [];
+  // Each second controller is reported with the whole list, which may be long.
+  let shown: string | undefined;
+  let controller: string | undefined;
+  for (const owner of owners) {
+    problems.push(...validateOwner(owner));
+    if (owner.controller !== true) continue;
+    const name = `${owner.kind}/${owner.name}`;
+    const both = `Found "true" in references for ${controller} and ${name}`;
+    if (controller === undefined) {
+      controller = name;
+      continue;
+    }
+    shown ??= JSON.stringify(owners.map(inOrder));
+    const message = `Invalid value: ${shown}: Only one reference can have Controller set to true. ${both}`;
+    problems.push({ path: OWNERS, message });
+  }
+  return problems;
+}
+
+function validateOwner(owner: OwnerReference): Problem[] {
+  const { apiVersion, kind, name, uid } = owner;
+  const hasVersion = apiVersion !== '' && !apiVersion.endsWith('/') && apiVersion.split('/').length <= 2;
+  const empty = Object.entries({ kind, name, uid }).filter(([, value]) => value === '');
+  const isEvent = apiVersion === 'v1' && kind === 'Event';
+  return [
+    ...(hasVersion ? [] : [invalid(`${OWNERS}.apiVersion`, apiVersion, 'version must not be empty')]),
+    ...empty.map(([field, value]) => invalid(`${OWNERS}.${field}`, value, 'must not be empty')),
+    ...(isEvent ? [invalid(OWNERS, inOrder(owner), '/v1, Kind=Event is disallowed from being an owner')] : []),
+  ];
+}
+
+/** A reference with its fields in the order of the Go type, as messages show it. */
+function inOrder({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): OwnerReference {
+  return {
+    apiVersion,
+    kind,
+    name,
+    uid,
+    ...(controller === undefined ? {} : { controller }),
+    ...(blockOwnerDeletion === undefined ? {} : { blockOwnerDeletion }),
+  };
+}
+
+function validateFinalizers(finalizers: readonly string[]): Problem[] {
+  const path = `${PATH}.finalizers`;
+  const isBoth = ['orphan', 'foregroundDeletion'].every((each) => finalizers.includes(each));
+  const why = 'finalizer orphan and foregroundDeletion cannot be both set';
+  return [
+    ...finalizers.flatMap((each) => allInvalid(path, each, labelKey(each))),
+    ...(isBoth ? [invalid(path, finalizers, why)] : []),
+  ];
+}
+
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+
+/** Checks that finalizers without a domain are standard ones (`validateKubeFinalizerName` of `core/validation`). */
+export const validateKubeFinalizers = ({ finalizers = [] }: Pick<ObjectMeta, 'finalizers'>): Problem[] =>
+  finalizers.flatMap((each, index) =>
+    each.includes('/') || STANDARD_FINALIZERS.has(each)
+      ? []
+      : [
+          invalid(
+            `${PATH}.finalizers[${index}]`,
+            each,
+            'name is neither a standard finalizer name nor is it fully qualified',
+          ),
+        ],
+  );
+
+const MAX_MANAGER_BYTES = 128;
+const MAX_SUBRESOURCE_BYTES = 256;
+
+function validateManagedFields({ managedFields = [] }: ObjectMeta): Problem[] {
+  return managedFields.flatMap(({ operation = '', fieldsType = '', manager = '', subresource = '' }, index) => {
+    const path = `${PATH}.managedFields[${index}]`;
+    const isKnown = operation === 'Apply' || operation === 'Update';
+    return [
+      ...(isKnown ? [] : [invalid(`${path}.operation`, operation, 'must be `Apply` or `Update`')]),
+      ...(['', 'FieldsV1'].includes(fieldsType)
+        ? []
+        : [invalid(`${path}.fieldsType`, fieldsType, 'must be `FieldsV1`')]),
+      ...(byteLength(manager) > MAX_MANAGER_BYTES ? [tooLong(`${path}.manager`, MAX_MANAGER_BYTES)] : []),
+      ...(byteLength(subresource) > MAX_SUBRESOURCE_BYTES
+        ? [tooLong(`${path}.subresource`, MAX_SUBRESOURCE_BYTES)]
+        : []),
+    ];
+  });
+}

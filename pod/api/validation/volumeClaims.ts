@@ -1,0 +1,93 @@
+/** Checks of the claim that an ephemeral volume creates (`ValidatePersistentVolumeClaimTemplate` of `core/validation`). */
+import type * as z from 'zod/mini';
+import { lookUp } from '../../lookUp.ts';
+import type { Problem } from '../problem.ts';
+import { canonicalQuantity, nanosOf } from '../quantity.ts';
+import type { volumeClaimTemplateSchema } from '../schema/volumeClaim.ts';
+import { validateLabelSelector } from './labelSelectors.ts';
+import { dnsLabel, dnsSubdomain } from './nameRules.ts';
+import { type ObjectMeta, validateAnnotations, validateLabels } from './objectMeta.ts';
+import { validateQuantity } from './resources.ts';
+import { allInvalid, forbidden, invalid, oneOf, required, requiredText } from './words.ts';
+
+type ClaimTemplate = z.infer<typeof volumeClaimTemplateSchema>;
+type ClaimSpec = ClaimTemplate['spec'];
+
+export function validateClaimTemplate({ metadata = {}, spec }: ClaimTemplate, path: string): Problem[] {
+  return [...validateTemplateMeta(metadata, `${path}.metadata`), ...validateClaimSpec(spec, `${path}.spec`)];
+}
+
+/** Only labels and annotations may be set, because the claim's name and the rest come from its pod. */
+function validateTemplateMeta(metadata: ObjectMeta, path: string): Problem[] {
+  const { annotations = {}, labels = {}, ...others } = metadata;
+  const isSet = (value: unknown) => !(value === '' || value === 0 || (Array.isArray(value) && value.length === 0));
+  return [
+    ...validateAnnotations(annotations, `${path}.annotations`),
+    ...validateLabels(labels, `${path}.labels`),
+    ...Object.entries(others).flatMap(([field, value]) =>
+      isSet(value) ? [forbidden(`${path}.${field === 'uid' ? 'uID' : field}`, 'cannot be set')] : [],
+    ),
+  ];
+}
+
+const MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+
+function validateClaimSpec(spec: ClaimSpec, path: string): Problem[] {
+  const { accessModes = [], selector, resources = {}, storageClassName = '', volumeMode } = spec;
+  const { dataSource, dataSourceRef, volumeAttributesClassName = '' } = spec;
+  const isShared = accessModes.some((mode) => mode !== 'ReadWriteOncePod' && MODES.includes(mode));
+  const isMixed = accessModes.includes('ReadWriteOncePod') && isShared;
+  const at = `${path}.accessModes`;
+  return [
+    ...(accessModes.length === 0 ? [required(at, 'at least 1 access mode is required')] : []),
+    ...(selector ? validateLabelSelector(selector, `${path}.selector`) : []),
+    ...accessModes.flatMap((mode) => oneOf(at, mode, MODES)),
+    ...(isMixed ? [forbidden(at, 'may not use ReadWriteOncePod with other access modes')] : []),
+    ...validateStorage(lookUp(resources.requests, 'storage'), `${path}.resources[storage]`),
+    ...(storageClassName === ''
+      ? []
+      : allInvalid(`${path}.storageClassName`, storageClassName, dnsSubdomain(storageClassName))),
+    ...oneOf(`${path}.volumeMode`, volumeMode, ['Block', 'Filesystem']),
+    ...(dataSource ? validateDataSource(dataSource, `${path}.dataSource`) : []),
+    ...(dataSourceRef ? validateDataSource(dataSourceRef, `${path}.dataSourceRef`) : []),
+    ...validateBothSources(spec, path),
+    ...(volumeAttributesClassName === ''
+      ? []
+      : allInvalid(
+          `${path}.volumeAttributesClassName`,
+          volumeAttributesClassName,
+          dnsSubdomain(volumeAttributesClassName),
+        )),
+  ];
+}
+
+function validateStorage(amount: string | undefined, path: string): Problem[] {
+  if (amount === undefined) return [required(path)];
+  if (nanosOf(amount) <= 0n) return [invalid(path, canonicalQuantity(amount), 'must be greater than zero')];
+  return validateQuantity('storage', amount, path);
+}
+
+function validateDataSource(
+  source: NonNullable<ClaimSpec['dataSource']> | NonNullable<ClaimSpec['dataSourceRef']>,
+  path: string,
+): Problem[] {
+  const { name, kind, apiGroup = '' } = source;
+  const namespace = 'namespace' in source ? (source.namespace ?? '') : '';
+  const rule = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+  return [
+    ...requiredText(`${path}.name`, name),
+    ...requiredText(`${path}.kind`, kind),
+    ...(apiGroup === '' && kind !== 'PersistentVolumeClaim' ? [invalid(path, kind, rule)] : []),
+    ...(apiGroup === '' ? [] : allInvalid(`${path}.apiGroup`, apiGroup, dnsSubdomain(apiGroup))),
+    ...(namespace === '' ? [] : allInvalid(`${path}.namespace`, namespace, dnsLabel(namespace))),
+  ];
+}
+
+function validateBothSources({ dataSource, dataSourceRef }: ClaimSpec, path: string): Problem[] {
+  if (dataSource === undefined || dataSourceRef === undefined) return [];
+  const { apiGroup, kind, name } = dataSourceRef;
+  const isSame = dataSource.apiGroup === apiGroup && dataSource.kind === kind && dataSource.name === name;
+  if (dataSourceRef.namespace)
+    return [invalid(path, {}, 'may not be specified when dataSourceRef.namespace is specified')];
+  return isSame ? [] : [invalid(path, {}, 'must match dataSourceRef')];
+}

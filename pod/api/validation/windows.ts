@@ -1,0 +1,168 @@
+/** Checks of the operating system and of the options of Windows (`validateOS`, `validateLinux` and `validateWindows`). */
+import type * as z from 'zod/mini';
+import { containersOf } from '../containers.ts';
+import type { Problem } from '../problem.ts';
+import type { PodSpec } from '../schema/pod.ts';
+import type { securityContextSchema } from '../schema/security.ts';
+import { dnsSubdomain } from './nameRules.ts';
+import { allInvalid, forbidden, invalid, notSupported, required } from './words.ts';
+
+type WindowsOptions = NonNullable<z.infer<typeof securityContextSchema>['windowsOptions']>;
+
+/** Checks the operating system and that no field is set which it does not have. */
+export function validateOs(spec: PodSpec): Problem[] {
+  if (spec.os === undefined) return [];
+  const name: string = spec.os.name;
+  if (name === '') return [required('spec.os.name')];
+  if (name === 'linux') return noWindowsOptions(spec);
+  return name === 'windows' ? noLinuxFields(spec) : [notSupported('spec.os', name, ['linux', 'windows'])];
+}
+
+function noWindowsOptions(spec: PodSpec): Problem[] {
+  const why = 'windows options cannot be set for a linux pod';
+  const contexts = [
+    { path: 'spec.securityContext', context: spec.securityContext },
+    ...containersOf(spec).map(({ container, field, index }) => ({
+      path: `spec.${field}[${index}].securityContext`,
+      context: container.securityContext,
+    })),
+  ];
+  return contexts.flatMap(({ path, context }) =>
+    context?.windowsOptions === undefined ? [] : [forbidden(`${path}.windowsOptions`, why)],
+  );
+}
+
+const NO_WINDOWS = 'cannot be set for a windows pod';
+
+/** In the order of Kubernetes; a field of the spec stands between those of the context. */
+const POD_FIELDS = [
+  'securityContext.appArmorProfile',
+  'securityContext.seLinuxOptions',
+  'hostUsers',
+  'hostPID',
+  'hostIPC',
+  'securityContext.seccompProfile',
+  'securityContext.fsGroup',
+  'securityContext.fsGroupChangePolicy',
+  'securityContext.sysctls',
+  'shareProcessNamespace',
+  'securityContext.runAsUser',
+  'securityContext.runAsGroup',
+  'securityContext.supplementalGroups',
+  'securityContext.supplementalGroupsPolicy',
+  'securityContext.seLinuxChangePolicy',
+] as const;
+
+const CONTAINER_FIELDS = [
+  'appArmorProfile',
+  'seLinuxOptions',
+  'seccompProfile',
+  'capabilities',
+  'readOnlyRootFilesystem',
+  'privileged',
+  'allowPrivilegeEscalation',
+  'procMount',
+  'runAsUser',
+  'runAsGroup',
+] as const;
+
+function noLinuxFields(spec: PodSpec): Problem[] {
+  const { securityContext = {}, hostUsers, hostPID, hostIPC, shareProcessNamespace } = spec;
+  const { sysctls = [] } = securityContext;
+  const own = { hostUsers, hostPID: hostPID || undefined, hostIPC: hostIPC || undefined, shareProcessNamespace };
+  const set = new Set([
+    ...Object.entries(own).flatMap(([field, value]) => (value === undefined ? [] : [field])),
+    ...Object.keys(securityContext)
+      .filter((field) => field !== 'sysctls' || sysctls.length > 0)
+      .map((field) => `securityContext.${field}`),
+  ]);
+  return [
+    ...POD_FIELDS.filter((field) => set.has(field)).map((field) => forbidden(`spec.${field}`, NO_WINDOWS)),
+    ...containersOf(spec).flatMap(({ container, field, index }) =>
+      CONTAINER_FIELDS.filter((name) => container.securityContext?.[name] !== undefined).map((name) =>
+        forbidden(`spec.${field}[${index}].securityContext.${name}`, NO_WINDOWS),
+      ),
+    ),
+  ];
+}
+
+const MAX_CREDENTIAL_KIB = 64;
+const MAX_DOMAIN = 256;
+const MAX_USER = 104;
+
+export function validateWindowsOptions(options: WindowsOptions | undefined, path: string): Problem[] {
+  if (options === undefined) return [];
+  const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options;
+  const isTooLong = (gmsaCredentialSpec?.length ?? 0) > MAX_CREDENTIAL_KIB * 1024;
+  const at = `${path}.gmsaCredentialSpec`;
+  return [
+    ...(gmsaCredentialSpecName === undefined
+      ? []
+      : allInvalid(`${path}.gmsaCredentialSpecName`, gmsaCredentialSpecName, dnsSubdomain(gmsaCredentialSpecName))),
+    ...(gmsaCredentialSpec === ''
+      ? [invalid(at, gmsaCredentialSpec, 'gmsaCredentialSpec cannot be an empty string')]
+      : []),
+    ...(isTooLong
+      ? [invalid(at, gmsaCredentialSpec, `gmsaCredentialSpec size must be under ${MAX_CREDENTIAL_KIB} KiB`)]
+      : []),
+    ...(runAsUserName === undefined
+      ? []
+      : allInvalid(`${path}.runAsUserName`, runAsUserName, windowsUserName(runAsUserName))),
+  ];
+}
+
+const NETBIOS = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
+const DNS_LABEL = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
+const DNS_NAME = new RegExp(`^${DNS_LABEL}(?:\\.${DNS_LABEL})*$`);
+
+/** A user's name, after a domain and a backslash if there is one. */
+function windowsUserName(name: string): string[] {
+  if (name === '') return ['runAsUserName cannot be an empty string'];
+  const hasControls = [...name].some((character) => character < ' ' || character === '\u007f');
+  if (hasControls) return ['runAsUserName cannot contain control characters'];
+  const parts = name.split('\\');
+  if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash'];
+  const user = parts.at(-1) ?? '';
+  const domain = parts.length === 2 ? (parts[0] ?? '') : undefined;
+  const isDomain = domain === undefined || NETBIOS.test(domain) || DNS_NAME.test(domain);
+  return [
+    ...((domain ?? '').length >= MAX_DOMAIN
+      ? [`runAsUserName's Domain length must be under ${MAX_DOMAIN} characters`]
+      : []),
+    ...(isDomain ? [] : ["runAsUserName's Domain doesn't match the NetBios nor the DNS format"]),
+    ...(user === '' ? ["runAsUserName's User cannot be empty"] : []),
+    ...(user.length > MAX_USER ? [`runAsUserName's User length must not be longer than ${MAX_USER} characters`] : []),
+    ...(/^[. ]+$/.test(user) ? ["runAsUserName's User cannot contain only periods or spaces"] : []),
+    ...(/["/\\:;|=,+*?<>@[\]]/.test(user)
+      ? ['runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]']
+      : []),
+  ];
+}
+
+/** Checks that all containers of a pod are host processes or none, and that it uses the host's network then. */
+export function validateHostProcesses(spec: PodSpec): Problem[] {
+  const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
+  const placed = containersOf(spec).map(({ container, field, index }) => ({
+    own: container.securityContext?.windowsOptions?.hostProcess,
+    path: `spec.${field}[${index}].securityContext.windowsOptions.hostProcess`,
+  }));
+  const count = placed.filter(({ own }) => own ?? ofPod ?? false).length;
+  const differing = placed.filter(({ own }) => own !== undefined && ofPod !== undefined && own !== ofPod);
+  return [
+    ...differing.map(({ own, path }) =>
+      invalid(path, own, `pod hostProcess value must be identical if both are specified, was ${ofPod}`),
+    ),
+    ...(count > 0 && count < placed.length
+      ? [
+          invalid(
+            'spec',
+            '',
+            'If pod contains any hostProcess containers then all containers must be HostProcess containers',
+          ),
+        ]
+      : []),
+    ...(count > 0 && !spec.hostNetwork
+      ? [invalid('spec.hostNetwork', false, 'hostNetwork must be true if pod contains any hostProcess containers')]
+      : []),
+  ];
+}

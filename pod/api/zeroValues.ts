@@ -1,0 +1,66 @@
+/** Zero values in place of nulls and missing fields, as Go's JSON decoder leaves them in a struct (`sigs.k8s.io/json`). */
+import * as z from 'zod/mini';
+import { lookUp } from '../lookUp.ts';
+import { quantitySchema } from './schema/scalars.ts';
+
+/**
+ * Returns a copy of `value` as Go decodes it into the type of `schema`. A null entry of a list or a map becomes the zero
+ * value of its type: an empty text, 0, false, an empty list or object. A required field that is null or missing does, too,
+ * and an optional one that is null is left out. Unknown fields and values of a wrong type stay, for the schema reports them.
+ */
+export function withZeroValues(schema: z.core.$ZodType, value: unknown): unknown {
+  if (schema instanceof z.ZodMiniExactOptional) return withZeroValues(schema.def.innerType, value);
+  if (value === null || value === undefined) return zeroOf(schema);
+  if (typeof value !== 'object') return value;
+  if (schema instanceof z.ZodMiniArray) {
+    if (!Array.isArray(value)) return value;
+    return value.map((entry: unknown) => withZeroValues(schema.def.element, entry));
+  }
+  if (Array.isArray(value)) return value;
+  if (schema instanceof z.ZodMiniRecord) {
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.map(([key, entry]) => [key, withZeroValues(schema.def.valueType, entry)]));
+  }
+  return schema instanceof z.ZodMiniObject ? structOf(schema, value) : value;
+}
+
+function structOf(schema: z.ZodMiniObject, value: object): object {
+  const { shape } = schema.def;
+  const fields = new Map<string, unknown>();
+  for (const [name, each] of Object.entries(value)) {
+    const field = lookUp(shape, name);
+    const isLeftOut = each === null && field instanceof z.ZodMiniExactOptional;
+    if (!isLeftOut) fields.set(name, field === undefined ? each : withZeroValues(field, each));
+  }
+  for (const [name, field] of requiredFieldsOf(schema)) {
+    const zero = fields.has(name) ? undefined : zeroOf(field);
+    if (zero !== undefined) fields.set(name, zero);
+  }
+  return Object.fromEntries(fields);
+}
+
+type Fields = readonly (readonly [name: string, field: z.core.$ZodType])[];
+
+const requiredFields = new WeakMap<z.ZodMiniObject, Fields>();
+
+/** Each schema's required fields are looked for once, because a pod has many objects of the same type. */
+function requiredFieldsOf(schema: z.ZodMiniObject): Fields {
+  const cached = requiredFields.get(schema);
+  if (cached !== undefined) return cached;
+  const required = Object.entries(schema.def.shape).filter(([, field]) => !(field instanceof z.ZodMiniExactOptional));
+  requiredFields.set(schema, required);
+  return required;
+}
+
+/** Returns the zero value of a type; undefined for a literal, which has none. */
+function zeroOf(schema: z.core.$ZodType): unknown {
+  if (schema === quantitySchema) return '0';
+  if (schema instanceof z.ZodMiniString) return '';
+  if (schema instanceof z.ZodMiniNumber) return 0;
+  if (schema instanceof z.ZodMiniBoolean) return false;
+  if (schema instanceof z.ZodMiniArray) return [];
+  if (schema instanceof z.ZodMiniRecord) return {};
+  if (schema instanceof z.ZodMiniObject) return structOf(schema, {});
+  // An IntOrString is a number until a text is set.
+  return schema instanceof z.ZodMiniUnion ? 0 : undefined;
+}

@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import { podOf } from '../../../actors/sources/manifestFile.ts';
+import { readManifest } from '../../../pod/api/manifest.ts';
+import { answers } from '../../pod/api/answers/answers.ts';
+
+const origin = {
+  source: 'file',
+  origin: '/pods/a.yaml',
+  nodeName: 'node',
+  seenAt: 0,
+  admitted: new Map(),
+  isLenient: false,
+} as const;
+
+/** The problems that a manifest is rejected with, as an API server writes several. */
+function problemsOf(pod: object): string {
+  const read = podOf(readManifest({ apiVersion: 'v1', kind: 'Pod', ...pod }), origin);
+  if (!('problems' in read)) return 'accepted';
+  const sentences = new Set(read.problems.map(({ path, message }) => `${path}: ${message}`));
+  return sentences.size === 1 ? [...sentences].join() : `[${[...sentences].join(', ')}]`;
+}
+
+test.each(answers)(
+  'C24: a manifest is rejected in the words of an API server: $case',
+  ({ pod, answer, ofManifest }) => {
+    expect(problemsOf(pod)).toBe(ofManifest ?? answer);
+  },
+);
