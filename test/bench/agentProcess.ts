@@ -80,12 +80,14 @@ export interface AgentOptions {
   readonly kubeconfig?: string;
   /** Where it serves its API; by default at any port. */
   readonly port?: number;
+  /** Where it serves /healthz; by default nowhere. */
+  readonly healthzPort?: number;
 }
 
 /** Starts the daemon; its log goes to a file beside its directories. */
 export function startAgent(
   place: AgentPlace,
-  { measuresDelay, inspectAddress = '127.0.0.1:0', kubeconfig, port = 0 }: AgentOptions = {},
+  { measuresDelay, inspectAddress = '127.0.0.1:0', kubeconfig, port = 0, healthzPort = 0 }: AgentOptions = {},
 ): AgentProcess {
   const delayFile = join(place.directory, 'event-loop-delay');
   const log = openSync(join(place.directory, 'agent.log'), 'a');
@@ -93,7 +95,7 @@ export function startAgent(
   const spawnedAt = preciseNow();
   const measuring = { NODE_OPTIONS: `--import=${probe}`, BENCH_EVENT_LOOP_FILE: delayFile };
   const joining = kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig];
-  const ports = ['--port', String(port), '--healthz-port', '0'];
+  const ports = ['--port', String(port), '--healthz-port', String(healthzPort)];
   const child = spawn(
     place.command,
     ['run', ...flags(place), ...joining, ...ports, '--inspect-address', inspectAddress],

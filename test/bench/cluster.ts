@@ -31,6 +31,15 @@ export interface BenchCluster {
   run(names: readonly string[]): Promise<readonly Span[]>;
   /** Deletes them; gives when each was asked for and when it was gone from the API. */
   remove(names: readonly string[]): Promise<readonly Span[]>;
+  /** Creates a pod of any spec, bound to the node, and waits for nothing. */
+  create(name: string, spec: object): Promise<void>;
+  /** Creates a Service with one port. */
+  createService(name: string): Promise<void>;
+  /** Follows the renewals of the node's lease from now on. */
+  leaseIntervals(): Promise<{
+    /** The longest interval without a renewal so far, in milliseconds. */
+    longest(): number;
+  }>;
   /** How often the status of a pod was patched. */
   patches(name: string): number;
   end(): Promise<void>;
@@ -81,6 +90,15 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
     nodeReady: () => nodeReady(server),
     run: (names) => all(names, ready, (name) => server.ask('POST', PODS, podOf(name))),
     remove: (names) => all(names, gone, (name) => server.ask('DELETE', `${PODS}/${name}`)),
+    create: async (name, spec) => {
+      const bound = { ...spec, nodeName, automountServiceAccountToken: false };
+      await server.ask('POST', PODS, { ...kind, metadata: { ...metadata, name }, spec: bound });
+    },
+    createService: async (name) => {
+      const service = { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports: [{ port: 80 }] } };
+      await server.ask('POST', '/api/v1/namespaces/default/services', service);
+    },
+    leaseIntervals: () => leaseIntervals(server),
     patches: (name) => patched.get(name) ?? 0,
     end: async () => {
       unwatch();
@@ -131,6 +149,24 @@ async function nodeReady(server: ApiServer): Promise<void> {
     if (isTrue('Ready', status)) node.note(metadata.name);
   });
   await inTime(node.of([nodeName]), 'the node').finally(unwatch);
+}
+
+async function leaseIntervals(server: ApiServer): Promise<{ longest(): number }> {
+  let renewedAt = preciseNow();
+  let longest = 0;
+  const note = () => {
+    longest = Math.max(longest, preciseNow() - renewedAt);
+  };
+  await server.watch('/apis/coordination.k8s.io/v1/leases?watch=true', () => {
+    note();
+    renewedAt = preciseNow();
+  });
+  return {
+    longest: () => {
+      note();
+      return longest;
+    },
+  };
 }
 
 async function inTime<T>(awaited: Promise<T>, what: string): Promise<T> {

@@ -6,6 +6,7 @@ import { type BenchOptions, type RowName, readOptions, usage } from './options.t
 import { type Figure, hostFacts, isMet, table } from './report.ts';
 import { adoption } from './rows/adoption.ts';
 import { cluster } from './rows/cluster.ts';
+import { crowded } from './rows/crowded.ts';
 import { idle } from './rows/idle.ts';
 import { killed } from './rows/killed.ts';
 import { manyPods } from './rows/manyPods.ts';
@@ -48,6 +49,8 @@ function measure(row: RowName, node: BenchNode, options: BenchOptions): Promise<
       return cluster(node, repeats, options.idleSeconds);
     case 'serving':
       return serving(node, repeats, options.idleSeconds);
+    case 'crowded':
+      return crowded(node, options.quick ? 30 : 60);
   }
 }
 

@@ -14,6 +14,7 @@ const rowNames = [
   'page',
   'cluster',
   'serving',
+  'crowded',
 ] as const;
 export type RowName = (typeof rowNames)[number];
 
@@ -45,6 +46,7 @@ const usualRepeats: Record<RowName, number> = {
   page: 1,
   cluster: 3,
   serving: 25,
+  crowded: 1,
 };
 const quickRepeats: Record<RowName, number> = {
   'one-pod': 5,
@@ -59,6 +61,7 @@ const quickRepeats: Record<RowName, number> = {
   page: 1,
   cluster: 1,
   serving: 7,
+  crowded: 1,
 };
 
 /** Reads the command line; throws with what is wrong in it. */

@@ -1,0 +1,147 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { busyboxImage } from '../../../cri/managed/images.ts';
+import { freePort } from '../../e2e/support/freePort.ts';
+import type { AgentPlace } from '../agentProcess.ts';
+import { withProcess } from '../childProcess.ts';
+import { type BenchCluster, benchCluster } from '../cluster.ts';
+import { type BenchNode, namesFor, withAgent } from '../node.ts';
+import { cpuTime, residentMemory } from '../processFacts.ts';
+import type { Figure } from '../report.ts';
+import { withSimulatedPlace } from '../simulatedPlace.ts';
+
+const row = 'crowded';
+/** The containers of the pods that the others are compared with. */
+const FEW = 10;
+const FEW_PODS = 20;
+const MANY = 1_000;
+/** What the pods of a node leave to do before they are measured is over after this time. */
+const CALM_MS = 3_000;
+
+/** Something that a node may have much of. */
+interface Crowd {
+  readonly name: string;
+  readonly pods: number;
+  readonly spec: object;
+  /** Containers of all pods. */
+  readonly containers: number;
+  readonly services?: number;
+}
+
+const containersOf = (count: number, image: string) =>
+  Array.from({ length: count }, (_, index) => ({ name: `c${index}`, image }));
+
+const crowdOf = (name: string, pods: number, containers: number, image = busyboxImage): Crowd => ({
+  ...{ name, pods, containers: pods * containers },
+  spec: { containers: containersOf(containers, image) },
+});
+
+const MISSING = 'registry.invalid/missing:1';
+
+const volumes = Array.from({ length: MANY }, (_, index) => ({ name: `v${index}`, emptyDir: {} }));
+const variables = Array.from({ length: 5_000 }, (_, index) => ({ name: `VARIABLE_${index}`, value: `value ${index}` }));
+const [single] = containersOf(1, busyboxImage);
+
+/** The pods of a few containers that those of many are compared with, running and waiting for their images. */
+const FEWS = {
+  running: crowdOf('running containers, 20 pods of 10', FEW_PODS, FEW),
+  waiting: crowdOf('waiting containers, 20 pods of 10', FEW_PODS, FEW, MISSING),
+} as const;
+
+const CROWDS: readonly (Crowd & { readonly against?: keyof typeof FEWS })[] = [
+  { ...crowdOf('1,000 running containers of one pod', 1, MANY), against: 'running' },
+  { ...crowdOf('1,000 waiting containers of one pod', 1, MANY, MISSING), against: 'waiting' },
+  { ...crowdOf('110 pods of 20 containers', 110, 20), against: 'running' },
+  { ...crowdOf('1,000 volumes of one pod', 1, 1), spec: { containers: [single], volumes } },
+  { ...crowdOf('5,000 variables of one container', 1, 1), spec: { containers: [{ ...single, env: variables }] } },
+  { ...crowdOf('1,000 services', 20, 1), services: MANY },
+];
+
+interface Measured {
+  /** The longest response time of /healthz, in milliseconds. */
+  readonly healthMs: number;
+  /** The longest interval between two renewals of the lease, in milliseconds. */
+  readonly leaseMs: number;
+  /** CPU time of the agent per container, in milliseconds. */
+  readonly cpuMs: number;
+  /** Resident memory of the agent per container, in KiB. */
+  readonly memoryKib: number;
+}
+
+/**
+ * A node of a cluster whose pods are large: whether its agent stays responsive, and what it takes for each container, against
+ * pods of ten containers. Its runtime is simulated. Events of waiting containers are some thousands.
+ */
+export async function crowded(node: BenchNode, seconds: number): Promise<Figure[]> {
+  const parent = node.place.directory;
+  const few = {
+    running: await measured(parent, FEWS.running, seconds),
+    waiting: await measured(parent, FEWS.waiting, seconds),
+  };
+  const figures: Figure[] = [];
+  for (const crowd of CROWDS) {
+    const crowdMeasured = await measured(parent, crowd, seconds);
+    figures.push(...responsiveness(crowd, crowdMeasured, seconds));
+    if (crowd.against !== undefined) figures.push(...perContainer(crowd, crowdMeasured, few[crowd.against]));
+  }
+  return figures;
+}
+
+const responsiveness = ({ name }: Crowd, { healthMs, leaseMs }: Measured, seconds: number): Figure[] => [
+  {
+    ...{ row, name: `${name}: /healthz, the longest response`, value: healthMs, unit: 'ms', goal: 100 },
+    detail: `${seconds} s from the request that creates them`,
+  },
+  {
+    ...{ row, name: `${name}: interval of the lease, the longest`, value: leaseMs, unit: 'ms', goal: 15_000 },
+    detail: 'a lease of 40 s, to be renewed every 10 s',
+  },
+];
+
+const perContainer = ({ name }: Crowd, { cpuMs, memoryKib }: Measured, few: Measured): Figure[] => [
+  {
+    ...{ row, name: `${name}: CPU per container, against pods of 10`, value: cpuMs / few.cpuMs, unit: '×', goal: 1.5 },
+    detail: `${cpuMs.toFixed(1)} ms against ${few.cpuMs.toFixed(1)} ms`,
+  },
+  {
+    ...{ row, name: `${name}: memory per container, against pods of 10` },
+    ...{ value: memoryKib / few.memoryKib, unit: '×', goal: 1.2 },
+    detail: `${memoryKib.toFixed(0)} KiB against ${few.memoryKib.toFixed(0)} KiB`,
+  },
+];
+
+function measured(parent: string, crowd: Crowd, seconds: number): Promise<Measured> {
+  return withSimulatedPlace(parent, async (place) => {
+    const api = await benchCluster(place.directory);
+    try {
+      return await onNode(place, api, crowd, seconds);
+    } finally {
+      await api.end();
+    }
+  });
+}
+
+async function onNode(place: AgentPlace, api: BenchCluster, crowd: Crowd, seconds: number): Promise<Measured> {
+  const healthzPort = await freePort();
+  const act = async ({ pid, watcher }: { readonly pid: number; readonly watcher: { close(): void } }) => {
+    await api.nodeReady();
+    watcher.close();
+    for (let index = 0; index < (crowd.services ?? 0); index += 1) await api.createService(`service-${index}`);
+    await pause(CALM_MS);
+    const file = join(place.directory, 'health');
+    return withProcess('healthPoller.ts', [`http://127.0.0.1:${healthzPort}/healthz`, file], async () => {
+      const [cpu, memory] = [await cpuTime(pid), await residentMemory(pid)];
+      const leases = api.leaseIntervals();
+      for (const name of namesFor('crowd', crowd.pods)) await api.create(name, crowd.spec);
+      await pause(seconds * 1_000);
+      return {
+        healthMs: Number(await readFile(file, 'utf8')),
+        leaseMs: (await leases).longest(),
+        cpuMs: ((await cpuTime(pid)) - cpu) / crowd.containers,
+        memoryKib: (((await residentMemory(pid)) - memory) * 1_024) / crowd.containers,
+      };
+    });
+  };
+  return withAgent(place, act, { kubeconfig: api.kubeconfig, healthzPort });
+}
