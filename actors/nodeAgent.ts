@@ -76,7 +76,10 @@ export interface NodeAgent {
    * `pkg/kubelet/kubelet_getters.go`).
    */
   knownPods(): readonly Pod[];
-  /** The pods of which more is known than is told, until that is on disk, or than was told when it was stopped: by uid. */
+  /**
+   * UIDs of the pods of which more is known than is told: until that is on disk, until the status of a large pod is computed,
+   * or because the agent was stopped.
+   */
   untold(): readonly string[];
   /** The trees of the pods' actors, by uid. */
   trees(): ReadonlyMap<string, ActorNode>;
@@ -142,7 +145,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     tell: (fact) => boundary.tell(root, fact),
     pods: () => board.pods(),
     knownPods: () => knownPods(actors),
-    untold: () => [...new Set(board.untold().map(({ uid }) => uid))],
+    untold: () => [...new Set([...board.untold().map(({ uid }) => uid), ...board.due()])],
     trees: () => board.trees(),
     tree: (uid) => board.tree(uid),
     subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),

@@ -6,6 +6,7 @@ import { manyKinds } from './stories/manyKinds.ts';
 import { type Outcome, play } from './stories/play.ts';
 import { playPointed } from './stories/playPointed.ts';
 import { adoptions } from './stories/pointed/adoptions.ts';
+import { crowds } from './stories/pointed/crowds.ts';
 import { doubts } from './stories/pointed/doubts.ts';
 import { spoiled } from './stories/pointed/files.ts';
 import { longLives } from './stories/pointed/longLives.ts';
@@ -20,7 +21,10 @@ import { shortStories } from './stories/shortStories.ts';
  */
 const pointed = Object.values({ ...adoptions, ...waits, ...spoiled, ...visits, ...longLives, ...doubts });
 
-/** From this number on stories are of nodes of a cluster: some that are pointed, which are counted from here. */
+/** Stories that are counted apart, because the numbers of the drawn ones are not to change. */
+const further = Object.values({ ...objects, ...crowds });
+
+/** From this number on stories are pointed ones, counted from here: of nodes of a cluster, then of large pods. */
 export const IN_CLUSTER = 1_000;
 
 const short = [...Object.values(shortStories), manyKinds];
@@ -30,7 +34,7 @@ function told(number: number): Promise<Outcome> {
   const options = { invariants };
   const first = short[number];
   if (first !== undefined) return play(first, options);
-  const found = number < IN_CLUSTER ? pointed[number - short.length] : Object.values(objects)[number - IN_CLUSTER];
+  const found = number < IN_CLUSTER ? pointed[number - short.length] : further[number - IN_CLUSTER];
   if (found !== undefined) return playPointed(found, options);
   return play(drawnStory(number, { pods: 1 + (number % 4), deeds: 14, faults: 6, lastsMs: 120_000 }), options);
 }

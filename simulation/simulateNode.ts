@@ -152,7 +152,10 @@ export class Simulation implements SimulatedNode {
         reported: (report) => this.#watch.tell('onReport', report),
         told: (change) => this.#noted(change),
         event: (event) => this.#watch.tell('onEvent', event),
-        took: (event) => this.#steps.took(event),
+        took: (event) => {
+          this.#steps.took(event);
+          this.#watch.tell('onTransition');
+        },
         failed: (error) => this.#failed(error),
       },
     });
@@ -265,6 +268,7 @@ export class Simulation implements SimulatedNode {
   #entered(entry: Entry): void {
     this.#steps.entered();
     this.users.noteHeard(entry);
+    this.#watch.tell('onEntry', entry);
     this.#trace?.add('entry', entry);
   }
 

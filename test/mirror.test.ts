@@ -100,7 +100,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'simulation/coverage': 'check report transitions unreached',
     'simulation/stories': 'playPointed pointedStories',
     'simulation/stories/pointed':
-      'adoptions coincidences doubts files launches objects pods pointedStory resources restartsOfAll others waits',
+      'adoptions coincidences crowds doubts files launches objects pods pointedStory resources restartsOfAll others waits',
   },
   'test/simulation/others.test.ts': { simulation: 'hostCgroups otherPods visits' },
   'test/simulation/stories/everyFault.test.ts': { simulation: 'failures' },

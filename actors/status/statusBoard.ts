@@ -119,6 +119,8 @@ class Board implements StatusBoard {
   #isClosed = false;
   /** What was held back when the board was closed. */
   #neverTold: readonly StatusChange[] | undefined;
+  /** UIDs of the pods whose status was due when the board was closed. */
+  #neverComputed: readonly string[] | undefined;
 
   constructor(options: StatusBoardOptions) {
     this.#options = options;
@@ -169,7 +171,7 @@ class Board implements StatusBoard {
     return new Map(known.flatMap(([uid, status]) => (status ? [[uid, status]] : [])));
   }
 
-  due = (): readonly string[] => [...this.#due.keys()];
+  due = (): readonly string[] => this.#neverComputed ?? [...this.#due.keys()];
 
   trees(): ReadonlyMap<string, ActorNode> {
     const seen = this.#seen();
@@ -199,7 +201,8 @@ class Board implements StatusBoard {
     this.#listeners.clear();
     this.#dirty.clear();
     this.#failed.clear();
-    for (const uid of this.due()) this.#cancelDue(uid);
+    this.#neverComputed = this.due();
+    for (const uid of this.#neverComputed) this.#cancelDue(uid);
   }
 
   /**
@@ -332,9 +335,17 @@ class Board implements StatusBoard {
     for (const listener of this.#listeners) this.#guarded(() => listener(change));
   }
 
-  /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
+  /** What a pod shows at present, whose probes go on without a change of status as long as their results are the same. */
   #present({ shown, pod }: Seen): SeenPod {
-    return { pod, tree: this.#shownTree(pod.metadata.uid, shown) };
+    const { uid } = pod.metadata;
+    return { pod: this.#due.has(uid) ? this.#upToDate(pod, shown) : pod, tree: this.#shownTree(uid, shown) };
+  }
+
+  /** The pod with the status that is due, so that its explanation does not mix two states. Nobody else gets that status. */
+  #upToDate(pod: Pod, shown: Posted['shown']): Pod {
+    if (!isActor(shown)) return pod;
+    const view = podView(shown);
+    return withStatus(view, podStatus(view, this.#statusContext(pod.status)));
   }
 
   #shownTree(uid: string, shown: Posted['shown']): ActorNode {
@@ -358,11 +369,11 @@ const MAX_INTERVAL_MS = 1_000;
 
 /**
  * The interval between two statuses of a pod, in milliseconds: 0 for a small pod, and 1 ms for each part of a large one.
- * Nothing waits that others act on when a pod ends.
+ * What is left of a pod that has given back everything is never deferred, as its agent may be about to stop.
  */
 function statusDelayMs(pod: PodRef): number {
   const snapshot = pod.getSnapshot();
-  if (snapshot.hasTag('ended') || snapshot.status !== 'active') return 0;
+  if (snapshot.hasTag('reclaimed') || snapshot.status !== 'active') return 0;
   const { spec } = snapshot.context.allocated;
   const parts = containersOf(spec).length + (spec.volumes ?? []).length;
   return parts > LARGE ? Math.min(parts, MAX_INTERVAL_MS) : 0;

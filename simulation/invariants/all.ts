@@ -1,6 +1,7 @@
 import { asWanted } from './asWanted.ts';
 import { atServer } from './atServer.ts';
 import { bounded } from './bounded.ts';
+import { cost } from './cost.ts';
 import { deadlineGrace } from './deadlineGrace.ts';
 import { explained } from './explained.ts';
 import { forwardOnly } from './forwardOnly.ts';
@@ -19,7 +20,7 @@ import { untouched } from './untouched.ts';
 /** Everything that has to hold after every step. */
 export const invariants: readonly Invariant[] = [
   ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, deadlineGrace, untouched, notOurs],
-  ...[nothingLeft, asWanted, freedResources, explained, toldOnce, bounded, steady, atServer, objectsShown],
+  ...[nothingLeft, asWanted, freedResources, explained, toldOnce, bounded, steady, atServer, objectsShown, cost],
 ];
 
 /** What only the long run shows: what an agent takes up, and what the actors of a pod that lives on keep. */

@@ -1,5 +1,6 @@
 /** What has to hold after every step of a simulation, and what of it an invariant gets to see. */
 import type { AnyActorRef } from 'xstate';
+import type { Entry } from '../../actors/boundary.ts';
 import type { EventSink } from '../../actors/events/eventSink.ts';
 import type { NodeAgent } from '../../actors/nodeAgent.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
@@ -44,6 +45,10 @@ export interface Following {
   /** The API server has taken a status. */
   readonly onReport?: (report: StatusReport) => void;
   readonly onEvent?: EventSink;
+  /** Something has entered the actors of the agent. */
+  readonly onEntry?: (entry: Entry) => void;
+  /** An actor of the agent has taken an event. */
+  readonly onTransition?: () => void;
   readonly onLifeBegan?: () => void;
   /** Something has happened to a container or a sandbox just now. */
   readonly onEffect?: (effect: RuntimeEffect) => void;
@@ -64,7 +69,7 @@ type Violated = (message: string) => void;
 
 export interface Invariant {
   /** What reports and the documentation call it by. */
-  readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11;
+  readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12;
   readonly says: string;
   readonly follow: (watched: Watched, violated: Violated) => Following;
 }

@@ -15,6 +15,7 @@ const hook = z.optional(aFunction);
 
 const HOOKS: { readonly [Each in Hook]-?: z.ZodMiniType } = {
   ...{ onCall: hook, onStatus: hook, onReport: hook, onEvent: hook, onLifeBegan: hook, onEffect: hook },
+  ...{ onEntry: hook, onTransition: hook },
   ...{ beforeJump: hook, afterStep: hook, whole: hook, atRest: hook, settled: hook },
 };
 

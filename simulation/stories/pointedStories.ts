@@ -1,6 +1,7 @@
 /** Stories that lead to situations which drawn stories rarely reach: several events have to coincide. */
 import { adoptions } from './pointed/adoptions.ts';
 import { endings, foundRestarts, lostRuns, overlaps, returns, sharedCgroups } from './pointed/coincidences.ts';
+import { crowds } from './pointed/crowds.ts';
 import { doubts } from './pointed/doubts.ts';
 import { oddFiles, spoiled } from './pointed/files.ts';
 import { launches } from './pointed/launches.ts';
@@ -17,5 +18,5 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...{ ...beginnings, ...preemptions, ...recreations, ...resizes, ...sandboxes, ...edits },
   ...{ ...removals, ...restartsOfAll, ...launches, ...volumes, ...cgroups },
   ...{ ...endings, ...returns, ...foundRestarts, ...lostRuns, ...overlaps, ...sharedCgroups, ...adoptions },
-  ...{ ...waits, ...doubts, ...visits, ...hosts, ...spoiled, ...oddFiles, ...objects },
+  ...{ ...waits, ...doubts, ...visits, ...hosts, ...spoiled, ...oddFiles, ...objects, ...crowds },
 };

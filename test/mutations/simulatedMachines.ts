@@ -29,8 +29,8 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'turn',
     breaks: 'containers of a pod are started without waiting for their turn',
     file: 'machines/pod/launchOrder.ts',
-    find: "lookUp(context.containers, first) === 'readyToCreate' && launching(context) === undefined;",
-    put: "lookUp(context.containers, first) === 'readyToCreate';",
+    find: 'isReady(first) && launching(context) === undefined',
+    put: 'isReady(first)',
     story: 24,
   },
   {
@@ -263,5 +263,13 @@ export const faultsOfMachines: readonly SeededFault[] = [
     find: "target: '#pod.active.asBefore' }",
     put: "target: '#pod.active' }",
     story: 24,
+  },
+  {
+    name: 'looks',
+    breaks: 'the status of a pod of many containers is computed after each change of one of them',
+    file: 'actors/status/statusBoard.ts',
+    find: 'return parts > LARGE ? Math.min(parts, MAX_INTERVAL_MS) : 0;',
+    put: 'return 0;',
+    story: 1_016,
   },
 ];
