@@ -240,11 +240,12 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/serving/streaming/routes.test.ts': {
     'cri/simulated': 'servedCommand servedPorts streamingServer',
     serving: 'sessions',
-    'serving/streaming': 'found refusal relay streamOptions target',
+    'serving/streaming': 'found refusal relay streamOptions target webSockets',
+    'cri/streaming': 'webSocketCommand',
   },
   // Both kubectls, through the test API server.
   'test/e2e/relay.test.ts': {
-    'apiserver/serving': 'joined translateCommand tunnelPorts upgradeClient upgrades webSockets',
+    'apiserver/serving': 'joined translateCommand tunnelPorts upgradeClient upgrades',
   },
   'test/apiserver/connect/connect.test.ts': { 'apiserver/serving': 'forwarding nodeClient' },
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },

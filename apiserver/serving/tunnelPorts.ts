@@ -1,17 +1,15 @@
 import { createWebSocketStream } from 'ws';
+import { acceptWebSocket, PORTS_PROTOCOL, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';
 import type { Forward } from '../connect/forward.ts';
 import { headersFor } from './forwarding.ts';
 import { joined } from './joined.ts';
 import type { AskNode } from './nodeClient.ts';
 import { type Client, passRefusal, reached, spdyHeaders } from './upgradeClient.ts';
-import { acceptWebSocket } from './webSockets.ts';
-
-const PORTS = 'portforward.k8s.io';
 
 /** Carries the SPDY of a client in messages of a WebSocket, and to the node as it is (`streamtunnel.go` of apiserver). */
-export async function tunnelPorts(askNode: AskNode, forward: Forward, client: Client, protocol: string): Promise<void> {
+export async function tunnelPorts(askNode: AskNode, forward: Forward, client: Client): Promise<void> {
   const { request, signal } = client;
-  const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders([PORTS]));
+  const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders([PORTS_PROTOCOL]));
   const asked = { method: 'POST', path: forward.path, headers, signal };
   const answered = await reached(askNode, forward, asked, client);
   if (answered === undefined) return;
@@ -19,7 +17,7 @@ export async function tunnelPorts(askNode: AskNode, forward: Forward, client: Cl
   if (socket === undefined) return await passRefusal(response, client);
   if (first.length > 0) socket.unshift(first);
   try {
-    await joined(createWebSocketStream(await acceptWebSocket(client, protocol)), socket);
+    await joined(createWebSocketStream(await acceptWebSocket(client, TUNNEL_SUBPROTOCOL)), socket);
   } finally {
     socket.destroy();
   }

@@ -1,26 +1,24 @@
 /** Passes on to nodes what is to become a connection of another protocol (`registry/core/pod/rest/subresources.go`). */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { COMMAND_SUBPROTOCOL, offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';
 import type { Forward } from '../connect/forward.ts';
 import { headersFor } from './forwarding.ts';
 import { joined } from './joined.ts';
 import type { AskNode } from './nodeClient.ts';
 import { type Client, passRefusal, reached } from './upgradeClient.ts';
 
-const COMMAND = 'v5.channel.k8s.io';
-const TUNNEL = 'SPDY/3.1+portforward.k8s.io';
-
 /** Joins a client with a node, in the words of both. */
 export async function passUpgrade(askNode: AskNode, forward: Forward, client: Client): Promise<void> {
   const { headers } = client.request;
-  const offered = (headers['sec-websocket-protocol'] ?? '').split(/ *, */);
-  const isTranslated = headers.upgrade?.toLowerCase() === 'websocket' && !forward.node.speaksWebSockets;
-  if (isTranslated && forward.streams !== undefined && offered.includes(COMMAND)) {
-    const { translateCommand } = await import('./translateCommand.ts');
-    return await translateCommand(askNode, forward, client, COMMAND);
-  }
-  if (isTranslated && forward.kind === 'portforward' && offered.includes(TUNNEL)) {
-    const { tunnelPorts } = await import('./tunnelPorts.ts');
-    return await tunnelPorts(askNode, forward, client, TUNNEL);
+  if (!forward.node.speaksWebSockets) {
+    if (forward.streams !== undefined && offersSubprotocol(client.request, COMMAND_SUBPROTOCOL)) {
+      const { translateForNode } = await import('./translateCommand.ts');
+      return await translateForNode(askNode, forward, client);
+    }
+    if (forward.kind === 'portforward' && offersSubprotocol(client.request, TUNNEL_SUBPROTOCOL)) {
+      const { tunnelPorts } = await import('./tunnelPorts.ts');
+      return await tunnelPorts(askNode, forward, client);
+    }
   }
   const { request, signal } = client;
   const more: OutgoingHttpHeaders = { connection: 'Upgrade', upgrade: headers.upgrade ?? '', 'content-length': 0 };

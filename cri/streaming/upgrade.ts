@@ -32,7 +32,7 @@ export async function dialSpdy(url: URL, { protocols, signal, limitMs }: DialOpt
   const limit = startLimit(limitMs);
   const either = AbortSignal.any([signal, limit.signal]);
   try {
-    const { response, socket, head } = await upgraded(url, protocols, either);
+    const { response, socket, head } = await dialUpgrade(url, protocols, either);
     const protocol = response.headers['x-stream-protocol-version'];
     const spoken = protocols.find((each) => each === protocol);
     if (spoken === undefined || response.headers.upgrade?.toLowerCase() !== SPDY.toLowerCase()) {
@@ -52,14 +52,15 @@ export async function dialSpdy(url: URL, { protocols, signal, limitMs }: DialOpt
 const failed = (why: string, cause?: unknown): NodeFailure =>
   new NodeFailure('StreamFailed', `the streaming server of the runtime cannot be used: ${why}`, { cause });
 
-interface Upgraded {
+export interface Upgraded {
   readonly response: IncomingMessage;
   readonly socket: Duplex;
   /** What has come behind the response. */
   readonly head: Buffer;
 }
 
-function upgraded(url: URL, protocols: readonly string[], signal: AbortSignal): Promise<Upgraded> {
+/** Requests SPDY of a streaming server; rejects with the server's words when it refuses. */
+export function dialUpgrade(url: URL, protocols: readonly string[], signal: AbortSignal): Promise<Upgraded> {
   const { promise, resolve, reject } = Promise.withResolvers<Upgraded>();
   const headers: OutgoingHttpHeaders = { Connection: 'Upgrade', Upgrade: SPDY, [PROTOCOL_HEADER]: [...protocols] };
   const asked = request(url, { method: 'POST', headers, agent: false, signal });

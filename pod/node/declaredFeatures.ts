@@ -1,8 +1,9 @@
 /**
- * What of Kubernetes' declared features works here, sorted: an API server admits what needs another only elsewhere. Not
- * among them: ExtendWebSocketsToKubelet, and the resize of init containers that end.
+ * The declared features of Kubernetes that this node supports, sorted. An API server sends pods that need another feature
+ * only to other nodes. The resize of init containers that end is missing.
  */
 export const DECLARED_FEATURES: readonly string[] = [
+  'ExtendWebSocketsToKubelet',
   'InPlacePodLevelResourcesVerticalScaling',
   'RestartAllContainersOnContainerExits',
 ];

@@ -5,6 +5,7 @@ import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { POD_UID_LABEL } from '../../cri/labels.ts';
 import { runningContainer } from '../../cri/runningContainer.ts';
 import { streamingUrl } from '../../cri/streaming/streamingUrl.ts';
+import { COMMAND_SUBPROTOCOL, offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';
 import { containerNamed } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf } from '../../pod/failure.ts';
@@ -15,6 +16,7 @@ import { errorLine, Refusal, refusedByRuntime, tell } from './refusal.ts';
 import { relay } from './relay.ts';
 import { portsAsked, streamOptions } from './streamOptions.ts';
 import { containerTarget, podTarget, type StreamTarget } from './target.ts';
+import { relayCommand, relayTunnel } from './webSockets.ts';
 
 /** What of the node it takes to reach into its pods. */
 export interface StreamingParts {
@@ -67,10 +69,16 @@ async function streamed(
   if (exchange.upgrade === undefined) throw errorLine(500, 'Upgrade request required');
   const { caller } = exchange;
   const { namespace, pod, container } = target;
-  await relay(exchange, exchange.upgrade, placeOf(url), {
+  const relayParts = {
     clock,
     onJoined: () => sessions.begin({ kind, namespace, pod, container, caller: caller.name, since: clock.now() }),
-  });
+  };
+  const { upgrade } = exchange;
+  if (kind === 'portForward' && offersSubprotocol(upgrade.request, TUNNEL_SUBPROTOCOL))
+    await relayTunnel(exchange, upgrade, placeOf(url), relayParts);
+  else if (kind !== 'portForward' && offersSubprotocol(upgrade.request, COMMAND_SUBPROTOCOL))
+    await relayCommand(exchange, upgrade, placeOf(url), { ...relayParts, streams: streamOptions(exchange.url) });
+  else await relay(exchange, upgrade, placeOf(url), relayParts);
 }
 
 function placeOf(url: string): URL {

@@ -1,4 +1,5 @@
 /** What a client wants of a stream, in its query. */
+import { offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';
 import type { HttpRequest } from '../exchange.ts';
 import { Refusal } from './refusal.ts';
 
@@ -28,6 +29,8 @@ const MOST = 65_535;
  */
 export function portsAsked(request: HttpRequest, { searchParams }: URL): number[] {
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') return [];
+  // The SPDY connection within a tunnel names the ports.
+  if (offersSubprotocol(request, TUNNEL_SUBPROTOCOL)) return [];
   const given = searchParams.getAll(PORT);
   if (given.length === 0) throw new Refusal(400, `query parameter "${PORT}" is required`);
   return given.flatMap((text) => {

@@ -99,7 +99,11 @@ describe('the object', () => {
     const health = healthy({ runtime: { ...healthy().runtime, ...runtime } });
     expect(aNode({ images, health }).status).toMatchObject({
       ...{ images, runtimeHandlers: [{ name: 'runc', features }], features: runtime.features },
-      declaredFeatures: ['InPlacePodLevelResourcesVerticalScaling', 'RestartAllContainersOnContainerExits'],
+      declaredFeatures: [
+        'ExtendWebSocketsToKubelet',
+        'InPlacePodLevelResourcesVerticalScaling',
+        'RestartAllContainersOnContainerExits',
+      ],
     });
   });
 });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { createWebSocketStream, WebSocket } from 'ws';
 import { systemClock } from '../../../actors/clock.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import { PodSandboxConfig } from '../../../cri/generated/runtime.ts';
@@ -11,6 +12,7 @@ import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { serveSimulatedStreams } from '../../../cri/simulated/streamingServer.ts';
 import { type CommandStreams, runRemoteCommand } from '../../../cri/streaming/remoteCommand.ts';
+import { SpdyConnection } from '../../../cri/streaming/spdyConnection.ts';
 import { dialSpdy } from '../../../cri/streaming/upgrade.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { StreamSessions } from '../../../serving/sessions.ts';
@@ -295,4 +297,95 @@ test('C41: the runtime is told all that the client has sent but who that is, and
   };
   const said = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, headers, 'GET');
   expect(said).toMatchObject({ code: 403, said: 'nobody v4.channel.k8s.io seen' });
+});
+
+describe('C41: a client that reaches the node by WebSocket', () => {
+  const COMMAND = 'v5.channel.k8s.io';
+  const TUNNEL = 'SPDY/3.1+portforward.k8s.io';
+
+  async function opened(url: string, subprotocol: string): Promise<WebSocket> {
+    // The package refuses names that RFC 6455 does not allow, so the header is sent by hand.
+    const sent = ask(url, {
+      agent: false,
+      headers: {
+        Connection: 'Upgrade',
+        Upgrade: 'websocket',
+        'Sec-WebSocket-Version': '13',
+        'Sec-WebSocket-Key': Buffer.alloc(16).toString('base64'),
+        'Sec-WebSocket-Protocol': subprotocol,
+      },
+    });
+    sent.end();
+    const [response, socket, head] = await once(sent, 'upgrade');
+    expect(response.headers['sec-websocket-protocol']).toBe(subprotocol);
+    // The types do not list the way in which the package's own server makes a WebSocket of a connection.
+    const client: WebSocket = Reflect.construct(WebSocket, [null, undefined, {}]);
+    Reflect.set(client, '_isServer', false);
+    const options = { allowSynchronousEvents: true, maxPayload: 0, skipUTF8Validation: false };
+    Reflect.apply(Reflect.get(client, 'setSocket'), client, [socket, head, options]);
+    return client;
+  }
+
+  async function messagesOf(client: WebSocket): Promise<string[]> {
+    const texts: string[] = [];
+    client.on('message', (data: Buffer) => void texts.push(`${data[0]} ${data.subarray(1)}`));
+    await once(client, 'close');
+    return texts;
+  }
+
+  test('runs a command with its input, and gets its output and its end', async () => {
+    const { url, sessions } = await node();
+    const client = await opened(`${url}/exec/shop/web/main?input=1&output=1&command=cat`, COMMAND);
+    const messages = messagesOf(client);
+    await sessionsAre(1, sessions);
+    client.send(Buffer.from('\0hello'));
+    client.send(Buffer.of(255, 0));
+    expect(await messages).toEqual(['1 ', '1 hello', `3 ${JSON.stringify({ metadata: {}, status: 'Success' })}`]);
+    await sessionsAre(0, sessions);
+  });
+
+  test('gets the exit code of a command that fails', async () => {
+    const { url } = await node();
+    const messages = await messagesOf(await opened(`${url}/exec/shop/web/main?error=1&command=say&command=3`, COMMAND));
+    expect(messages.at(-1)).toMatch(
+      /^3 .*"reason":"NonZeroExitCode".*"causes":\[\{"reason":"ExitCode","message":"3"\}\]/,
+    );
+  });
+
+  test('is refused before the upgrade where there is no pod', async () => {
+    const { url } = await node();
+    const headers = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Protocol': COMMAND };
+    expect(await refusal(`${url}/exec/shop/other/main?output=1&command=true`, headers, 'GET')).toMatchObject({
+      code: 404,
+      said: 'pod does not exist',
+    });
+  });
+
+  test('forwards ports through a tunnel, which needs no port in the query', async () => {
+    const { url, sessions } = await node();
+    const client = await opened(`${url}/portForward/shop/web`, TUNNEL);
+    const connection = new SpdyConnection(createWebSocketStream(client), { side: 'client' });
+    const open = (type: string) =>
+      connection.open(
+        new Map([
+          ['streamtype', type],
+          ['port', '80'],
+          ['requestid', '0'],
+        ]),
+      );
+    const [, data] = [await open('error'), await open('data')];
+    data.end(Buffer.from('hello'));
+    expect(await text(data)).toBe('hello');
+    await sessionsAre(1, sessions);
+    connection.close();
+    await sessionsAre(0, sessions);
+  });
+
+  test('takes its session with it when it goes', async () => {
+    const { url, sessions } = await node();
+    const client = await opened(`${url}/attach/shop/web/main?output=1`, COMMAND);
+    await sessionsAre(1, sessions);
+    client.terminate();
+    await sessionsAre(0, sessions);
+  });
 });

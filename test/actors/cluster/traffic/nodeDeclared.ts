@@ -58,8 +58,8 @@ export const NODE_REASONS: readonly Reason[] = [
     ],
   },
   {
-    kubelet: 'declares `ExtendWebSocketsToKubelet` and `InPlacePodVerticalScalingInitContainers`',
-    here: 'neither',
+    kubelet: 'declares `InPlacePodVerticalScalingInitContainers`',
+    here: 'does not',
     why: 'only what works is declared',
     seen: [
       {
@@ -70,7 +70,7 @@ export const NODE_REASONS: readonly Reason[] = [
       {
         scenarios: STARTS,
         about: MADE,
-        what: /^the field POST nodes status\.declaredFeatures: \["InPlacePodLevelResourcesVerticalScaling","RestartAllContainersOnContainerExits"\]$/,
+        what: /^the field POST nodes status\.declaredFeatures: \["ExtendWebSocketsToKubelet","InPlacePodLevelResourcesVerticalScaling","RestartAllContainersOnContainerExits"\]$/,
       },
     ],
   },

@@ -1,0 +1,74 @@
+/**
+ * WebSockets of clients that reach the node directly (`ExtendWebSocketsToKubelet`; `pkg/kubelet/server/server.go`,
+ * `streamtranslator.go` and `streamtunnel.go` in `apiserver/pkg/util/proxy`). The runtime's streaming server need not know
+ * their protocols.
+ */
+
+import { createWebSocketStream } from 'ws';
+import type { Clock } from '../../actors/clock.ts';
+import { dialSpdy, dialUpgrade } from '../../cri/streaming/upgrade.ts';
+import {
+  acceptWebSocket,
+  PORTS_PROTOCOL,
+  TRANSLATED_PROTOCOLS,
+  TUNNEL_SUBPROTOCOL,
+  translateCommand,
+} from '../../cri/streaming/webSocketCommand.ts';
+import { startLimit } from '../../host/limit.ts';
+import { messageOf } from '../../pod/failure.ts';
+import type { Exchange, Upgrade } from '../exchange.ts';
+import { join } from './join.ts';
+import { errorLine } from './refusal.ts';
+import type { StreamOptions } from './streamOptions.ts';
+
+/** Time that the streaming server, which is on the same host, has to answer, in milliseconds. */
+const DIAL_MS = 30_000;
+
+interface RelayParts {
+  readonly clock: Clock;
+  /** Called once the client is connected. The function that it returns is called when the connection is over. */
+  readonly onJoined: () => () => void;
+}
+
+/** Runs an exec or attach of a client that speaks `v5.channel.k8s.io`. Later failures are sent as its Status. */
+export async function relayCommand(
+  { signal }: Exchange,
+  upgrade: Upgrade,
+  place: URL,
+  { streams, onJoined }: Pick<RelayParts, 'onJoined'> & { readonly streams: StreamOptions },
+): Promise<void> {
+  const end = onJoined();
+  try {
+    await translateCommand({ ...upgrade, signal }, streams, async () => {
+      const { connection } = await dialSpdy(place, { protocols: TRANSLATED_PROTOCOLS, signal, limitMs: DIAL_MS });
+      return connection;
+    });
+  } finally {
+    end();
+  }
+}
+
+/** Carries the SPDY connection of a port-forward, whose bytes come in the messages of a WebSocket, to the runtime. */
+export async function relayTunnel(
+  { signal }: Exchange,
+  upgrade: Upgrade,
+  place: URL,
+  { clock, onJoined }: RelayParts,
+): Promise<void> {
+  const limit = startLimit(DIAL_MS);
+  const dialled = dialUpgrade(place, [PORTS_PROTOCOL], AbortSignal.any([signal, limit.signal]));
+  const { socket, head } = await dialled
+    .catch((error: unknown) => {
+      throw errorLine(500, messageOf(error));
+    })
+    .finally(() => limit.end());
+  if (head.length > 0) socket.unshift(head);
+  const end = onJoined();
+  try {
+    const client = await acceptWebSocket({ ...upgrade, signal }, TUNNEL_SUBPROTOCOL);
+    await join(createWebSocketStream(client), socket, { clock, signal });
+  } finally {
+    socket.destroy();
+    end();
+  }
+}
