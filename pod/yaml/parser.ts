@@ -183,7 +183,8 @@ class Parser {
     const name = token.type === 'alias' ? token.name : '';
     const target = this.#anchors.get(name);
     if (target === undefined) {
-      throw new YamlError(`unknown anchor ${name}; quote the value if *${name} is text`, token.start);
+      // The name is not repeated, because it may be a password that starts with an asterisk.
+      throw new YamlError('unknown anchor; quote the value if its * is text', token.start);
     }
     return { type: 'alias', start: token.start, name, target };
   }
@@ -313,7 +314,7 @@ class Parser {
   #expectFlowEntry(start: Mark, end: ']' | '}'): void {
     if (this.#skipIf('flowEntry')) return;
     const what = end === ']' ? 'list' : 'mapping';
-    throw this.#unexpected(`expected ',' or '${end}' in the ${what} that starts at line ${start.line + 1}`);
+    throw this.#unexpected(`the ${what} of line ${start.line + 1} needs ',' or '${end}'`);
   }
 
   #flowEntry(start: Mark, end: 'flowSequenceEnd' | 'flowMappingEnd'): MappingNode['entries'][number] {

@@ -84,8 +84,8 @@ test.each<[string, string, Container, RegExp]>([
 });
 
 test.each([
-  ['an alias', `*${SECRET}`, 'Unresolved alias'],
-  ['a block', `|${SECRET}`, 'Block scalar'],
+  ['an alias', `*${SECRET}`, 'unknown anchor'],
+  ['a block', `|${SECRET}`, 'block scalar'],
   ['no text', '{hunter-two: 1}', 'env[0].value'],
 ])('a manifest whose value is %s, and that nobody can read, is told without it', async (_what, value, told) => {
   const spec = `spec:\n  containers:\n  - name: main\n    image: a\n    env:\n    - name: PASSWORD\n      value: ${value}\n`;

@@ -228,7 +228,7 @@ test('what is to be a class and is none is told of, beside those that are', asyn
   expect([...classes.keys()]).toEqual(['plain', 'other']);
   expect(skipped).toEqual([
     'a.yaml: no RuntimeClass: handler: Required value',
-    expect.stringMatching(/^b.yaml: Unresolved alias/),
+    expect.stringMatching(/^b.yaml: unknown anchor;/),
     expect.stringMatching(/^c.yaml: [^\n]+$/),
   ]);
 });

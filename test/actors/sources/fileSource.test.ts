@@ -340,7 +340,11 @@ describe('an invalid manifest', () => {
     await replace(file, manifest('a').replace("'busybox:1'", '7'));
     const second = await until(() => sets.length > 1);
     expect(second.pods).toEqual([pod]);
-    const told = { file, path: 'spec.containers[0].image', message: 'expected string, got number' };
+    const told = {
+      file,
+      path: 'spec.containers[0].image',
+      message: 'expected string, got number (7 at line 4; write "7" if it is text)',
+    };
     expect(second.problems).toEqual([{ ...told, pod: 'default/a-node-1', until: 'the file changes' }]);
     await replace(join(path, 'b.yaml'), manifest('b'));
     const third = await untilNames('a-node-1', 'b-node-1');

@@ -139,7 +139,7 @@ test('an error quotes what was written and says that quoting it helps', () => {
   expect(read('a: !!int x')).toEqual(['cannot decode !!str `x` as a !!int at line 1, column 10']);
   expect(read('~: a')).toEqual(['~ cannot be a key; quote it if it is text at line 1, column 1']);
   expect(read('a: @b')).toEqual(['a value cannot start with @; quote it if it is text at line 1, column 4']);
-  expect(read('a: *b')).toEqual(['unknown anchor b; quote the value if *b is text at line 1, column 4']);
+  expect(read('a: *b')).toEqual(['unknown anchor; quote the value if its * is text at line 1, column 4']);
   expect(read('a: b: c')).toEqual([
     "a mapping cannot start here; quote the value if its ': ' is text at line 1, column 5",
   ]);
