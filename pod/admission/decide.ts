@@ -4,13 +4,13 @@ import { containersOf } from '../api/containers.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import { isStaticPod } from '../api/staticPod.ts';
 import { type Capacity, type PodRequests, portConflict, refusalFor, shortages } from '../resources/requests.ts';
-import type { AdmissionNode } from './node.ts';
-import { isNodeWanted } from './nodeAffinity.ts';
+import type { AdmissionNode, Taint } from './node.ts';
+import { nodeMismatch } from './nodeAffinity.ts';
 import { type Occupant, preemption } from './preemption.ts';
 import type { Refusal, RefusalReason, Shortage } from './refusal.ts';
 import { shortageCause } from './refusal.ts';
 import { sysctlRefusal } from './sysctls.ts';
-import { toleratesNode } from './taints.ts';
+import { untoleratedTaint } from './taints.ts';
 
 /** A pod that asks to be admitted. */
 export interface Candidate {
@@ -104,22 +104,38 @@ function hasWindowsOptions(spec: PodSpec): boolean {
 /** Everything but resources that is wrong between pod and node. */
 function misfits({ pod, requests, known }: Candidate, node: AdmissionNode, others: readonly PodRequests[]): Refusal[] {
   const { spec } = pod;
+  const mismatch = known ? undefined : nodeMismatch(spec, node);
   const port = portConflict(requests, others);
-  const isUntolerated = !known && !isStaticPod(pod) && !toleratesNode(spec, node.taints);
+  const taint = known || isStaticPod(pod) ? undefined : untoleratedTaint(spec, node.taints);
   return [
-    ...(known || isNodeWanted(spec, node)
+    ...(mismatch === undefined
       ? []
-      : [failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector")]),
+      : [{ ...failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector"), cause: mismatch }]),
     ...(!spec.nodeName || spec.nodeName === node.name
       ? []
-      : [failed('NodeName', "node(s) didn't match the requested node name")]),
+      : [
+          {
+            ...failed('NodeName', "node(s) didn't match the requested node name"),
+            cause: `needs node ${spec.nodeName}, but this is node ${node.name}`,
+          },
+        ]),
     ...(port ? [port] : []),
-    ...(isUntolerated ? [failed('TaintToleration', "node(s) had taints that the pod didn't tolerate")] : []),
+    ...(taint === undefined
+      ? []
+      : [
+          {
+            ...failed('TaintToleration', "node(s) had taints that the pod didn't tolerate"),
+            cause: `needs a toleration for taint ${taintText(taint)}`,
+          },
+        ]),
     ...(node.appArmor || !needsAppArmor(pod)
       ? []
       : [{ reason: 'AppArmor' as const, message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host' }]),
   ];
 }
+
+/** `gpu=yes:NoExecute`, as kubectl writes a taint. */
+const taintText = ({ key, value, effect }: Taint): string => `${key}${value ? `=${value}` : ''}:${effect}`;
 
 const failed = (predicate: RefusalReason, why: string): Refusal => ({
   reason: predicate,

@@ -7,24 +7,43 @@ type Terms = NonNullable<
 >['nodeSelectorTerms'];
 type Requirement = NonNullable<Terms[number]['matchExpressions']>[number];
 
-/** Whether a node is one that the pod's nodeSelector and required node affinity ask for. */
-export function isNodeWanted({ nodeSelector = {}, affinity }: PodSpec, node: Pick<AdmissionNode, 'name' | 'labels'>) {
-  const selected = Object.entries(nodeSelector).every(([key, value]) => lookUp(node.labels, key) === value);
-  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  return selected && (required === undefined || required.nodeSelectorTerms.some((term) => matches(term, node)));
+type NodeIdentity = Pick<AdmissionNode, 'name' | 'labels'>;
+
+/**
+ * Returns why the node does not satisfy the pod's nodeSelector or required node affinity, naming the label and its value
+ * on the node, or undefined if it does: `needs a node with label zone=b, but this node has zone=a`.
+ */
+export function nodeMismatch({ nodeSelector = {}, affinity }: PodSpec, node: NodeIdentity): string | undefined {
+  for (const [key, value] of Object.entries(nodeSelector)) {
+    if (lookUp(node.labels, key) !== value) {
+      return `needs a node with label ${key}=${value}, but this node ${labelText(key, node)}`;
+    }
+  }
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  if (terms === undefined || terms.some((term) => unmetOf(term, node) === undefined)) return undefined;
+  const unmet = new Set(terms.map((term) => unmetOf(term, node)));
+  return `needs a node with ${[...unmet].join(', or with ')}`;
 }
 
-/** A term without any requirement matches no node. */
-function matches(
-  { matchExpressions = [], matchFields = [] }: Terms[number],
-  { name, labels }: Pick<AdmissionNode, 'name' | 'labels'>,
-): boolean {
-  if (matchExpressions.length + matchFields.length === 0) return false;
-  return (
-    matchExpressions.every((requirement) => holds(requirement, lookUp(labels, requirement.key))) &&
-    matchFields.every((requirement) => fieldHolds(requirement, name))
-  );
+const labelText = (key: string, { labels }: NodeIdentity): string => {
+  const value = lookUp(labels, key);
+  return value === undefined ? 'has no such label' : `has ${key}=${value}`;
+};
+
+/**
+ * Returns the first requirement of a term that the node does not satisfy, in words, or undefined if it satisfies all. A
+ * term without any requirement matches no node.
+ */
+function unmetOf({ matchExpressions = [], matchFields = [] }: Terms[number], node: NodeIdentity): string | undefined {
+  if (matchExpressions.length + matchFields.length === 0) return 'a term that has requirements';
+  const expression = matchExpressions.find((requirement) => !holds(requirement, lookUp(node.labels, requirement.key)));
+  if (expression) return `label ${requirementText(expression)} (this node ${labelText(expression.key, node)})`;
+  const field = matchFields.find((requirement) => !fieldHolds(requirement, node.name));
+  return field && `field ${requirementText(field)} (this node is ${node.name})`;
 }
+
+const requirementText = ({ key, operator, values = [] }: Requirement): string =>
+  `${key} ${operator}${values.length === 0 ? '' : ` [${values.join(', ')}]`}`;
 
 /** The node's name is the only field, and it is or is not the one value. */
 function fieldHolds({ key, operator, values = [] }: Requirement, name: string): boolean {

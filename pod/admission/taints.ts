@@ -4,10 +4,9 @@ import { compares } from './nodeAffinity.ts';
 
 type Toleration = NonNullable<PodSpec['tolerations']>[number];
 
-/** Whether a pod tolerates every taint that ends pods; those that only keep a scheduler away are none of a node's business. */
-export function toleratesNode({ tolerations = [] }: PodSpec, taints: readonly Taint[]): boolean {
-  return taints.every((taint) => taint.effect !== 'NoExecute' || tolerations.some((each) => tolerates(each, taint)));
-}
+/** Returns the first NoExecute taint that the pod does not tolerate. Taints of other effects only concern schedulers. */
+export const untoleratedTaint = ({ tolerations = [] }: PodSpec, taints: readonly Taint[]): Taint | undefined =>
+  taints.find((taint) => taint.effect === 'NoExecute' && !tolerations.some((each) => tolerates(each, taint)));
 
 /** A toleration without effect or key is for every one; without an operator it is for the equal value. */
 function tolerates({ key, operator = 'Equal', value = '', effect }: Toleration, taint: Taint): boolean {

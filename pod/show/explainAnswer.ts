@@ -102,7 +102,7 @@ function refusal({ actors }: Question): string | undefined {
   const why =
     cause === undefined
       ? failureText(refused)
-      : `it ${/^requests /.test(cause) ? '' : 'cannot run: '}${cause} (${reason})`;
+      : `it ${/^(?:requests|needs) /.test(cause) ? '' : 'cannot run: '}${cause} (${reason})`;
   return `${named(actors)} was rejected: ${why}; this is final until its manifest changes or the agent restarts`;
 }
 
@@ -235,7 +235,8 @@ function problemOf(container: SeenContainer, now: number): Answer {
   const { reason } = state.waiting ?? {};
   // It is shown until the next start has worked.
   if (reason === 'CrashLoopBackOff' && lastRun) {
-    return `${until === undefined ? 'has terminated' : 'keeps failing'}: ${endCause(lastRun)}${restart(container, now)}`;
+    const repeats = lastRun.exitCode === 0 ? 'keeps exiting' : 'keeps failing';
+    return `${until === undefined ? 'has terminated' : repeats}: ${endCause(lastRun)}${restart(container, now)}`;
   }
   if (reason === 'CrashLoopBackOff') return `is in back-off${untilText(until, now)}`;
   if (!lastFailure) return undefined;

@@ -108,21 +108,46 @@ export function momentText(at: number, now: number): string {
 
 /** What containerd and runc put before what they have to say: each layer its own words. */
 const LAYERS = /^.*unable to start container process: |: unknown$/g;
-/** Reasons that say no more than the exit code does. */
-const PLAIN_ENDS = ['Error', 'Completed', ''];
+/** Reasons that add nothing to the exit code. */
+const PLAIN_REASONS: readonly string[] = ['Error', 'Completed', ''];
 
-/** Why a run ended, cause first: `exit code 3 after 2s: no database at db.example:5432`. */
+/** Signals by the exit code of a process that they terminated, which is 128 plus the number of the signal. */
+const SIGNALS: ReadonlyMap<number, string> = new Map([
+  [129, 'SIGHUP'],
+  [130, 'SIGINT'],
+  [131, 'SIGQUIT'],
+  [132, 'SIGILL'],
+  [134, 'SIGABRT'],
+  [135, 'SIGBUS'],
+  [136, 'SIGFPE'],
+  [137, 'SIGKILL'],
+  [139, 'SIGSEGV'],
+  [141, 'SIGPIPE'],
+  [143, 'SIGTERM'],
+]);
+
+/**
+ * Returns why a run ended, cause first: `exit code 3 after 2s: no database at db.example:5432`. The last line of the
+ * output is not the cause of a SIGKILL, because the process could not react to it.
+ */
 export function endCause(run: TerminatedRun): string {
   const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
-  const said = lastLine(message);
+  const lastWords = lastLine(message);
   if (neverBegan(reason)) {
-    return `could not be started${said === '' ? '' : `: ${said.replaceAll(LAYERS, '')}`}`;
+    return `could not be started${lastWords === '' ? '' : `: ${lastWords.replaceAll(LAYERS, '')}`}`;
   }
-  const end = signal ? `signal ${signal}` : `exit code ${exitCode}`;
   const length =
     startedAt === undefined || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
+  const name = SIGNALS.get(signal ? 128 + signal : exitCode);
+  const isKilled = name === 'SIGKILL';
+  if (isKilled && PLAIN_REASONS.includes(reason)) {
+    return `killed (SIGKILL)${length}${because === undefined ? '' : `: ${shortened(because)}`}`;
+  }
+  const number = signal ? `signal ${signal}` : `exit code ${exitCode}`;
+  const end = name === undefined || isKilled ? number : `${number} (${name})`;
   const killed = because === undefined ? '' : `, killed: ${shortened(because)}`;
-  return `${PLAIN_ENDS.includes(reason) ? end : `${reason}, ${end}`}${length}${killed}${said === '' ? '' : `: ${said}`}`;
+  const said = lastWords === '' || (isKilled && reason === 'OOMKilled') ? '' : `: ${lastWords}`;
+  return `${PLAIN_REASONS.includes(reason) ? end : `${reason}, ${end}`}${length}${killed}${said}`;
 }
 
 /** The last line of a text that says something, shortened. */

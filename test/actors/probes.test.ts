@@ -127,7 +127,7 @@ describe('liveness', () => {
     });
     // Which probe it was, and what it said, is told of each end that it has caused.
     expect(node.agent.explain('web')?.answer).toMatch(
-      /keeps failing: exit code \d+ after \d+s, killed: Liveness probe failed: live says 1; restarts at /,
+      /keeps failing: exit code 143 \(SIGTERM\) after \d+s, killed: Liveness probe failed: live says 1; restarts at /,
     );
   });
 

@@ -10,7 +10,7 @@ export interface AnswerPart {
 const SUBJECT = /^(?:(?:init |ephemeral )?container|sidecar|pod|volume|node) \S+(?=[\s:])/;
 /** What went wrong: how a run ended, or a reason of Kubernetes that says that something failed. */
 const BAD =
-  /(?:[A-Z]\w+, )?(?:exit code|signal) \w+(?: \(\w+\))?|\b(?:Err[A-Z]\w+|Failed[A-Z]\w*|OOMKilled|[A-Z]\w+(?:Error|Failed|Exceeded|Unavailable))\b/;
+  /(?:[A-Z]\w+, )?(?:exit code|signal) \w+(?: \(\w+\))?|\bkilled \(SIGKILL\)|\b(?:Err[A-Z]\w+|Failed[A-Z]\w*|OOMKilled|[A-Z]\w+(?:Error|Failed|Exceeded|Unavailable))\b/;
 const STRONG = /\b(?:image pull )?back-off\b|\b(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\b|place \d+ of \d+/;
 const TOLD = new RegExp(`(?<bad>${BAD.source})|(?<strong>${STRONG.source})`, 'g');
 /** How far away a moment is: the countdown says it, and goes on. */

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { goArchitecture, nodeLabels } from '../../../pod/admission/node.ts';
-import { isNodeWanted } from '../../../pod/admission/nodeAffinity.ts';
+import { nodeMismatch } from '../../../pod/admission/nodeAffinity.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import { aPod } from '../fixtures.ts';
 
 const labels = { disk: 'ssd', zone: 'a', cores: '8', empty: '' };
 const node = { name: 'node-1', labels };
-const isWanted = (spec: Partial<PodSpec>) => isNodeWanted(aPod(spec).spec, node);
+const isWanted = (spec: Partial<PodSpec>) => nodeMismatch(aPod(spec).spec, node) === undefined;
 
 type Terms = NonNullable<
   NonNullable<
@@ -105,4 +105,37 @@ test('a node has labels by itself, and its own beside or above them', () => {
     rack: '3',
   });
   expect(goArchitecture('arm64')).toBe('arm64');
+});
+
+describe('a mismatch', () => {
+  const mismatch = (spec: Partial<PodSpec>) => nodeMismatch(aPod(spec).spec, node);
+  const fast = { key: 'disk', operator: 'In' as const, values: ['nvme', 'optane'] };
+
+  test.each<[string, Partial<PodSpec>, string]>([
+    [
+      'names a label that the node lacks',
+      { nodeSelector: { gpu: 'yes' } },
+      'needs a node with label gpu=yes, but this node has no such label',
+    ],
+    [
+      "names the node's own value of a label",
+      { nodeSelector: { disk: 'ssd', zone: 'b' } },
+      'needs a node with label zone=b, but this node has zone=a',
+    ],
+    [
+      'names the first unmet requirement of each term',
+      requiring([
+        { matchExpressions: [{ key: 'zone', operator: 'Exists' }, fast] },
+        { matchExpressions: [{ key: 'gpu', operator: 'Exists' }] },
+      ]),
+      'needs a node with label disk In [nvme, optane] (this node has disk=ssd), or with label gpu Exists (this node has no such label)',
+    ],
+    [
+      "names the node's name",
+      requiring([{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-2'] }] }]),
+      'needs a node with field metadata.name In [node-2] (this node is node-1)',
+    ],
+  ])('%s', (_, spec, text) => {
+    expect(mismatch(spec)).toBe(text);
+  });
 });

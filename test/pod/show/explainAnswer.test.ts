@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
+import type { TerminatedRun } from '../../../pod/status/view.ts';
 import { backOff, NOW, nodeActor, podView, run, running, type ShownPod, seenPod, waiting } from '../views.ts';
 
 const answer = (view: ShownPod) => explainPod(seenPod(view), NOW).answer;
@@ -40,6 +41,31 @@ describe('a headline', () => {
     const last = run(128, { reason: 'StartError', message });
     expect(answer(podView({ main: { app: backOff(128, { last, until: NOW + 9_000 }) } }))).toBe(
       'container app keeps failing: could not be started: exec: "/no": no such file; restarts at 12:03:05 (in 9s)',
+    );
+  });
+
+  test.each<[string, number, Partial<TerminatedRun>, string]>([
+    ['that exits with 0 keeps exiting', 0, {}, 'keeps exiting: exit code 0 after 2s: bye'],
+    ['that was killed has no cause in its log', 137, {}, 'keeps failing: killed (SIGKILL) after 2s'],
+    [
+      'that the node killed has the reason',
+      137,
+      { because: 'Liveness probe failed: no' },
+      'keeps failing: killed (SIGKILL) after 2s: Liveness probe failed: no',
+    ],
+    [
+      'that exceeded its memory has no cause in its log',
+      137,
+      { reason: 'OOMKilled' },
+      'keeps failing: OOMKilled, exit code 137 after 2s',
+    ],
+    ['that crashed names the signal', 139, {}, 'keeps failing: exit code 139 (SIGSEGV) after 2s: bye'],
+    ['that handled SIGTERM names no other', 15, { signal: 15 }, 'keeps failing: signal 15 (SIGTERM) after 2s: bye'],
+  ])('of a container %s', (_, exitCode, more, expected) => {
+    const times = { startedAt: NOW - 14_000, finishedAt: NOW - 12_000 };
+    const last = run(exitCode, { ...times, message: 'working\nbye', ...more });
+    expect(answer(podView({ main: { app: backOff(exitCode, { last, until: NOW + 9_000 }) } }))).toBe(
+      `container app ${expected}; restarts at 12:03:05 (in 9s)`,
     );
   });
 

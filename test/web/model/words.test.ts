@@ -53,6 +53,10 @@ describe('an answer', () => {
       'container app has terminated: OOMKilled, exit code 137 after 3s; it will not be restarted',
       '*Container app* has terminated: !OOMKilled, exit code 137! after 3s; it will not be restarted',
     ],
+    [
+      'container app keeps failing: killed (SIGKILL) after 3s; restarts at 07:44:40 (in 48s)',
+      '*Container app* keeps failing: !killed (SIGKILL)! after 3s; restarts at *07:44:40*',
+    ],
     ['pod web is running, with 2 of 2 containers ready', '*Pod web* is running, with 2 of 2 containers ready'],
     [
       'pod web is waiting in the pull queue: place 3 of 7, 1 at a time',
