@@ -33,19 +33,29 @@ export async function startOf(body: AsyncIterable<string>): Promise<string> {
   return text.slice(0, LONGEST_REFUSAL);
 }
 
+/** Maximum number of blank characters between two events. A server that sends nothing else would occupy a processor. */
+const MAX_BLANK_CHARACTERS = 64 * 1024;
+
 /**
- * The objects of a body that is one of them on each line, as the lines become whole; `asked` is what it answers. Of many that
- * come at once each has a turn of the event loop: what the first sets off goes on while the others are read.
+ * Yields the JSON values of a body with one on each line. `asked` is the request. Each of several lines that arrive at
+ * once gets a turn of the event loop, so that the work that one causes does not wait until the others are read.
  */
 export async function* linesOf(body: AsyncIterable<string>, asked: string): AsyncGenerator<unknown> {
   let rest = '';
+  let blanks = 0;
   for await (const piece of body) {
     const [first = '', ...others] = piece.split('\n');
     const lines = [rest + first, ...others];
     rest = lines.pop() ?? '';
     if (rest.length > LONGEST_LINE) throw new TooLong(`a line of the watch is longer than ${LONGEST_LINE / MIB} MiB`);
     for (const [index, line] of lines.entries()) {
-      if (line.trim() === '') continue;
+      if (line.trim() === '') {
+        blanks += line.length + 1;
+        if (blanks > MAX_BLANK_CHARACTERS)
+          throw new TooLong(`${asked}: the server sends blank lines instead of events`);
+        continue;
+      }
+      blanks = 0;
       if (index > 0) await nextTurn();
       yield jsonOf(line, asked);
     }

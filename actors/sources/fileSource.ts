@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../../host/files/fileErrors.ts';
 import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../../host/files/fileSystem.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
 import { goDuration } from '../../pod/api/duration.ts';
@@ -24,6 +25,8 @@ const FILES_AT_ONCE = 8;
 const LISTING = 'list';
 const INOTIFY = 'inotify';
 const NOTHING_THERE = 'no such file or directory: no pods are read from here until it exists';
+/** Error codes of readlink on a path that is no link, or that nothing exists at. */
+const NOT_A_LINK: ReadonlySet<string> = new Set(['EINVAL', 'ENOENT', 'ENOTDIR']);
 /** Reading several that are larger one after the other could hold up the event loop. */
 const SHORT = 1_024;
 
@@ -255,12 +258,21 @@ class FileSource {
   async #take(file: string, found: FoundText): Promise<void> {
     if (this.#signal.aborted) return;
     if (found === undefined || 'noFile' in found) this.#forget(file);
-    if (found === undefined) return;
+    if (found === undefined) return this.#assertNoLink(file);
     if ('noFile' in found) throw new Error(found.noFile === A_DIRECTORY ? NO_RECURSION : found.noFile);
     if (this.#isBegun(file, found.text)) return;
     this.#inodes.set(file, found.ino);
     await this.files.update(file, found, this.#clock.now(), this.#classes);
     if (found.text.length > SHORT) await this.#options.nextTurn();
+  }
+
+  /** Throws if a file that does not exist is a link, so that a manifest with a wrong target is not ignored silently. */
+  async #assertNoLink(file: string): Promise<void> {
+    const target = await this.#disk.readlink(file).catch((error: unknown) => {
+      if (NOT_A_LINK.has(errorCode(error) ?? '')) return undefined;
+      throw error;
+    });
+    if (target !== undefined) throw new Error(`a link to ${target}, which does not exist`);
   }
 
   #forget(file: string): void {

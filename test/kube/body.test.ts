@@ -51,3 +51,13 @@ test('a watch with such a line has failed, and says of what', async () => {
   const { steps } = await follow(answered(200, 'x'.repeat(9 * MIB)));
   expect(steps.at(-1)).toMatchObject({ state: 'failing', failure: 'a line of the watch is longer than 8 MiB' });
 });
+
+test('a watch of blank lines fails after 64 KiB of them, but not if events come in between', async () => {
+  const blank = '\n'.repeat(40 * 1024);
+  expect(await all(linesOf(body(blank, '{"a":1}\n', blank, '{"b":2}\n').of, ''))).toEqual([{ a: 1 }, { b: 2 }]);
+  const { read, of } = body(...new Array<string>(100).fill(blank));
+  await expect(all(linesOf(of, 'GET /api/v1/pods'))).rejects.toThrow(
+    new TooLong('GET /api/v1/pods: the server sends blank lines instead of events'),
+  );
+  expect(read.pieces).toBe(2);
+});

@@ -1,9 +1,9 @@
 /** Manifests that are made to be hard to read: each is refused with few words, and nobody waits for it. */
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import type { LocalObject } from '../../../actors/objects/keptOfSource.ts';
@@ -207,6 +207,22 @@ describe('what is no file is told, each once', () => {
     await chmod(join(path, 'directory'), 0o700);
     await writeFile(join(path, 'good.yaml'), good);
     expect((await until(({ pods }) => pods.length === 1)).problems).toHaveLength(1);
+  });
+
+  test('a link whose target does not exist is reported until the target is there', async () => {
+    const [link, target] = [join(path, 'link.yaml'), join(path, '..', `${basename(path)}-target`)];
+    await symlink(target, link);
+    start(20);
+    expect((await until(() => true)).problems).toMatchObject([
+      { file: link, message: `a link to ${target}, which does not exist` },
+    ]);
+    await writeFile(target, good);
+    try {
+      const { pods } = await until(({ problems }) => problems.length === 0);
+      expect(pods).toHaveLength(1);
+    } finally {
+      await rm(target);
+    }
   });
 
   test('and no longer when it is gone', async () => {
