@@ -176,7 +176,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // What pods are shown as.
   'test/pod/status/status.test.ts': {
     'pod/resources': 'effectiveResources',
-    'pod/status': 'resizeConditions statusAtEnd',
+    'pod/status': 'statusAtEnd',
   },
   'test/web/model/words.test.ts': {
     'web/model': 'answer bar conditions headline logNote marks next objectLines time tree tried',

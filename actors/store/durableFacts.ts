@@ -15,7 +15,13 @@ const podResources = z.object({
   pod: z.optional(resourceRequirementsSchema),
   containers: z.record(z.string(), resourceRequirementsSchema),
 });
-const containerSize = z.object({ cpuRequest: z.number(), cpuLimit: z.number(), memoryLimit: z.number() });
+const containerSize = z.object({
+  cpuRequest: z.number(),
+  cpuLimit: z.number(),
+  memoryLimit: z.number(),
+  // Older versions did not write this.
+  memoryRequest: z.optional(z.number()),
+});
 
 const containerState = z.looseObject({ terminated: z.optional(z.looseObject({ exitCode: z.int() })) });
 const endedContainer = z.looseObject({

@@ -81,6 +81,7 @@ export const admissionMachine = setup({
         allocated: known?.allocated ?? allocated ?? null,
         holdsName: known?.holdsName ?? false,
         preempted: false,
+        deferral: known?.deferral,
       };
       const now = withEntry(withoutRequests(context, uid), entry);
       const isKnown = allocated !== undefined;
@@ -138,7 +139,7 @@ export const admissionMachine = setup({
   id: 'admission',
   description: 'Admission on the node: decides on one pod at a time, in order of arrival.',
   meta: { facts },
-  context: ({ input }) => ({ ...input, entries: [], waiting: [], refused: [] }),
+  context: ({ input }) => ({ ...input, entries: [], waiting: [], refused: [], deferrals: 0 }),
   initial: 'open',
   on: {
     'admission.request': { actions: ['recordRequest', 'decide'] },

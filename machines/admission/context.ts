@@ -25,6 +25,8 @@ export interface AdmissionEntry {
   readonly holdsName: boolean;
   /** It is being ended to make room for a critical pod (C24). */
   readonly preempted: boolean;
+  /** The number of its deferred resize in the order in which resizes were first deferred. Undefined if none is deferred. */
+  readonly deferral?: number | undefined;
 }
 
 export interface Request {
@@ -72,8 +74,10 @@ export interface AdmissionContext extends AdmissionInput {
   readonly entries: readonly AdmissionEntry[];
   /** Requests that wait for an earlier pod of the same full name to end (C24), or for the room that is being made. */
   readonly waiting: readonly Request[];
-  /** Updates of admitted pods that there was no room for: asked again whenever something gets free. */
+  /** Updates of admitted pods that there was no room for. They are decided again whenever resources are released. */
   readonly refused: readonly Request[];
+  /** The number of resizes that were deferred so far. */
+  readonly deferrals: number;
 }
 
 export const entryOf = ({ entries }: Pick<AdmissionContext, 'entries'>, uid: string): AdmissionEntry | undefined =>
@@ -108,10 +112,32 @@ export function withName({ entries }: Pick<AdmissionContext, 'entries'>, request
   return { ...request, awaitsName: others.some(({ holdsName }) => holdsName) };
 }
 
-/** There may be room now, as by what this pod gave back: refused updates of the others are to be decided again. */
+/**
+ * Queues the refused updates of all pods but this one for another decision, because there may be room for them now. They are
+ * decided in the order of `sortPendingResizes` in `pkg/kubelet/allocation/allocation_manager.go`: first resizes that do not
+ * raise the requests, then by priority, then Guaranteed pods, then what was deferred first.
+ */
 export function reopened(context: AdmissionContext, uid = ''): AdmissionContext {
   const { waiting, refused } = withoutRequests(context, uid);
-  return { ...context, waiting: refused.reduce(put, waiting), refused: [] };
+  const ranked = refused.map((request) => ({ request, rank: retryRank(context, request) }));
+  ranked.sort((one, other) => compareRanks(one.rank, other.rank));
+  return { ...context, waiting: ranked.map(({ request }) => request).reduce(put, waiting), refused: [] };
+}
+
+/** The place of a refused update among others, most significant first. The lowest goes first. */
+function retryRank(context: AdmissionContext, { uid, requests }: Request): readonly number[] {
+  const { allocated = null, deferral = 0 } = entryOf(context, uid) ?? {};
+  const raises =
+    allocated !== null && (requests.cpuMillis > allocated.cpuMillis || requests.memoryBytes > allocated.memoryBytes);
+  return [Number(raises), -(requests.priority ?? 0), Number(requests.qos !== 'Guaranteed'), deferral];
+}
+
+function compareRanks(one: readonly number[], other: readonly number[]): number {
+  for (const [index, value] of one.entries()) {
+    const difference = value - (other[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 /** Without what a pod has asked so far. */
@@ -199,8 +225,14 @@ export function afterStep(context: AdmissionContext, { request, decision }: Step
   const isUpdate = isOfAdmitted(context, request);
   const allocated = decision.kind === 'admitted' ? grantedTo(request, entry) : isUpdate ? entry.allocated : null;
   const waiting = drop(context.waiting, uid);
-  const left = withEntry({ ...context, waiting }, { ...entry, allocated, holdsName: allocated !== null });
-  if (isUpdate && decision.kind !== 'admitted') return { ...left, refused: put(left.refused, request) };
+  const next = { ...entry, allocated, holdsName: allocated !== null };
+  if (isUpdate && decision.kind !== 'admitted') {
+    const deferral = entry.deferral ?? context.deferrals + 1;
+    const deferrals = Math.max(context.deferrals, deferral);
+    const left = withEntry({ ...context, waiting, deferrals }, { ...next, deferral });
+    return { ...left, refused: put(left.refused, request) };
+  }
+  const left = withEntry({ ...context, waiting }, { ...next, deferral: undefined });
   return entry.allocated === null ? left : reopened(left, uid);
 }
 

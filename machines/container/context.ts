@@ -8,7 +8,13 @@ import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import { isResizable, keyOf, needsRestart, sameSize } from '../../pod/resources/resize.ts';
+import {
+  resizeErrorOf as errorOfCondition,
+  isResizable,
+  keyOf,
+  needsRestart,
+  sameSize,
+} from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
 import type { ContainerRole, TerminatedRun } from '../../pod/status/view.ts';
 import type { AwaitedImage } from '../image/awaited.ts';
@@ -84,6 +90,8 @@ export interface ContainerContext
   readonly madeFrom?: string | undefined;
   /** The size of the container under `id`. */
   readonly size?: ContainerSize | undefined;
+  /** The error of the last attempt to give it a size, also under an earlier agent. Obsolete once the spec requests a different size. */
+  readonly resizeError?: { readonly size: ContainerSize; readonly message: string } | undefined;
   /** The run of the present attempt, once it has ended; the last one before it, and the one before that. */
   readonly run?: TerminatedRun | undefined;
   readonly earlierRun?: TerminatedRun | undefined;
@@ -131,6 +139,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     madeFrom: newest?.hash || undefined,
     imageRef: newest?.imageRef,
     size: newest && (input.size ?? unknownSize(input)),
+    resizeError: reportedResizeError(input),
     earlierRun: previous ? readRun(previous) : newest ? undefined : lostRun(input),
     onEnd: 'byPolicy',
     awaitsOthers: false,
@@ -154,7 +163,7 @@ export const knownContainer = ({ pod, name, id = '', attempt, createdAt }: Conta
 export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): ContainerSize =>
   containerSize(context.pod.spec, specOf(context));
 
-const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0 };
+const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0, memoryRequest: 0 };
 
 /**
  * Of a container whose size nobody kept: as on a kubelet the runtime is told that of the spec once more, which changes
@@ -167,6 +176,19 @@ function unknownSize(input: ContainerInput): ContainerSize {
   const goesOn = isResizable(spec, container) && !needsRestart(spec, container, NO_SIZE);
   return goesOn ? NO_SIZE : containerSize(spec, container);
 }
+
+/** Returns the error of a resize that an earlier agent reported, as the API server has it. */
+function reportedResizeError(input: ContainerInput): ContainerContext['resizeError'] {
+  const condition = input.pod.status?.conditions?.find(({ type }) => type === 'PodResizeInProgress');
+  const message = condition && errorOfCondition(condition);
+  return message === undefined ? undefined : { size: sizeOf(input), message };
+}
+
+/** Returns the error of the last attempt to give the container the size that its spec requests; undefined if it has that size. */
+export const resizeErrorOf = (context: ContainerContext): string | undefined =>
+  context.resizeError && isMissized(context) && sameSize(context.resizeError.size, sizeOf(context))
+    ? context.resizeError.message
+    : undefined;
 
 /** Whether the container at the runtime has another size than its spec asks for. */
 export const isMissized = (context: ContainerContext): boolean =>

@@ -35,7 +35,6 @@ export type ContainerTag =
   | 'making'
   | 'runningPostStart'
   | 'running'
-  | 'awaitingResize'
   | 'stopping'
   | 'runningPreStop'
   | 'killing'

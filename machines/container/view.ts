@@ -6,7 +6,7 @@ import type { ContainerView, TerminatedRun, WaitReason } from '../../pod/status/
 import { probeOf } from '../probe/context.ts';
 import { probeRefs, resultOf } from '../probe/view.ts';
 import type { Seen } from '../shared/stateMeta.ts';
-import { type ContainerContext, specOf } from './context.ts';
+import { type ContainerContext, resizeErrorOf, specOf } from './context.ts';
 import { removedForRestart } from './restartAll.ts';
 import type { ContainerTag } from './setup.ts';
 
@@ -33,6 +33,7 @@ export function containerView(
   const runs = [reportedEnd(snapshot), context.earlierRun, context.runBefore];
   const last = runs.find((run) => run !== undefined && run !== shown);
   const containerId = context.id ?? context.unstarted;
+  const resizeFailure = resizeErrorOf(context);
   return {
     name: context.name,
     role: context.role,
@@ -46,7 +47,7 @@ export function containerView(
     ...(now.kind === 'waiting' && isAtHand(snapshot) ? { atHand: true } : {}),
     ...(context.made ? { made: context.made } : {}),
     ...(context.size ? { size: context.size } : {}),
-    ...(context.failure && snapshot.hasTag('awaitingResize') ? { resizeFailure: context.failure.message } : {}),
+    ...(resizeFailure === undefined ? {} : { resizeFailure }),
   };
 }
 

@@ -150,7 +150,7 @@ export const podMachine = chartSetup.createMachine({
     'runtime.returned': { actions: 'passOnReturn' },
     'runtime.networkChanged': { actions: 'recordNetwork' },
     'admission.admitted': { actions: 'applyUpdate' },
-    'admission.refused': { actions: ['recordUnadmitted', 'applyRest'] },
+    'admission.refused': { actions: ['recordUnadmitted', 'recordResizeRefusal', 'applyRest'] },
     // A fault of ours in a child: the node rebuilds the whole pod from the facts.
     'xstate.error.actor.*': { target: '.broken', actions: 'recordFault' },
   },

@@ -10,7 +10,7 @@ import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import { remembered } from '../../pod/remembered.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import { withResources } from '../../pod/resources/resize.ts';
+import { resizeErrorOf, withResources } from '../../pod/resources/resize.ts';
 import type { ContainerEnds, Termination } from '../../pod/status/view.ts';
 import type { Probed } from '../container/context.ts';
 import type { ContainerLifecycle, NetworkNotReady, VolumeLifecycle } from '../shared/events.ts';
@@ -91,10 +91,42 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** A source wants the pod again, which starts over once this actor has ended. */
   readonly isRewanted?: boolean;
   readonly refused?: Refusal | undefined;
-  /** Why the node does not take the update that the sources want. */
+  /** Why the node does not admit the update that the sources want. */
   readonly unadmitted?: Refusal | undefined;
+  /** The refused resize that the last ResizeDeferred or ResizeInfeasible was about, also under an earlier agent. */
+  readonly pendingResize?: PendingResize | undefined;
+  /** The resize that was admitted last, also under an earlier agent. Undefined if none was admitted. */
+  readonly resize?: AdmittedResize | undefined;
   readonly failure?: Failure | undefined;
   readonly retryAt: number;
+}
+
+export interface PendingResize {
+  readonly reason: string;
+  /** Of the pod; 0 for a pod without a generation. */
+  readonly generation: number;
+}
+
+interface AdmittedResize {
+  /** Of the pod when the resize was admitted. */
+  readonly generation?: number | undefined;
+  /** The last error of the pod's cgroup. Undefined if it was fitted. */
+  readonly error?: string | undefined;
+}
+
+/**
+ * Returns what an earlier agent reported about a resize, as the API server has it, so that no event about it is sent again
+ * (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
+ */
+function reportedResize({ status }: Pod): Pick<PodContext, 'pendingResize' | 'resize'> {
+  const pending = status?.conditions?.find(({ type }) => type === 'PodResizePending');
+  const inProgress = status?.conditions?.find(({ type }) => type === 'PodResizeInProgress');
+  return {
+    ...(pending && {
+      pendingResize: { reason: pending.reason ?? '', generation: pending.observedGeneration ?? 0 },
+    }),
+    ...(inProgress && { resize: { generation: inProgress.observedGeneration, error: resizeErrorOf(inProgress) } }),
+  };
 }
 
 export function initialPodContext({ pod, ...input }: PodInput): PodContext {
@@ -106,6 +138,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     conditions: pod.status?.conditions,
     asked: allocated,
     allocated,
+    ...reportedResize(pod),
     sizes: {},
     ...(input.allocation?.sizes ? {} : { fitted: allocated }),
     ...input,

@@ -268,12 +268,17 @@ export const podSetup = setup({
         enqueue.sendTo(containerId(name), { type: 'runtime.returned' });
       for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'runtime.returned' });
     }),
-    /** An admitted update: containers that the spec no longer has end, the others compare themselves with it. */
+    /** Applies an admitted update: stops containers that the spec no longer has, and sends the update to the others. */
     applyUpdate: enqueueActions(({ context, enqueue }) => {
       const { asked: pod, allocated, desired, limitedSwap } = context;
       const wanted = [...containersOf(pod.spec)].map(({ container }) => container.name);
-      enqueue.assign({ allocated: pod, unadmitted: resizeRefusal(pod, desired, limitedSwap) });
+      const unadmitted = resizeRefusal(pod, desired, limitedSwap);
+      enqueue.assign({ allocated: pod, unadmitted });
+      if (unadmitted === undefined && sameResources(resourcesOf(pod), resourcesOf(desired))) {
+        enqueue.assign({ pendingResize: undefined });
+      }
       if (!sameResources(resourcesOf(pod), resourcesOf(allocated))) {
+        enqueue.assign({ resize: { generation: pod.metadata.generation } });
         const message = resizeMessage('Pod resize started', pod);
         enqueue.emit(recordedEvent(involvedPod(pod), { reason: 'ResizeStarted', message }));
       }

@@ -41,8 +41,10 @@ export function podView(ref: PodRef): PodView {
     ...(sandbox ? { sandbox } : {}),
     startedAt: context.startedAt,
     ...(refused ? { refused } : {}),
-    ...(unadmitted ? { unadmitted } : {}),
-    ...(isResizing(context) ? { resizing: true } : {}),
+    ...(unadmitted ? { unadmitted, pendingGeneration: context.pendingResize?.generation } : {}),
+    ...(isResizing(context)
+      ? { resizing: true, resizeGeneration: context.resize?.generation, resizeFailure: context.resize?.error }
+      : {}),
     ...(context.fitted && isUnfitted(context) ? { applied: context.fitted.spec } : {}),
     // A pod that ended by itself was not ended by anybody.
     ...(termination?.reason === 'Completed' ? { completes: true } : {}),

@@ -1,4 +1,4 @@
-/** What the kernel is told of a container: what a resize changes without the container's end. */
+/** The resources of a container that a resize can change (`resourceRequirements` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). */
 export interface ContainerSize {
   /** Millicores. */
   readonly cpuRequest: number;
@@ -6,4 +6,9 @@ export interface ContainerSize {
   readonly cpuLimit: number;
   /** Bytes. */
   readonly memoryLimit: number;
+  /**
+   * Bytes. The kernel does not use this request, but a change of it can restart the container. Undefined if the size was
+   * persisted by an agent that did not persist the request: such a request equals every other.
+   */
+  readonly memoryRequest?: number | undefined;
 }

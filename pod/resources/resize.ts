@@ -5,6 +5,7 @@ import { containersOf, isSidecar } from '../api/containers.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
+import type { PodCondition } from '../api/schema/status.ts';
 import { lookUp } from '../lookUp.ts';
 import type { ContainerSize } from './containerSize.ts';
 import { qosClass } from './qos.ts';
@@ -128,31 +129,51 @@ export const pendingResize = (refusal: Refusal): Refusal =>
 
 const NO_ROOM: readonly RefusalReason[] = ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'];
 
+/** Returns the error that a condition PodResizeInProgress reports. */
+export const resizeErrorOf = ({ reason, message }: PodCondition): string | undefined =>
+  reason === 'Error' ? message : undefined;
+
 export const isPendingResize = (refusal: Refusal | undefined): boolean =>
   refusal?.reason === 'Deferred' || refusal?.reason === 'Infeasible';
 
-export const sameSize = (one: ContainerSize | undefined, other: ContainerSize): boolean =>
-  one?.cpuRequest === other.cpuRequest && one.cpuLimit === other.cpuLimit && one.memoryLimit === other.memoryLimit;
+const hasSameCpu = (one: ContainerSize, other: ContainerSize): boolean =>
+  one.cpuRequest === other.cpuRequest && one.cpuLimit === other.cpuLimit;
 
-/** Whether a container must end to get from one size to another, as its resize policy says. */
+const hasSameMemory = (one: ContainerSize, other: ContainerSize): boolean =>
+  one.memoryLimit === other.memoryLimit &&
+  (one.memoryRequest === undefined || other.memoryRequest === undefined || one.memoryRequest === other.memoryRequest);
+
+export const sameSize = (one: ContainerSize | undefined, other: ContainerSize): boolean =>
+  one !== undefined && hasSameCpu(one, other) && hasSameMemory(one, other);
+
+/**
+ * Whether a container of this size must restart to get the size of its spec, because its resize policy requires a restart
+ * for a resource whose request or limit changes (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
+ */
 export function needsRestart(spec: PodSpec, container: Container, size: ContainerSize): boolean {
   const wanted = containerSize(spec, container);
-  const changesCpu = size.cpuRequest !== wanted.cpuRequest || size.cpuLimit !== wanted.cpuLimit;
   return (
-    (changesCpu && restartsFor(container, 'cpu')) ||
-    (size.memoryLimit !== wanted.memoryLimit && restartsFor(container, 'memory'))
+    (!hasSameCpu(size, wanted) && restartsFor(container, 'cpu')) ||
+    (!hasSameMemory(size, wanted) && restartsFor(container, 'memory'))
   );
 }
 
-/** What an event of a resize tells: the pod's resources as JSON behind a few words. */
-export function resizeMessage(words: string, pod: Pod, error?: string): string {
+/**
+ * Returns the message of an event about a resize: `words`, then the resources of the pod as JSON with the generation of the
+ * resize (`podResizeMessage` in `pkg/kubelet/events/resize.go`).
+ */
+export function resizeMessage(
+  words: string,
+  pod: Pod,
+  { error, generation = pod.metadata.generation ?? 0 }: { readonly error?: string; readonly generation?: number } = {},
+): string {
   const summary = (containers: readonly Container[] = []) =>
     containers.map(({ name, resources = {} }) => ({ name, resources }));
   const { containers, initContainers = [] } = pod.spec;
   const details = {
     ...(initContainers.length > 0 ? { initContainers: summary(initContainers) } : {}),
     containers: summary(containers),
-    generation: pod.metadata.generation ?? 0,
+    generation,
     ...(error ? { error } : {}),
   };
   return `${words}: ${JSON.stringify(details)}`;

@@ -55,11 +55,15 @@ export function aggregateNanos(spec: PodSpec, kind: Kind, resource: string): big
   return together > peak ? together : peak;
 }
 
-/** The size of a container: a limit alone asks for all of it, and the pod's limits are those of a container without. */
-export function containerSize(spec: PodSpec, { resources }: Container): ContainerSize {
+/**
+ * Returns the size that the spec requests for a container. A container without a limit has the pod's limit, and one with a
+ * CPU limit alone requests all of it.
+ */
+export function containerSize(spec: PodSpec, { resources }: Container): Required<ContainerSize> {
   const limit = (resource: string) =>
     amountOf(resources, 'limits', resource) || amountOf(spec.resources, 'limits', resource);
   const cpuLimit = limit('cpu');
   const cpuRequest = resources?.requests?.cpu === undefined ? cpuLimit : amountOf(resources, 'requests', 'cpu');
-  return { cpuRequest, cpuLimit, memoryLimit: limit('memory') };
+  const memoryRequest = amountOf(resources, 'requests', 'memory');
+  return { cpuRequest, cpuLimit, memoryLimit: limit('memory'), memoryRequest };
 }

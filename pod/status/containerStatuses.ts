@@ -257,7 +257,7 @@ function hasSucceeded({ now }: ContainerView): boolean {
   return now.kind === 'terminated' && now.run.exitCode === 0;
 }
 
-/** What was admitted for it, and what it has: they differ while a resize is under way. */
+/** The resources that were admitted for a container and those that it has. They differ while a resize is in progress. */
 function resourcesOf(spec: PodSpec, container: Container, size?: ContainerSize): Shown {
   const { requests, limits, ...rest } = container.resources ?? {};
   const admitted = {
@@ -272,19 +272,19 @@ function resourcesOf(spec: PodSpec, container: Container, size?: ContainerSize):
 
 type Shown = Pick<ContainerStatus, 'allocatedResources' | 'resources'>;
 
-function ofSize(admitted: ResourceRequirements, { cpuRequest, cpuLimit, memoryLimit }: ContainerSize) {
-  const cpu = (milli: number) => formatQuantity(BigInt(milli) * 1_000_000n);
-  const memory = formatQuantity(BigInt(memoryLimit) * 1_000_000_000n, 'binary');
-  const { requests, limits } = admitted;
+/** The admitted resources with the amounts that the container still has at the runtime. */
+function ofSize(admitted: ResourceRequirements, size: ContainerSize): ResourceRequirements {
+  const cpu = (millis: number) => formatQuantity(BigInt(millis) * 1_000_000n);
+  const memory = (bytes: number) => formatQuantity(BigInt(bytes) * 1_000_000_000n, 'binary');
+  const requests = { ...admitted.requests };
+  const limits = { ...admitted.limits };
+  if (requests.cpu !== undefined) requests.cpu = cpu(size.cpuRequest);
+  if (requests.memory !== undefined && size.memoryRequest !== undefined) requests.memory = memory(size.memoryRequest);
+  if (limits.cpu !== undefined) limits.cpu = cpu(size.cpuLimit);
+  if (limits.memory !== undefined) limits.memory = memory(size.memoryLimit);
   return {
     ...admitted,
-    ...(requests?.cpu === undefined ? {} : { requests: { ...requests, cpu: cpu(cpuRequest) } }),
-    ...(limits && {
-      limits: {
-        ...limits,
-        ...(limits.cpu === undefined ? {} : { cpu: cpu(cpuLimit) }),
-        ...(limits.memory === undefined ? {} : { memory }),
-      },
-    }),
+    ...(admitted.requests ? { requests } : {}),
+    ...(admitted.limits ? { limits } : {}),
   };
 }

@@ -61,7 +61,7 @@ export interface ContainerView {
   readonly made?: MadeContainer;
   /** The resources that it has at the runtime, in numbers. */
   readonly size?: ContainerSize;
-  /** Why it does not have yet the resources that were admitted for it. */
+  /** The error of the last attempt to apply the resources that were admitted for it. Undefined if they are applied. */
   readonly resizeFailure?: string;
 }
 
@@ -127,8 +127,14 @@ export interface PodView {
   readonly unadmitted?: Refusal;
   /** The version whose resources the pod's cgroup has, where these are not those of `pod`. */
   readonly applied?: PodSpec;
+  /** The generation of the pod that requested the resources in `unadmitted`. */
+  readonly pendingGeneration?: number | undefined;
   /** Whether its containers or its cgroup have still to get the resources that were admitted. */
   readonly resizing?: boolean;
+  /** The generation of the pod that requested the resize in progress. */
+  readonly resizeGeneration?: number | undefined;
+  /** The last error of the resize in progress, also that of an earlier agent. */
+  readonly resizeFailure?: string | undefined;
   readonly termination?: Termination;
   /** It ends by itself: nothing of it is to run any more. */
   readonly completes?: boolean;

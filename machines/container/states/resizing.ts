@@ -1,9 +1,22 @@
-/** A running container gets other resources without an end of its process. A part of the chart in chart.ts. */
+/** A running container gets other resources without a restart. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
+import type { EventMessages } from '../../../pod/events/recordedEvent.ts';
 import { resizeMessage, sameSize } from '../../../pod/resources/resize.ts';
 import { failureOf } from '../../shared/failure.ts';
-import { sizeOf } from '../context.ts';
+import { type ContainerContext, resizeErrorOf, sizeOf } from '../context.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
+
+/**
+ * Returns the event about a failed resize. There is none if the last attempt at the same size failed with the same message,
+ * also under an earlier agent (`SyncPod` in `pkg/kubelet/kubelet.go`).
+ */
+function resizeError(context: ContainerContext, error: string): EventMessages {
+  if (resizeErrorOf(context) === error) return [];
+  // The id of a container would make each message a new one, so that its name stands for it.
+  const shown = context.id ? error.replaceAll(context.id, context.name) : error;
+  const message = resizeMessage('Pod resize error', context.pod, { error: shown });
+  return [{ eventType: 'Warning', reason: 'ResizeError', message }];
+}
 
 const guards = {
   changesSize: ({ context, event }: ContainerArgs) =>
@@ -27,20 +40,19 @@ export const resizing = containerSetup.createStateConfig({
       actions: [
         'recordCallFailure',
         {
-          type: 'recordEvent',
-          params: ({ context, event }) => ({
-            eventType: 'Warning' as const,
-            reason: 'ResizeError',
-            message: resizeMessage('Pod resize error', context.pod, failureOf(event).message),
-          }),
+          type: 'recordPodEvent',
+          params: ({ context, event }) => resizeError(context, failureOf(event).message),
         },
+        assign(({ context, event }) => ({
+          resizeError: { size: sizeOf(context), message: failureOf(event).message },
+        })),
       ],
     },
   },
 });
 
 export const awaitingResize = containerSetup.extend(resizingImplementations).createStateConfig({
-  tags: ['retrying', 'awaitingResize'],
+  tags: 'retrying',
   meta: { waitsFor: 'another attempt to apply its new resources', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
   on: {

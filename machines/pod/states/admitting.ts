@@ -9,6 +9,7 @@ import { asFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from '
 import { wish } from '../resizing.ts';
 import { isRunByOthers, othersFailure } from '../sandbox.ts';
 import { admissionRequest, type PodArgs, podSetup } from '../setup.ts';
+import { resizingImplementations } from './resizing.ts';
 
 const guards = {
   isRunByOthers: ({ context }: PodArgs) => isRunByOthers(context),
@@ -35,7 +36,7 @@ const actions = {
   }),
   recordOthers: podSetup.assign(({ context }) => ({ failure: othersFailure(context) })),
   forgetFailure: podSetup.assign({ failure: undefined }),
-  /** What was wanted before a restart of the agent and not admitted then, or was changed meanwhile. */
+  /** Requests the resources that were not admitted before the agent restarted, or that were changed meanwhile. */
   askForRest: podSetup.enqueueActions(({ context, enqueue, self }) => {
     if (sameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
     const wanted = wish(context, context.desired);
@@ -45,7 +46,7 @@ const actions = {
 };
 
 export const admittingImplementations = { guards, actions };
-const admittingSetup = podSetup.extend(admittingImplementations);
+const admittingSetup = podSetup.extend(resizingImplementations).extend(admittingImplementations);
 
 /** Another agent has it: until that one has removed its sandbox nothing of the pod is made here. */
 export const awaitingOthers = admittingSetup.createStateConfig({
@@ -105,9 +106,9 @@ export const admitting = admittingSetup.createStateConfig({
       {
         guard: 'needsNoSandbox',
         target: '#pod.terminating.beginning',
-        actions: ['applyUpdate', 'askForRest', 'recallStart', 'complete'],
+        actions: ['applyUpdate', 'askForRest', 'recordResizeRefusal', 'recallStart', 'complete'],
       },
-      { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
+      { target: 'preparing', actions: ['applyUpdate', 'askForRest', 'recordResizeRefusal'] },
     ],
     'admission.refused': {
       target: 'refused',

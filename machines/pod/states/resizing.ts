@@ -1,23 +1,35 @@
-/** What a pod does about other resources: it tells of them, notes how far its containers are, and fits its cgroup. A part of the chart in chart.ts. */
+/** A pod whose resources change: its events, the sizes of its containers, and the fit of its cgroup. A part of the chart in chart.ts. */
 import { not } from 'xstate';
 import { containersOf } from '../../../pod/api/containers.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { type EventMessage, involvedPod, recordedEvent } from '../../../pod/events/recordedEvent.ts';
 import { isPendingResize, resizeMessage, resourcesOf, withResources } from '../../../pod/resources/resize.ts';
-import { mountedVolumes, type PodContext } from '../context.ts';
+import { failureOf } from '../../shared/failure.ts';
+import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
 import { isResizing, mustFit } from '../resizing.ts';
 import { containerId, type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 
-/** Why a resize is not taken on, as its author is told. */
-function resizeRefusedEvent({
+/**
+ * Returns a refused resize and the event about it. The event is undefined if it was sent before for the same reason and
+ * generation, by this agent or an earlier one (`SetPodResizePendingCondition` in `pkg/kubelet/status/status_manager.go`).
+ */
+function resizeRefused({
   unadmitted,
   desired,
-}: Pick<PodContext, 'unadmitted' | 'desired'>): EventMessage | undefined {
+  pendingResize,
+}: PodContext): { readonly pendingResize: PendingResize; readonly event: EventMessage | undefined } | undefined {
   if (!unadmitted || !isPendingResize(unadmitted)) return undefined;
   const { reason, message, lack = reason } = unadmitted;
-  const text = resizeMessage(`Pod resize ${lack}`, desired, message);
-  return { eventType: 'Warning', reason: `Resize${reason}`, message: text };
+  const { generation = 0 } = desired.metadata;
+  const isReported = pendingResize?.reason === reason && pendingResize.generation === generation;
+  const text = resizeMessage(`Pod resize ${lack}`, desired, { error: message });
+  const event: EventMessage = { eventType: 'Warning', reason: `Resize${reason}`, message: text };
+  return { pendingResize: { reason, generation }, event: isReported ? undefined : event };
 }
+
+/** The generation of an admitted resize, which the pod may have left behind since. */
+const generationOf = (resize: PodContext['resize']): { generation?: number } =>
+  resize?.generation === undefined ? {} : { generation: resize.generation };
 
 const about = (pod: Pod, message: EventMessage) => recordedEvent(involvedPod(pod), message);
 
@@ -30,24 +42,35 @@ const guards = { mustFit: ({ context }: PodArgs) => mustFit(context) };
 
 const actions = {
   recordResizeRefusal: podSetup.enqueueActions(({ context, enqueue }) => {
-    const message = resizeRefusedEvent(context);
-    if (message) enqueue.emit(about(context.allocated, message));
+    const refused = resizeRefused(context);
+    if (refused === undefined) return;
+    enqueue.assign({ pendingResize: refused.pendingResize });
+    if (refused.event) enqueue.emit(about(context.allocated, refused.event));
   }),
-  recordUnadmitted: podSetup.enqueueActions(({ context, event, enqueue }) => {
-    if (event.type !== 'admission.refused') return;
+  recordUnadmitted: podSetup.assign(({ event }) => {
+    if (event.type !== 'admission.refused') return {};
     const { type: _, ...unadmitted } = event;
-    const isKnown = context.unadmitted?.reason === event.reason;
-    const message = resizeRefusedEvent({ ...context, unadmitted });
-    enqueue.assign({ unadmitted });
-    if (message && !isKnown) enqueue.emit(about(context.allocated, message));
+    return { unadmitted };
   }),
   recordSizing: podSetup.assign(({ context, event }) =>
     event.type === 'container.sized' ? { sizes: { ...context.sizes, [event.name]: event.size } } : {},
   ),
-  recordFit: podSetup.assign(({ context }) => ({ fitted: context.allocated, failure: undefined })),
-  noteFit: podSetup.enqueueActions(({ context, enqueue }) => {
+  recordFit: podSetup.assign(({ context: { allocated, resize } }) => ({
+    fitted: allocated,
+    failure: undefined,
+    ...(resize && { resize: { ...resize, error: undefined } }),
+  })),
+  /** Records why the cgroup was not fitted. The same error is reported once, as in a kubelet (`SyncPod` in `pkg/kubelet/kubelet.go`). */
+  recordFitError: podSetup.enqueueActions(({ context: { allocated, resize }, event, enqueue }) => {
+    const { message: error } = failureOf(event);
+    if (resize?.error === error) return;
+    enqueue.assign({ resize: { ...resize, error } });
+    const message = resizeMessage('Pod resize error', allocated, { error, ...generationOf(resize) });
+    enqueue.emit(about(allocated, { eventType: 'Warning', reason: 'ResizeError', message }));
+  }),
+  recordCompletion: podSetup.enqueueActions(({ context, enqueue }) => {
     if (isResizing(context)) return;
-    const message = resizeMessage('Pod resize completed', context.allocated);
+    const message = resizeMessage('Pod resize completed', context.allocated, generationOf(context.resize));
     enqueue.emit(about(context.allocated, { reason: 'ResizeCompleted', message }));
   }),
   /** Of a resize that the node does not take on now the rest of the update counts all the same. */
@@ -80,9 +103,9 @@ export const resizingPodCgroup = resizingSetup.createStateConfig({
     input: ({ context }) => ({ pod: context.allocated }),
     onDone: {
       target: 'steady',
-      actions: ['recordFit', 'noteFit'],
+      actions: ['recordFit', 'recordCompletion'],
     },
-    onError: { target: 'awaitingPodCgroupRetry', actions: 'recordFailure' },
+    onError: { target: 'awaitingPodCgroupRetry', actions: ['recordFailure', 'recordFitError'] },
   },
   on: { 'admission.admitted': restarted },
 });

@@ -43,6 +43,40 @@ describe('a node that changes while it runs', () => {
     expect(grown()).toEqual(['Deferred', 'Deferred', 'admitted']);
   });
 
+  test('C25: deferred resizes are retried in the order of the kubelet: priority, Guaranteed, the longest wait', () => {
+    const { ask, change } = stand();
+    const names = ['late', 'old', 'safe', 'vital'] as const;
+    for (const name of names) ask(name, 200);
+    const guaranteed = { qos: 'Guaranteed' } as const;
+    const grown = {
+      old: ask('old', 1_200),
+      late: ask('late', 1_200),
+      safe: ask('safe', 1_200, guaranteed),
+      vital: ask('vital', 1_200, { priority: 10 }),
+    };
+    // A different resize does not change the place of a deferred one.
+    grown.old = ask('old', 1_201);
+    const admitted = () => names.filter((name) => grown[name]().includes('admitted'));
+    change({ capacity: { ...large, cpuMillis: 1_801 } });
+    expect(admitted()).toEqual(['vital']);
+    change({ capacity: { ...large, cpuMillis: 2_801 } });
+    expect(admitted()).toEqual(['safe', 'vital']);
+    change({ capacity: { ...large, cpuMillis: 3_802 } });
+    expect(admitted()).toEqual(['old', 'safe', 'vital']);
+  });
+
+  test('C25: a resize that does not raise the requests is retried before one of a higher priority', () => {
+    const { ask, change, context } = stand();
+    ask('less', 600);
+    ask('more', 400);
+    change({ capacity: { ...small, cpuMillis: 300 } });
+    const more = ask('more', 500, { priority: 10 });
+    const less = ask('less', 100);
+    expect([more(), less()]).toEqual([['Deferred'], ['Deferred']]);
+    change({ capacity: { ...small, cpuMillis: 300 } });
+    expect(context().refused.map(({ uid }) => uid)).toEqual(['less', 'more']);
+  });
+
   test('C24: a critical pod that waits for others to end is admitted at once when there is room beside them', () => {
     const { ask, change, ended } = stand();
     ask('a', 1_000);

@@ -8,8 +8,10 @@ import {
   resizeRefusal,
   resourcesOf,
   sameResources,
+  sameSize,
   withResources,
 } from '../../../pod/resources/resize.ts';
+import { containerSize } from '../../../pod/resources/resources.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
 const of = (resources: ResourceRequirements, more: Partial<Container> = {}): Pod =>
@@ -128,9 +130,23 @@ describe('C25: what can be resized in place', () => {
       resizePolicy,
       resources: { requests: { cpu: '1' }, limits: { cpu: '1', memory: '10' } },
     });
-    const size = { cpuRequest: 1_000, cpuLimit: 1_000, memoryLimit: 5 };
+    const size = { cpuRequest: 1_000, cpuLimit: 1_000, memoryLimit: 5, memoryRequest: 0 };
     expect(needsRestart({ containers: [main] }, main, size)).toBe(false);
     expect(needsRestart({ containers: [main] }, main, { ...size, cpuLimit: 500 })).toBe(true);
+  });
+
+  test('a different request of memory restarts a container as a different limit does', () => {
+    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
+    const main = aContainer({ resizePolicy, resources: { requests: { memory: '8' }, limits: { memory: '10' } } });
+    const spec = { containers: [main] };
+    const size = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 10, memoryRequest: 8 };
+    expect(sameSize(size, containerSize(spec, main))).toBe(true);
+    expect(needsRestart(spec, main, size)).toBe(false);
+    expect(needsRestart(spec, main, { ...size, memoryLimit: 9 })).toBe(true);
+    expect(sameSize({ ...size, memoryRequest: 7 }, containerSize(spec, main))).toBe(false);
+    expect(needsRestart(spec, main, { ...size, memoryRequest: 7 })).toBe(true);
+    // An older agent did not persist the request.
+    expect(needsRestart(spec, main, { cpuRequest: 0, cpuLimit: 0, memoryLimit: 10 })).toBe(false);
   });
 
   test('an event of it tells the resources as JSON', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../../pod/api/schema/container.ts';
+import type { Pod } from '../../../../pod/api/schema/pod.ts';
 import { aContainer, aPod } from '../../../pod/fixtures.ts';
 import { containerStory } from '../../support/containerStory.ts';
 
@@ -97,6 +98,61 @@ describe('C25: a container that is resized', () => {
     story.ports.fail('resizeContainer', 'ResizePodInPlaceError');
     story.send(update(sized('1')));
     expect(story.state()).toBe('running.steady');
+  });
+
+  test('the same error is reported once, also over a restart of the agent, and a different one again', () => {
+    const story = resizing();
+    story.told();
+    const fail = (message: string) => {
+      story.ports.fail('resizeContainer', 'ResizePodInPlaceError', message);
+      story.ports.advance(10_000);
+      return story.told();
+    };
+    expect(fail('no such cgroup')).toEqual([expect.stringMatching(/^Warning ResizeError: .*no such cgroup/)]);
+    expect(fail('no such cgroup')).toEqual([]);
+    expect(fail('busy')).toEqual([expect.stringMatching(/^Warning ResizeError: .*busy/)]);
+    story.send(update(sized('3')));
+    // A different size is a different resize.
+    expect(fail('busy')).toEqual([expect.stringMatching(/^Warning ResizeError: .*busy/)]);
+    expect(fail('busy')).toEqual([]);
+
+    const pod = sized('2');
+    const conditions = [{ type: 'PodResizeInProgress', status: 'True' as const, reason: 'Error', message: 'busy' }];
+    const adopted = containerStory({
+      pod: { ...pod, status: { conditions } },
+      before: (world) => void world.run(pod, 'main', { id: 'c1' }),
+      hold: ['resizeContainer'],
+    });
+    expect(adopted.state()).toBe('running.resizing');
+    adopted.ports.fail('resizeContainer', 'ResizePodInPlaceError', 'busy');
+    expect(adopted.told().filter((event) => event.includes('ResizeError'))).toEqual([]);
+    adopted.ports.advance(10_000);
+    adopted.ports.fail('resizeContainer', 'ResizePodInPlaceError', 'gone');
+    expect(adopted.told().filter((event) => event.includes('ResizeError'))).toHaveLength(1);
+  });
+
+  test('a different request of memory restarts it where its policy says so, and is applied to it otherwise', () => {
+    const asking = (memory: string, restartPolicy: 'NotRequired' | 'RestartContainer'): Pod =>
+      aPod({
+        containers: [
+          aContainer({
+            resources: { requests: { memory }, limits: { memory: '64Mi' } },
+            resizePolicy: [{ resourceName: 'memory', restartPolicy }],
+          }),
+        ],
+      });
+    for (const [policy, restarts] of [
+      ['RestartContainer', 1],
+      ['NotRequired', 0],
+    ] as const) {
+      const story = containerStory({ pod: asking('16Mi', policy) });
+      story.begin();
+      story.send(update(asking('32Mi', policy)));
+      expect(story.state()).toBe('running.steady');
+      expect(story.ports.asked('stopContainer')).toHaveLength(restarts);
+      expect(story.ports.asked('resizeContainer')).toHaveLength(1 - restarts);
+      expect(story.context()).toMatchObject({ attempt: restarts, size: { memoryRequest: 32 * 2 ** 20 } });
+    }
   });
 
   test('what failed because the runtime was away is tried again with its return', () => {

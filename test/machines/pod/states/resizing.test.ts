@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../../pod/api/schema/pod.ts';
+import { allocationOf } from '../../../../pod/resources/allocation.ts';
 import { aContainer, aPod, requestsWith } from '../../../pod/fixtures.ts';
 import { podStory } from '../../support/podStory.ts';
 
@@ -14,6 +15,11 @@ const details = (cpu: string, error?: string) =>
     generation: 0,
     ...(error ? { error } : {}),
   });
+
+const ofGeneration = (generation: number, cpu: string): Pod => {
+  const pod = sized(cpu);
+  return { ...pod, metadata: { ...pod.metadata, generation } };
+};
 
 /** A pod that runs with one cpu and is to have two: its container has them, its cgroup is being fitted. */
 function resizingPodCgroup() {
@@ -83,10 +89,15 @@ describe('C25: who resizes a pod is told', () => {
     const story = steady();
     story.send(update(sized('2')));
     expect(story.told()).toEqual([`Normal ResizeStarted: Pod resize started: ${details('2')}`]);
-    story.ports.fail('fitPod', 'ResizePodInPlaceError');
+    story.ports.fail('fitPod', 'ResizePodInPlaceError', 'busy');
+    expect(story.told()).toEqual([`Warning ResizeError: Pod resize error: ${details('2', 'busy')}`]);
+    expect(story.view().resizeFailure).toBe('busy');
+    story.ports.advance(10_000);
+    story.ports.fail('fitPod', 'ResizePodInPlaceError', 'busy');
     story.ports.advance(10_000);
     expect(story.told()).toEqual([]);
     story.ports.answer('fitPod');
+    expect(story.view()).not.toHaveProperty('resizing');
     expect(story.told()).toEqual([`Normal ResizeCompleted: Pod resize completed: ${details('2')}`]);
     story.send(update({ ...sized('2'), metadata: { ...sized('2').metadata, labels: { other: 'yes' } } }));
     expect(story.told()).toEqual([]);
@@ -105,7 +116,43 @@ describe('C25: who resizes a pod is told', () => {
     story.send({ type: 'admission.refused', reason: 'Deferred', message: less });
     expect(story.told()).toEqual([]);
     story.send(update(sized('2500m')));
+    expect(story.told()).toEqual([]);
+    story.send(update(ofGeneration(2, '2500m')));
+    expect(story.told()).toEqual([expect.stringMatching(/^Warning ResizeDeferred: .*"generation":2/)]);
+    expect(story.view()).toMatchObject({ unadmitted: { reason: 'Deferred' }, pendingGeneration: 2 });
+    story.send(update(sized('1')));
+    story.send(update(ofGeneration(2, '2500m')));
     expect(story.told()).toHaveLength(1);
+  });
+
+  test.each([
+    ['2500m', 'Deferred', []],
+    ['2500m', 'Infeasible', ['ResizeDeferred']],
+    [undefined, 'Infeasible', []],
+    [undefined, 'Deferred', ['ResizeInfeasible']],
+  ])('nothing about a resize that an earlier agent reported: %s, %s', (cpu, reason, events) => {
+    const before = sized('1');
+    const wanted = cpu === undefined ? aPod() : sized(cpu);
+    const conditions = [{ type: 'PodResizePending', status: 'True' as const, observedGeneration: 2, reason }];
+    const story = podStory({
+      pod: { ...wanted, metadata: { ...wanted.metadata, generation: 2 }, status: { conditions } },
+      allocation: allocationOf(before),
+      taken: requestsWith({ cpuMillis: 2_500 }),
+    });
+    expect(story.context().unadmitted).toMatchObject({ reason: cpu ? 'Deferred' : 'Infeasible' });
+    const sent = story.told().flatMap((event) => /Resize\w+(?=:)/.exec(event) ?? []);
+    expect(sent).toEqual(events);
+  });
+
+  test('the generation of the resize in progress, not of a later update', () => {
+    const story = steady();
+    story.send(update(ofGeneration(2, '2')));
+    expect(story.view()).toMatchObject({ resizing: true, resizeGeneration: 2 });
+    story.send(update(ofGeneration(3, '2')));
+    expect(story.view()).toMatchObject({ resizing: true, resizeGeneration: 2 });
+    story.told();
+    story.ports.answer('fitPod');
+    expect(story.told()).toEqual([expect.stringMatching(/^Normal ResizeCompleted: .*"generation":2/)]);
   });
 
   test('that it waits for what the node never has, too', () => {
