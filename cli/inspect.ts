@@ -1,27 +1,27 @@
 /** `statelet inspect`: the page over a recording, without an agent. */
 import { systemClock } from '../actors/clock.ts';
-import { addressIn, isLoopback } from '../inspect/address.ts';
+import { isLoopback, type PageAddress, pageAddressIn } from '../inspect/address.ts';
 import { NotInspected } from '../inspect/inspected.ts';
 import { PastThread } from '../inspect/pastThread.ts';
 import { recordedNode } from '../inspect/recordedNode.ts';
 import { servePage } from '../inspect/server.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { machinesDigest } from '../node/machinesDigest.ts';
-import { pageDirectory } from '../node/page.ts';
+import { newPageToken, pageDirectory } from '../node/page.ts';
 import { isoTime } from '../pod/api/rfc3339.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 
 export interface InspectOptions {
-  /** Where the page is served; absent: on any port of the loopback interface. */
+  /** The address of the page, as `--inspect-address`. The default is any port of 127.0.0.1. */
   readonly address?: string;
 }
 
-/** How the page is shown at first. */
-interface Shown {
-  /** The moment, in milliseconds since the epoch; absent: the end. */
+/** The first view of the page. */
+interface FirstView {
+  /** The time to show, in milliseconds since the epoch. The default is the end of the recording. */
   readonly at?: number | undefined;
-  /** What else is done with the address of the page. */
-  readonly open?: (url: string) => Promise<void>;
+  /** Opens the link in a browser. The returned function cleans up when the page is closed. */
+  readonly open?: (url: string) => Promise<() => Promise<void>>;
 }
 
 /** Serves the page over a recording until a signal ends it. */
@@ -29,34 +29,41 @@ export async function inspectRecording(
   path: string,
   options: InspectOptions,
   write: (text: string) => unknown,
-  { at, open }: Shown = {},
+  { at, open }: FirstView = {},
 ): Promise<void> {
-  const address = addressOf(options);
+  const { address, isOpen } = addressOf(options);
   const past = new PastThread({ path, machines: machinesDigest(), mode: 'file', clock: systemClock });
   const signals = endOnSignals();
   try {
     await expectRecording(path, past);
     const server = await servePage({
-      ...{ address, directory: pageDirectory() },
+      address,
+      directory: pageDirectory(),
+      token: isOpen ? undefined : newPageToken(),
       inspected: async () => recordedNode(past, async () => past.end()),
     });
-    const url = `${server.url}${at === undefined ? '' : `?at=${isoTime(at)}`}`;
+    const url = linkAt(server.url, at);
     write(`${url}\nCtrl-C ends it.\n`);
-    await open?.(url);
+    const cleanUp = await open?.(url);
     await askedToEnd(signals.asked);
-    await server.close();
+    await Promise.all([server.close(), cleanUp?.()]);
   } finally {
     past.end();
     signals.close();
   }
 }
 
-function addressOf({ address = '127.0.0.1:0' }: InspectOptions) {
-  const found = addressIn(address);
-  if (found === undefined)
+function linkAt(link: string, at: number | undefined): string {
+  if (at === undefined) return link;
+  return `${link}${link.includes('?') ? '&' : '?'}at=${isoTime(at)}`;
+}
+
+function addressOf({ address = '127.0.0.1:0' }: InspectOptions): PageAddress {
+  const page = pageAddressIn(address);
+  if (page === undefined)
     throw new ConfigError(`--address ${address}: expected an IP address and a port such as "127.0.0.1:8080"`);
-  if (!isLoopback(found)) throw new ConfigError(`--address ${address}: a recording is shown on this host only`);
-  return found;
+  if (!isLoopback(page.address)) throw new ConfigError(`--address ${address}: a recording is shown on this host only`);
+  return page;
 }
 
 /** After whatever was recorded. */

@@ -144,7 +144,7 @@ const addLimitOptions = (command: Command): Command =>
     )
     .option(
       '--inspect-address <address>',
-      'where the page is served that shows what every pod is doing, as host:port; empty: nowhere (default: 127.0.0.1:10270)',
+      'address of the page that shows what every pod is doing, as host:port; with ?open the page needs no token; empty: no page (default: 127.0.0.1:10270)',
     );
 
 /** The flags under their names on the command line. */
@@ -211,7 +211,10 @@ function addRecordingCommands(program: Command, commands: Commands): void {
     .command('inspect')
     .description('serve the page over a recording: what every pod was doing at any moment of it')
     .argument('<file>', 'a file that "statelet record dump" wrote, or the directory that an agent records in')
-    .option('--address <address>', 'where to serve it, as host:port (default: any port of 127.0.0.1)')
+    .option(
+      '--address <address>',
+      'address of the page, as host:port; with ?open it needs no token (default: any port of 127.0.0.1)',
+    )
     .action((file: string, options: InspectOptions) => commands.inspect(file, options));
 }
 

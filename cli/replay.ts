@@ -70,8 +70,11 @@ export async function replay(path: string, options: ReplayOptions, write: Write)
 }
 
 async function openPage(path: string, { until }: Opened, write: Write): Promise<void> {
-  const [{ inspectRecording }, { openOnDesktop }] = await Promise.all([import('./inspect.ts'), import('./desktop.ts')]);
-  await inspectRecording(path, {}, write, { at: Number.isFinite(until) ? until : undefined, open: openOnDesktop });
+  const [{ inspectRecording }, { openSecretLink }] = await Promise.all([
+    import('./inspect.ts'),
+    import('./desktop.ts'),
+  ]);
+  await inspectRecording(path, {}, write, { at: Number.isFinite(until) ? until : undefined, open: openSecretLink });
 }
 
 async function openRecording(path: string, { until }: ReplayOptions): Promise<Opened> {

@@ -1,6 +1,7 @@
 /**
- * Who may look: whoever is on this host, where the address is a loopback one; otherwise whoever has the link, which holds a
- * token. What another site makes a browser ask is refused.
+ * Access control of the page: GET only, and only with the token in the page's link, unless the page was explicitly opened.
+ * A loopback address is no exception, because every local user and every hostNetwork pod reaches it. Cross-site requests of
+ * a browser are refused.
  */
 import type { IncomingMessage } from 'node:http';
 import { isSameToken } from '../host/sameToken.ts';
@@ -18,26 +19,28 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 interface Guarded {
-  /** Where it listens, with the port that it got. */
+  /** The listening address, with the port that was assigned. */
   readonly address: InspectAddress;
   readonly scheme: 'http' | 'https';
-  /** Absent: everyone who reaches the address may look. */
+  /** Undefined if the page is open to every client that reaches the address. */
   readonly token?: string | undefined;
+  /** The file that contains the link with the token, if there is one. The refusal of a request without a token names it. */
+  readonly linkFile?: string | undefined;
 }
 
-/** What is refused, under HTTP's code. */
+/** An error response: the HTTP status code and its message. */
 export interface Refusal {
   readonly code: 400 | 401 | 403 | 405;
   readonly message: string;
 }
 
-/** Why a request is not answered; undefined where it may be. */
+/** Returns the error response for a request that is not allowed; undefined if it is allowed. */
 export function refusalOf(request: IncomingMessage, guarded: Guarded): Refusal | undefined {
   const { method = '', headers } = request;
   if (method !== 'GET') return { code: 405, message: `${method} is not supported: nothing can be changed here` };
   const own = pageOf(headers.host ?? '', guarded);
-  // A name that somebody else's DNS gives this address is not ours. Where a token is asked for, that alone tells: others
-  // know this host by names that only they and its certificate know.
+  // DNS rebinding: a foreign name that resolves to this address is not ours. A page with a token accepts any name, because a
+  // browser sends the cookie to no other name, and clients may reach the host by a name of its certificate or a forwarded port.
   if (!hasManyNames(guarded) && (own === undefined || !pagesOf(guarded).includes(own)))
     return { code: 403, message: `Host ${quoted(headers.host)} is not the address of this page` };
   if (headers.origin !== undefined && headers.origin !== own)
@@ -45,37 +48,42 @@ export function refusalOf(request: IncomingMessage, guarded: Guarded): Refusal |
   if (headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate')
     return { code: 403, message: 'another site asked for it' };
   if (guarded.token !== undefined && !isSameToken(tokenIn(request, guarded.address), guarded.token))
-    return {
-      code: 401,
-      message: 'open the link that the agent has told of where it runs: it holds the token for this page',
-    };
+    return { code: 401, message: tokenMissing(guarded) };
   return undefined;
 }
+
+const tokenMissing = ({ linkFile }: Guarded): string =>
+  linkFile === undefined
+    ? 'this page needs the token in the link that statelet printed at its start: open that link'
+    : `this page needs the token in its link: open the link in ${linkFile}, which only the agent's user can read`;
 
 const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
 
 const hasManyNames = ({ token, address }: Guarded): boolean => token !== undefined || isWildcard(address);
 
-/** What a browser makes of a host: without the scheme's own port, and an IPv6 address in its shortest form. */
+/** Returns the origin that a browser derives from a Host header: without the scheme's own port, and an IPv6 address in its shortest form. */
 function pageOf(host: string, { scheme }: Pick<Guarded, 'scheme'>): string | undefined {
   return /^[\w.:[\]-]+$/.test(host) ? URL.parse(`${scheme}://${host}`)?.origin : undefined;
 }
 
-/** As a browser may call an address. */
+/** Returns the origins under which a browser may address the page. */
 function pagesOf({ address, scheme }: Guarded): (string | undefined)[] {
   const { port } = address;
   const local = isLoopback(address) ? [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`] : [];
   return [authorityOf(address), ...local].map((host) => pageOf(host, { scheme }));
 }
 
-/** A browser gives the cookies of one port to all others of the host: each agent there has its own. */
+/** The name contains the port, because browsers share cookies between all ports of a host. */
 const cookieName = ({ port }: InspectAddress): string => `statelet-token-${port}`;
 
-/** The cookie that keeps the token once the link was opened. */
-export const tokenCookie = (token: string, address: InspectAddress): string =>
-  `${cookieName(address)}=${token}; HttpOnly; Secure; SameSite=Strict; Path=/`;
+/**
+ * The cookie that stores the token after its link was opened. With SameSite=Strict a browser would not send it on the
+ * redirect that follows a link clicked on another site. Without TLS not every browser accepts a Secure cookie.
+ */
+export const tokenCookie = (token: string, { address, scheme }: Pick<Guarded, 'address' | 'scheme'>): string =>
+  `${cookieName(address)}=${token}; HttpOnly; ${scheme === 'https' ? 'Secure; ' : ''}SameSite=Lax; Path=/`;
 
-/** The one in the link, or else in the cookie. */
+/** Returns the token in the link, or else the one in the cookie. */
 function tokenIn({ url = '', headers: { cookie = '' } }: IncomingMessage, address: InspectAddress): string {
   const given = URL.parse(url, 'http://page')?.searchParams.get('token');
   if (given) return given;

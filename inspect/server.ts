@@ -1,4 +1,4 @@
-/** Serves the page, to read only. */
+/** The HTTP server of the page, which is read-only. */
 import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../actors/clock.ts';
 import { guardConnections } from '../host/connectionGuard.ts';
+import { errorCode } from '../host/files/fileErrors.ts';
 import { startLimit } from '../host/limit.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../pod/failure.ts';
 import { unlessAborted } from '../pod/unlessAborted.ts';
@@ -20,24 +21,26 @@ import { Viewers } from './viewers.ts';
 
 interface Options {
   readonly address: InspectAddress;
-  /** Made when somebody looks for the first time. */
+  /** Called on the first request. */
   readonly inspected: () => Promise<Inspected>;
-  /** Where the build has left the page. */
+  /** The directory that the build wrote the page to. */
   readonly directory: string;
-  /** Whoever is to look has to have it; absent: everyone who reaches the address may. */
-  readonly token?: string | undefined;
-  /** A certificate with its key, as PEM; absent: without TLS. */
+  /** Required from every client. Undefined opens the page to every client that reaches the address. */
+  readonly token: string | undefined;
+  /** The file that contains the link with the token, if there is one. */
+  readonly linkFile?: string | undefined;
+  /** A certificate with its key, as PEM. Undefined serves plain HTTP. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
-  /** What others call this host by; absent: by the address. */
+  /** The name of this host in the link. The default is the address. */
   readonly name?: string | undefined;
-  /** Told of what nobody else hears of: one of those who look goes without an answer. */
+  /** Called with an error that prevents a response and that no other code reports. */
   readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
 }
 
 /** The page's server, until it is closed. */
 export interface PageServer {
-  /** Where to look: whoever has it may, as the token is in it. */
+  /** The link to the page, including the token. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -55,7 +58,7 @@ const LAST_ANSWER_MS = 200;
 /** How long what is shown may take to be closed, in milliseconds. */
 const LAST_WORK_MS = 1_000;
 
-/** Begins to serve; rejects with a reason where the address cannot be had. */
+/** Starts the server; rejects with a `NodeFailure` if it cannot listen on the address. */
 export async function servePage(options: Options): Promise<PageServer> {
   const { address, tls, token, name = address.host } = options;
   const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS };
@@ -108,11 +111,22 @@ async function listen(server: Server, { host, port }: InspectAddress): Promise<v
   try {
     await once(server, 'listening');
   } catch (cause) {
-    throw new NodeFailure(
-      'InspectAddressUnusable',
-      `--inspect-address ${authorityOf({ host, port })}: ${messageOf(cause)}`,
-      { cause },
-    );
+    throw new NodeFailure('InspectAddressUnusable', whyNotListening({ host, port }, cause), { cause });
+  }
+}
+
+/** Describes why the server cannot listen, in plain words for the errors that users cause. */
+function whyNotListening(address: InspectAddress, cause: unknown): string {
+  const { host, port } = address;
+  switch (errorCode(cause)) {
+    case 'EADDRINUSE':
+      return `port ${port} of ${host} is in use by another process`;
+    case 'EADDRNOTAVAIL':
+      return `${host} is not an address of this host`;
+    case 'EACCES':
+      return `port ${port} of ${host} is reserved for root`;
+    default:
+      return `cannot listen on ${authorityOf(address)}: ${messageOf(cause)}`;
   }
 }
 
@@ -183,13 +197,13 @@ class Served {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { token, address } = this.#parts;
+    const { token } = this.#parts;
     const refused = refusalOf(request, this.#parts);
     const url = urlOf(request);
     if (refused) return refuse(response, refused.code, refused.message);
     if (url === null) return refuse(response, 400, 'the request names no path');
     if (token !== undefined && url.searchParams.has('token'))
-      return keepToken(response, url, tokenCookie(token, address));
+      return moveToken(response, url, tokenCookie(token, this.#parts));
     try {
       await this.#answer(url, request, response);
     } catch (error) {
@@ -254,11 +268,11 @@ function refuse(response: ServerResponse, code: number, message: string): void {
   response.end(body);
 }
 
-/** From now on the browser has it: it is not to stay in the URL. */
-function keepToken(response: ServerResponse, url: URL, cookie: string): void {
+/** Moves the token from the URL, which browsers show and remember, into the browser's cookie. */
+function moveToken(response: ServerResponse, url: URL, cookie: string): void {
   response.setHeader('set-cookie', cookie);
   url.searchParams.delete('token');
-  // What begins with two slashes would lead to another host.
+  // A location that starts with two slashes would lead to another host.
   response.writeHead(303, { location: `${url.pathname.replace(/^\/+/, '/')}${url.search}` });
   response.end();
 }

@@ -1,33 +1,35 @@
-/** The page of the command line's node: served as long as the node runs, and never a reason for it not to. */
+/** The page of the command line's node: served while the node runs. A page that cannot be served does not stop the node. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../actors/clock.ts';
-import { isLoopback, isWildcard } from '../inspect/address.ts';
+import { isWildcard } from '../inspect/address.ts';
 import type { Inspected } from '../inspect/inspected.ts';
 import type { PageServer } from '../inspect/server.ts';
 import { messageOf } from '../pod/failure.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { keptTrying, RETRY_MS } from './keptTrying.ts';
+import { pageLinkPath, readPageToken } from './pageLink.ts';
 import { packageDirectory } from './places.ts';
 
 const TOKEN_BYTES = 24;
+const OTHER_ADDRESS = ' (--inspect-address chooses another address, or none)';
 
 interface PageOptions {
-  readonly config: Pick<NodeConfig, 'inspect' | 'nodeIps'>;
+  readonly config: Pick<NodeConfig, 'inspect' | 'nodeIps' | 'rootDirectory'>;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Made when somebody looks for the first time. */
+  /** Called on the first request. */
   readonly inspected: () => Promise<Inspected>;
-  /** Told where to look: whoever has it may, as the token is in it. */
+  /** Called with the link to the page, which contains the token. */
   readonly onServed?: (url: string) => void;
   readonly clock?: Clock;
 }
 
-/** Where the build leaves the page. */
+/** The directory that the build writes the page to. */
 export const pageDirectory = (): string => join(packageDirectory(), 'dist', 'web');
 
-/** Serves the page, or tries to until it can; `close` ends both. */
+/** Serves the page, retrying until the address can be used; `close` ends both. */
 export function startPage(options: PageOptions): { close(): Promise<void> } {
   const { config, logger, clock = systemClock, onServed } = options;
   const { inspect } = config;
@@ -36,24 +38,32 @@ export function startPage(options: PageOptions): { close(): Promise<void> } {
     make: () => serve(options, inspect),
     clock,
     onMade: ({ url: own }) => {
-      // The token is for nobody who reads the log.
+      // The log contains no token, because others may read it.
       const url = `${new URL(own).origin}/`;
       logger.info({ url }, `the page is at ${url}`);
       onServed?.(own);
     },
-    onProblem: (why) => logger.warn(`no page, retrying every ${RETRY_MS / 1_000} s: ${why}`),
+    onProblem: (why) => logger.warn(`no page, retrying every ${RETRY_MS / 1_000} s: ${why}${OTHER_ADDRESS}`),
   });
 }
 
+/** Returns a random token for a page's link. */
+export const newPageToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url');
+
 async function serve(
   { config, inspected, logger }: PageOptions,
-  { address, tls }: NonNullable<NodeConfig['inspect']>,
+  { address, isOpen, tls }: NonNullable<NodeConfig['inspect']>,
 ): Promise<PageServer> {
   const { servePage } = await import('../inspect/server.ts');
   const files = tls && { cert: await readFile(tls.certFile), key: await readFile(tls.keyFile) };
-  const token = isLoopback(address) ? undefined : randomBytes(TOKEN_BYTES).toString('base64url');
+  const linkFile = pageLinkPath(config.rootDirectory);
   return servePage({
-    ...{ address, inspected, directory: pageDirectory(), tls: files, token },
+    address,
+    inspected,
+    directory: pageDirectory(),
+    tls: files,
+    token: isOpen ? undefined : ((await readPageToken(linkFile)) ?? newPageToken()),
+    linkFile,
     name: isWildcard(address) ? config.nodeIps[0] : undefined,
     onError: (error) => logger.error({ err: error }, `the page cannot be told how it goes on: ${messageOf(error)}`),
   });

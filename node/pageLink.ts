@@ -1,21 +1,48 @@
-/** The link to the page, where it holds a token: not for the log, which others read, but for whoever may read the file. */
+/**
+ * The file `statelet/page-link` below the root directory: the link to the page with its token. The log contains no token,
+ * because others may read it; the file is for the agent's user.
+ */
+import { constants } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Where it is kept below a root directory. */
-const pageLinkPath = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'page-link');
+/** Permission bits of the group and of others. */
+const NOT_OWNER = 0o077;
+const TOKEN = /^[\w-]{32}$/;
 
-/** Keeps it for its owner alone; whatever was there before is replaced. Gives its place. */
-export async function keepPageLink(rootDirectory: string, url: string): Promise<string> {
-  const path = pageLinkPath(rootDirectory);
+export const pageLinkPath = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'page-link');
+
+/** Writes the link to an owner-only file, replacing any previous one. */
+export async function writePageLink(path: string, url: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
   await rm(path, { force: true });
-  // Nobody else's file, and no link to one.
+  // Exclusive creation follows no symbolic link and writes to no file of another user.
   const handle = await open(path, 'wx', 0o600);
   try {
     await handle.writeFile(`${url}\n`);
   } finally {
     await handle.close();
   }
-  return path;
+}
+
+/**
+ * Reads the token of the previous link, so that a page that is open in a browser continues after a restart of the agent.
+ * Undefined if there is no such file, if another user could have read or written it, or if it contains no token.
+ */
+export async function readPageToken(path: string): Promise<string | undefined> {
+  try {
+    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const facts = await handle.stat();
+      const isOwn = facts.isFile() && facts.uid === process.getuid?.() && (facts.mode & NOT_OWNER) === 0;
+      if (!isOwn) return undefined;
+      const token = URL.parse((await handle.readFile('utf8')).trim())?.searchParams.get('token') ?? '';
+      return TOKEN.test(token) ? token : undefined;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // A file that cannot be read is replaced, and `writePageLink` reports why if it cannot be.
+    return undefined;
+  }
 }

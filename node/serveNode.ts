@@ -4,19 +4,20 @@ import { type AgentSocket, serveSocket } from '../server/socket.ts';
 import { socketPath } from '../server/socketPath.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { startPage } from './page.ts';
+import { pageLinkPath, writePageLink } from './pageLink.ts';
 import type { StartedNode } from './startNode.ts';
 import { ownVersion } from './version.ts';
 
 interface ServeOptions {
   readonly config: NodeConfig;
   readonly logger: Logger;
-  /** Told where the page is, once it is there; absent: a link with a token is left in a file for its owner. */
+  /** Called with the link to the page, which contains its token, once the page is served. */
   readonly onPage?: (url: string) => void;
 }
 
 /**
- * Serves a node on the socket below its root directory, and its page. Where the socket cannot be had the node is stopped:
- * what it runs on may be ended next.
+ * Serves a node on the socket below its root directory, and its page, whose link is written to a file. If the socket cannot
+ * be served, the node is stopped, because the caller may end the runtime next.
  */
 export async function serveNode(
   { agent, stop, inspected }: Pick<StartedNode, 'agent' | 'stop' | 'inspected'>,
@@ -28,7 +29,10 @@ export async function serveNode(
       throw error;
     },
   );
-  const onServed = onPage ?? ((url: string) => leaveLink(url, { config, logger }));
+  const onServed = (url: string) => {
+    onPage?.(url);
+    publishLink(url, { config, logger });
+  };
   const page = inspected && startPage({ config, logger, inspected, onServed });
   return {
     close: async () => {
@@ -37,13 +41,10 @@ export async function serveNode(
   };
 }
 
-/** Without a token the log has said it already. */
-function leaveLink(url: string, { config, logger }: Pick<ServeOptions, 'config' | 'logger'>): void {
-  if (!new URL(url).searchParams.has('token')) return;
-  import('./pageLink.ts')
-    .then(({ keepPageLink }) => keepPageLink(config.rootDirectory, url))
-    .then(
-      (file) => logger.info({ file }, `the link to the page, with its token, is in ${file}`),
-      (error: unknown) => logger.warn(`the link to the page cannot be written: ${messageOf(error)}`),
-    );
+function publishLink(url: string, { config, logger }: Pick<ServeOptions, 'config' | 'logger'>): void {
+  const file = pageLinkPath(config.rootDirectory);
+  writePageLink(file, url).then(
+    () => logger.info({ file }, `the link to the page is in ${file}, which only its owner can read`),
+    (error: unknown) => logger.warn({ file }, `the link to the page cannot be written to ${file}: ${messageOf(error)}`),
+  );
 }

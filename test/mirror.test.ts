@@ -139,7 +139,6 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/cli/format/objectFormat.test.ts': { 'cli/format': 'formats' },
   'test/inspect/reels.test.ts': { inspect: 'touched' },
   'test/cli/get.test.ts': { cli: 'selection' },
-  'test/cli/openCharts.test.ts': { cli: 'desktop' },
   // Manifests.
   'test/actors/sources/hostileManifests.test.ts': {
     'actors/sources': 'manifestDirectory manifestLimits manifestThread',

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { addressIn } from '../../inspect/address.ts';
+import { pageAddressIn } from '../../inspect/address.ts';
 import { parseQuantity, wholeValue } from '../../pod/api/quantity.ts';
 import { labelsFlag, sysctlsFlag, taintsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
@@ -45,8 +45,8 @@ const recordSize = z.pipe(
 );
 
 const inspectAddress = textLike(
-  'an IP address and a port such as "127.0.0.1:10270", or nothing',
-  (text) => text === '' || addressIn(text) !== undefined,
+  'an IP address and a port such as "127.0.0.1:10270", with "?open" for a page without a token, or nothing',
+  (text) => text === '' || pageAddressIn(text) !== undefined,
 );
 
 /** A negative number bounds nothing. */

@@ -1,28 +1,31 @@
-/** Where the page of a node is served, and what others who reach it are to trust it by. */
-import { addressIn, type InspectAddress, isLoopback } from '../../inspect/address.ts';
+/** The address, certificate and access of the page of a node. */
+import { isLoopback, type PageAddress, pageAddressIn } from '../../inspect/address.ts';
 import { ConfigError } from './configError.ts';
 import type { Flags } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 
-/** An address, and where others reach it a certificate. */
-export interface InspectConfig {
-  readonly address: InspectAddress;
+/** The page's address, with a certificate if other hosts reach it. */
+export interface InspectConfig extends PageAddress {
   /** The paths of PEM files. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
 }
 
 const DEFAULT_ADDRESS = '127.0.0.1:10270';
 
-/** Compiles it; throws a `ConfigError` where others would reach it without TLS. */
+/** Compiles the setting. Throws a `ConfigError` if other hosts would reach the page without TLS or without a token. */
 export function inspectOf(flags: Flags, file: KubeletConfiguration | undefined): { readonly inspect?: InspectConfig } {
   const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = file ?? {};
   const text = flags['--inspect-address'] ?? DEFAULT_ADDRESS;
-  const address = addressIn(text);
-  if (address === undefined) return {};
-  if (isLoopback(address)) return { inspect: Object.freeze({ address }) };
+  const page = pageAddressIn(text);
+  if (page === undefined) return {};
+  if (isLoopback(page.address)) return { inspect: Object.freeze(page) };
+  if (page.isOpen)
+    throw new ConfigError(
+      `--inspect-address ${text}: "?open" is only for an address that no other host reaches, such as 127.0.0.1`,
+    );
   if (!certFile || !keyFile)
     throw new ConfigError(
       `--inspect-address ${text}: an address that other hosts reach needs TLS: set tlsCertFile and tlsPrivateKeyFile in the configuration file`,
     );
-  return { inspect: Object.freeze({ address, tls: Object.freeze({ certFile, keyFile }) }) };
+  return { inspect: Object.freeze({ ...page, tls: Object.freeze({ certFile, keyFile }) }) };
 }

@@ -22,11 +22,17 @@ test('a recording is served until a signal ends it', async () => {
     said += text;
   });
   await until(() => said !== '');
-  expect(said).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\nCtrl-C ends it\.\n$/);
-  const port = Number(new URL(said.split('\n')[0] ?? '').port);
-  const { body } = await ask(port, '/api/snapshot');
+  expect(said).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}\nCtrl-C ends it\.\n$/);
+  const link = new URL(said.split('\n')[0] ?? '');
+  const port = Number(link.port);
+  // Every local user reaches the address.
+  for (const path of ['/', '/api/snapshot', '/api/stream'])
+    expect([path, (await ask(port, path)).code]).toEqual([path, 401]);
+  const { headers } = await ask(port, `/${link.search}`);
+  const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
+  const { body } = await ask(port, '/api/snapshot', { headers: { cookie } });
   expect(JSON.parse(body)).toMatchObject({ mode: 'file', pods: [{ name: 'web', phase: 'Running' }] });
-  expect((await ask(port, '/api/stream')).code).toBe(400);
+  expect((await ask(port, '/api/stream', { headers: { cookie } })).code).toBe(400);
   process.emit('SIGTERM');
   await serving;
   await expect(ask(port, '/')).rejects.toThrow('ECONNREFUSED');
@@ -42,7 +48,7 @@ test('replay --open serves it at the moment of --until', async () => {
     said += text;
   });
   await until(() => said !== '');
-  const [, at = ''] = /^http:\/\/127\.0\.0\.1:\d+\/\?at=(\S+)\n/.exec(said) ?? [];
+  const [, at = ''] = /^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}&at=(\S+)\n/.exec(said) ?? [];
   expect(new Date(at).toISOString()).toBe(at);
   process.emit('SIGTERM');
   await serving;

@@ -10,6 +10,7 @@ import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
 import { podManifest, shell } from './support/manifests.ts';
+import { fetchWithLink, printedPageLink } from './support/pageLink.ts';
 
 const cluster = await forAllTests(() => testCluster({ page: '127.0.0.1:0' }));
 const NAMESPACE = '/api/v1/namespaces/shop';
@@ -133,12 +134,9 @@ describe('a pod that names a ConfigMap and a Secret', () => {
 
 test('no value of a Secret leaves the agent: not by its log, its arguments, its files, events, statuses or page', async () => {
   const { uid } = (await podOf('web')).metadata;
-  const page = await eventually(
-    'it says where its page is',
-    () => /look at it on (http:\S+)/.exec(cluster.agent.out())?.[1],
-  );
+  const link = await printedPageLink(cluster.agent);
   for (const question of ['snapshot', 'rail', `object?uid=${uid}`, `story?uid=${uid}`, `detail?path=pod/${uid}`]) {
-    const answer = await fetch(new URL(`/api/${question}`, page));
+    const answer = await fetchWithLink(link, `/api/${question}`);
     const shown = await answer.text();
     expect([question, answer.status, shown.includes(SECRET)]).toEqual([question, 200, false]);
   }

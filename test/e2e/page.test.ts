@@ -1,5 +1,5 @@
 /** The page in a browser, on a node with containers: what happens on the node is seen on the page. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
@@ -7,6 +7,7 @@ import { startBrowser } from '../web/support/browser.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
 import { containerOf, upNode } from './support/node.ts';
+import { fetchWithLink, linkTo, printedPageLink } from './support/pageLink.ts';
 import { API_FAILS, API_PASSWORD, restOfShop, shop } from './support/shop.ts';
 import { installedCommand } from './support/statelet.ts';
 
@@ -26,7 +27,7 @@ const node = await nodeForAllTests(() => upNode(...waits), {
   prepare: ({ write }) =>
     Promise.all([...shop, ...(pictures === undefined ? [] : restOfShop)].map((pod) => write(pod.metadata.name, pod))),
 });
-const url = await eventually('it says where its page is', () => /look at it on (http:\S+)/.exec(node.agent.out())?.[1]);
+const url = await printedPageLink(node.agent);
 const browser = await forAllTests(async () => {
   const started = await startBrowser();
   return { open: (options: BrowserContextOptions) => started.newPage(options), end: () => started.close() };
@@ -47,7 +48,7 @@ async function pageAt(place: string, options: BrowserContextOptions = {}): Promi
   page.on('request', (request) => {
     if (new URL(request.url()).origin !== new URL(url).origin) faults.push(`request to ${request.url()}`);
   });
-  await page.goto(new URL(place, url).href);
+  await page.goto(linkTo(url, place));
   return page;
 }
 
@@ -63,7 +64,7 @@ const backOffOf = (name: string, count: number) =>
 
 test('the first picture has the worst pod and why it is so, before any other file has come', async () => {
   await backOffOf('checkout-api', 1);
-  const html = await (await fetch(url)).text();
+  const html = await (await fetchWithLink(url, '/')).text();
   expect(html).toContain('checkout-api');
   const page = await pageAt('/');
   const first = page.locator('.row').nth(1);
@@ -74,6 +75,14 @@ test('the first picture has the worst pod and why it is so, before any other fil
   const why = name === 'checkout-api' ? 'exit code 3' : `image 127.0.0.1:1/media/${name}`;
   await page.locator('.answer').getByText(why).first().waitFor();
   await page.close();
+});
+
+test('the page is for those who have the link that is printed, which the agent leaves in a file for its user', async () => {
+  for (const path of ['/', '/api/snapshot', `/api/detail?path=${API.slice(1)}`])
+    expect([path, (await fetch(new URL(path, url))).status]).toEqual([path, 401]);
+  const file = join(node.rootDir, 'statelet', 'page-link');
+  expect(await readFile(file, 'utf8')).toBe(`${url}\n`);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
 test('an actor is selected by a click and by keys, and looked for by what is wrong with it', async () => {

@@ -69,8 +69,29 @@ test('two agents of one host have a cookie each', () => {
     scheme: 'https',
     token: `t${port}`,
   });
-  const cookies = [1, 2].map((port) => tokenCookie(`t${port}`, guarded(port).address).split(';')[0]);
+  const cookies = [1, 2].map((port) => tokenCookie(`t${port}`, guarded(port)).split(';')[0]);
   const cookie = cookies.join('; ');
   for (const port of [1, 2]) expect(codeOf(guarded(port), { host: `192.0.2.1:${port}`, cookie })).toBe(0);
   expect(new Set(cookies.map((each) => each?.split('=')[0])).size).toBe(2);
+});
+
+test('only a cookie of a page with TLS is Secure, because browsers may ignore such a cookie without TLS', () => {
+  const address = { host: '127.0.0.1', port: 10_270 };
+  expect(tokenCookie('t', { address, scheme: 'https' })).toContain('; Secure;');
+  expect(tokenCookie('t', { address, scheme: 'http' })).not.toContain('Secure');
+});
+
+test('a request without a token is refused with the file that contains the link', () => {
+  const guarded: Guarded = {
+    address: { host: '127.0.0.1', port: 10_270 },
+    scheme: 'http',
+    token: 'secret',
+    linkFile: '/var/lib/kubelet/statelet/page-link',
+  };
+  const request = { method: 'GET', url: '/', headers: { host: '127.0.0.1:10270' } } as unknown as IncomingMessage;
+  expect(refusalOf(request, guarded)).toEqual({
+    code: 401,
+    message:
+      "this page needs the token in its link: open the link in /var/lib/kubelet/statelet/page-link, which only the agent's user can read",
+  });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { addressIn, authorityOf, isLoopback, isWildcard } from '../../inspect/address.ts';
+import { authorityOf, isLoopback, isWildcard, pageAddressIn } from '../../inspect/address.ts';
 
 test.each([
   ['127.0.0.1:10270', '127.0.0.1', 10_270, 'loopback'],
@@ -15,9 +15,11 @@ test.each([
   ['[::ffff:127.0.0.1]:80', '::ffff:127.0.0.1', 80, 'loopback'],
   ['[0:0:0:0:0:0:0:1]:80', '0:0:0:0:0:0:0:1', 80, 'loopback'],
 ])('%s', (text, host, port, reach) => {
-  const address = addressIn(text);
-  expect(address).toEqual({ host, port });
-  if (address === undefined) return;
+  const page = pageAddressIn(text);
+  expect(page).toEqual({ address: { host, port }, isOpen: false });
+  expect(pageAddressIn(`${text}?open`)).toEqual({ address: { host, port }, isOpen: true });
+  if (page === undefined) return;
+  const { address } = page;
   expect([isLoopback(address), isWildcard(address)]).toEqual([reach === 'loopback', reach === 'all']);
   expect(authorityOf(address)).toBe(text);
 });
@@ -40,6 +42,11 @@ test.each([
   '127.0.0.1:80 ',
   'http://127.0.0.1:80',
   '127.0.0.1:80/',
+  '?open',
+  '127.0.0.1:80?open=1',
+  '127.0.0.1:80?OPEN',
+  '127.0.0.1:80?open?open',
+  '127.0.0.1:80?token=open',
 ])('%j is none', (text) => {
-  expect(addressIn(text)).toBeUndefined();
+  expect(pageAddressIn(text)).toBeUndefined();
 });

@@ -128,12 +128,24 @@ describe('a token', () => {
     expect((await get(`/?token=wrong&token=${token}`)).code).toBe(401);
   });
 
+  test('opens the WebSocket of the Stately inspector, in its URL or its cookie', async () => {
+    const inspected = {
+      ...fakeInspected(),
+      stately: (_: unknown, connection: NodeJS.WritableStream) => void connection.end('HTTP/1.1 200 Taken\r\n\r\n'),
+    };
+    const { port } = await servedPage({ token, inspected });
+    const opened = (path: string, headers = {}) => sendBytes(port, upgradeOf(port, path, headers));
+    expect(await opened('/stately')).toMatch(/^HTTP\/1\.1 401 /);
+    expect(await opened(`/stately?token=${token}`)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await opened('/stately', { cookie: `statelet-token-${port}=${token}` })).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   test('moves from the link into a cookie that no script reads', async () => {
     const { get, port } = await servedPage({ token });
     const { code, headers, body } = await get(`/pod/default/web?view=pod&token=${token}&token=again&at=5`);
     expect([code, headers.location, body]).toEqual([303, '/pod/default/web?view=pod&at=5', '']);
     const [cookie = ''] = headers['set-cookie'] ?? [];
-    expect(cookie).toBe(`statelet-token-${port}=${token}; HttpOnly; Secure; SameSite=Strict; Path=/`);
+    expect(cookie).toBe(`statelet-token-${port}=${token}; HttpOnly; SameSite=Lax; Path=/`);
     const [own = ''] = cookie.split(';');
     expect((await get('/api/rail', { headers: { cookie: `a=b; ${own}; c=d` } })).code).toBe(200);
     // An empty one takes nothing away from whoever has it.
@@ -270,12 +282,20 @@ describe('what it shows', () => {
   });
 });
 
-test('an address that is taken is a failure that names it', async () => {
+test('an address that cannot be used is a failure that says why in plain words', async () => {
   const { port } = await servedPage();
-  const taken = servePage({
-    address: { host: '127.0.0.1', port },
-    directory: '/',
-    inspected: async () => fakeInspected(),
-  });
-  await expect(taken).rejects.toThrow(new RegExp(`^--inspect-address 127\\.0\\.0\\.1:${port}: listen EADDRINUSE`));
+  const servedOn = (host: string) =>
+    servePage({
+      address: { host, port },
+      directory: '/',
+      token: undefined,
+      inspected: async () => fakeInspected(),
+    });
+  const errorOn = (host: string) =>
+    servedOn(host).then(
+      () => 'served',
+      (error: unknown) => String(error),
+    );
+  expect(await errorOn('127.0.0.1')).toBe(`NodeFailure: port ${port} of 127.0.0.1 is in use by another process`);
+  expect(await errorOn('192.0.2.1')).toBe('NodeFailure: 192.0.2.1 is not an address of this host');
 });

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { pageDirectory, startPage } from '../../node/page.ts';
+import { pageLinkPath, writePageLink } from '../../node/pageLink.ts';
 import { certificate, key } from '../actors/services/certificate.ts';
-import { ask, fakeInspected, until } from '../inspect/support/served.ts';
+import { ask, fakeInspected, sendBytes, until, upgradeOf } from '../inspect/support/served.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 
@@ -18,14 +19,22 @@ afterEach(async () => {
 
 type PageOptions = Parameters<typeof startPage>[0];
 
-function started(inspect: PageOptions['config']['inspect'], nodeIps: readonly string[] = ['192.0.2.1']) {
+interface StartOptions {
+  readonly nodeIps?: readonly string[];
+  readonly rootDirectory?: string;
+}
+
+function started(
+  inspect: PageOptions['config']['inspect'],
+  { nodeIps = ['192.0.2.1'], rootDirectory = '/nothing/here' }: StartOptions = {},
+) {
   const clock = new SimulatedClock();
   const warnings: string[] = [];
   const told: string[] = [];
   const urls: string[] = [];
   let made = 0;
   const page = startPage({
-    config: { nodeIps, ...(inspect ? { inspect } : {}) },
+    config: { nodeIps, rootDirectory, ...(inspect ? { inspect } : {}) },
     logger: {
       warn: (...words: readonly unknown[]) => void warnings.push(String(words.at(-1))),
       error: () => {},
@@ -54,13 +63,11 @@ async function takenPort(): Promise<{ readonly port: number; readonly free: () =
 
 test('an address that is taken is tried again every 5 s, told of once, and served once it is free', async () => {
   const { port, free } = await takenPort();
-  const { clock, warnings, urls, told, made } = started({ address: { host: '127.0.0.1', port } });
+  const { clock, warnings, urls, told, made } = started({ address: { host: '127.0.0.1', port }, isOpen: true });
   await until(() => clock.pending === 1);
   await clock.advance(4_999);
   expect(warnings).toEqual([
-    expect.stringMatching(
-      new RegExp(`^no page, retrying every 5 s: --inspect-address 127\\.0\\.0\\.1:${port}: listen EADDRINUSE`),
-    ),
+    `no page, retrying every 5 s: port ${port} of 127.0.0.1 is in use by another process (--inspect-address chooses another address, or none)`,
   ]);
   await clock.advance(1);
   await until(() => clock.pending === 1);
@@ -77,9 +84,9 @@ test('an address that is taken is tried again every 5 s, told of once, and serve
 
 test('one that is closed while it waits, or while it begins, is not tried again', async () => {
   const { port, free } = await takenPort();
-  const waiting = started({ address: { host: '127.0.0.1', port } });
+  const waiting = started({ address: { host: '127.0.0.1', port }, isOpen: true });
   await until(() => waiting.clock.pending === 1);
-  const beginning = started({ address: { host: '127.0.0.1', port } });
+  const beginning = started({ address: { host: '127.0.0.1', port }, isOpen: true });
   await Promise.all([waiting.page.close(), beginning.page.close()]);
   await free();
   for (const { clock, urls } of [waiting, beginning]) {
@@ -87,7 +94,7 @@ test('one that is closed while it waits, or while it begins, is not tried again'
     await clock.advance(60_000);
     expect(urls).toEqual([]);
   }
-  const served = started({ address: { host: '127.0.0.1', port } });
+  const served = started({ address: { host: '127.0.0.1', port }, isOpen: true });
   await until(() => served.urls.length === 1);
   await served.page.close();
   await expect(ask(port, '/')).rejects.toThrow('ECONNREFUSED');
@@ -105,7 +112,7 @@ test('one that other hosts reach has TLS, a token that is another one each time,
   const tls = { certFile: join(directory, 'cert.pem'), keyFile: join(directory, 'key.pem') };
   await writeFile(tls.certFile, certificate);
   const address = { host: '0.0.0.0', port: 0 };
-  const early = started({ address, tls });
+  const early = started({ address, isOpen: false, tls });
   await until(() => early.clock.pending === 1);
   await early.clock.advance(5_000);
   await until(() => early.clock.pending === 1);
@@ -118,7 +125,7 @@ test('one that other hosts reach has TLS, a token that is another one each time,
   await until(() => early.clock.pending === 1);
   await writeFile(tls.keyFile, key);
   await early.clock.advance(5_000);
-  const other = started({ address, tls }, ['2001:db8::1']);
+  const other = started({ address, isOpen: false, tls }, { nodeIps: ['2001:db8::1'] });
   await until(() => early.urls.length === 1 && other.urls.length === 1);
   const [url, otherUrl] = [new URL(early.urls[0] ?? ''), new URL(other.urls[0] ?? '')];
   expect([url.protocol, url.hostname, otherUrl.hostname]).toEqual(['https:', '192.0.2.1', '[2001:db8::1]']);
@@ -137,6 +144,39 @@ test('one that other hosts reach has TLS, a token that is another one each time,
   expect(await Promise.all([codeOf('/'), codeOf(`/?token=${otherToken}`), codeOf(`/?token=${token}`)])).toEqual([
     401, 401, 303,
   ]);
+});
+
+/** Requests `/api/rail` with the cookie that the link sets. */
+async function codeWithLink(link: string): Promise<number> {
+  const { port, search } = new URL(link);
+  const { headers } = await ask(Number(port), `/${search}`);
+  const [cookie = ''] = headers['set-cookie']?.[0]?.split(';') ?? [];
+  return (await ask(Number(port), '/api/rail', { headers: { cookie } })).code;
+}
+
+test('a page that only this host reaches needs the token of its link, too', async () => {
+  const { urls, told } = started({ address: { host: '127.0.0.1', port: 0 }, isOpen: false });
+  await until(() => urls.length === 1);
+  const link = new URL(urls[0] ?? '');
+  expect(link.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/);
+  expect(told).toEqual([`the page is at ${link.origin}/`]);
+  for (const path of ['/', '/api/snapshot', '/api/rail', '/api/stream', '/api/detail?path=pod'])
+    expect([path, (await ask(Number(link.port), path)).code]).toEqual([path, 401]);
+  expect(await sendBytes(Number(link.port), upgradeOf(Number(link.port), '/stately'))).toMatch(/^HTTP\/1\.1 401 /);
+  expect(await codeWithLink(link.href)).toBe(200);
+});
+
+test('a page that is open in a browser continues after a restart of the agent', async () => {
+  const rootDirectory = await mkdtemp(join(tmpdir(), 'statelet-root-'));
+  ends.push(() => rm(rootDirectory, { recursive: true }));
+  const inspect = { address: { host: '127.0.0.1', port: 0 }, isOpen: false };
+  const first = started(inspect, { rootDirectory });
+  await until(() => first.urls.length === 1);
+  await writePageLink(pageLinkPath(rootDirectory), first.urls[0] ?? '');
+  await first.page.close();
+  const second = started(inspect, { rootDirectory });
+  await until(() => second.urls.length === 1);
+  expect(new URL(second.urls[0] ?? '').search).toBe(new URL(first.urls[0] ?? '').search);
 });
 
 test('the build leaves it in the package', () => {

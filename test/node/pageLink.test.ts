@@ -1,8 +1,8 @@
-import { lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { keepPageLink } from '../../node/pageLink.ts';
+import { pageLinkPath, readPageToken, writePageLink } from '../../node/pageLink.ts';
 
 let root: string;
 
@@ -12,21 +12,49 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true }));
 
-test('the link is for its owner alone, and the next one takes its place', async () => {
-  const file = await keepPageLink(root, 'https://192.0.2.1/?token=one');
+test('the link is for its owner alone, and the next one replaces it', async () => {
+  const file = pageLinkPath(root);
   expect(file).toBe(join(root, 'statelet', 'page-link'));
-  await keepPageLink(root, 'https://192.0.2.1/?token=two');
+  await writePageLink(file, 'https://192.0.2.1/?token=one');
+  await writePageLink(file, 'https://192.0.2.1/?token=two');
   expect(await readFile(file, 'utf8')).toBe('https://192.0.2.1/?token=two\n');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test('it goes nowhere that a link in its place leads to', async () => {
+test('a symbolic link in its place is replaced, not followed', async () => {
   const elsewhere = join(root, 'elsewhere');
-  await writeFile(elsewhere, 'as it was');
-  const file = join(root, 'statelet', 'page-link');
+  await writeFile(elsewhere, 'as it was', { mode: 0o600 });
+  const file = pageLinkPath(root);
   await mkdir(dirname(file));
   await symlink(elsewhere, file);
-  await keepPageLink(root, 'https://192.0.2.1/?token=one');
+  await writePageLink(file, 'https://192.0.2.1/?token=one');
   expect(await readFile(elsewhere, 'utf8')).toBe('as it was');
   expect((await lstat(file)).isFile()).toBe(true);
+});
+
+const TOKEN = 'abcdefghijklmnopqrstuvwxyz_-0123';
+
+test('the token of the previous link is used again if only the owner could read it', async () => {
+  const file = pageLinkPath(root);
+  expect(await readPageToken(file)).toBeUndefined();
+  await writePageLink(file, `http://127.0.0.1:10270/?token=${TOKEN}`);
+  expect(await readPageToken(file)).toBe(TOKEN);
+  await chmod(file, 0o640);
+  expect(await readPageToken(file)).toBeUndefined();
+});
+
+test('a link without a whole token, behind a symbolic link or in a directory is not used', async () => {
+  const file = pageLinkPath(root);
+  for (const link of ['http://127.0.0.1:10270/', `http://127.0.0.1:10270/?token=${TOKEN.slice(1)}`, '\0', '']) {
+    await writePageLink(file, link);
+    expect([link, await readPageToken(file)]).toEqual([link, undefined]);
+  }
+  const elsewhere = join(root, 'elsewhere');
+  await writePageLink(elsewhere, `http://127.0.0.1:10270/?token=${TOKEN}`);
+  await rm(file);
+  await symlink(elsewhere, file);
+  expect(await readPageToken(file)).toBeUndefined();
+  await rm(file);
+  await mkdir(file);
+  expect(await readPageToken(file)).toBeUndefined();
 });

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -27,7 +28,7 @@ test('a link with a token is in a file for its owner, and only its place is in t
       flags: {},
       defaults: { hostname: 'host', addresses: ['192.0.2.1'], rootDirectory: root, podLogsDirectory: root },
     }),
-    inspect: { address: { host: '0.0.0.0', port: 0 }, tls },
+    inspect: { address: { host: '0.0.0.0', port: 0 }, isOpen: false, tls },
   };
   let log = '';
   const write = (text: string) => {
@@ -46,5 +47,23 @@ test('a link with a token is in a file for its owner, and only its place is in t
   expect(log).toContain(`the page is at ${new URL(link).origin}/`);
   expect(log).not.toContain('token=');
   expect(log).not.toContain(new URL(link).searchParams.get('token'));
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
   await served.close();
+});
+
+test('a link that the caller prints is in the file as well', async () => {
+  const config = compileConfig({
+    flags: { '--inspect-address': '127.0.0.1:0' },
+    defaults: { hostname: 'host', addresses: ['192.0.2.1'], rootDirectory: root, podLogsDirectory: root },
+  });
+  const printed: string[] = [];
+  const served = await serveNode(
+    { agent: fakeAgent({ now: NOW }), stop: async () => {}, inspected: async () => fakeInspected() },
+    { config, logger: pino({ level: 'silent' }), onPage: (url) => printed.push(url) },
+  );
+  const file = join(root, 'statelet', 'page-link');
+  await until(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
+  await served.close();
+  expect(printed).toEqual([(await readFile(file, 'utf8')).trim()]);
+  expect(printed[0]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/);
 });

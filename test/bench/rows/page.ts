@@ -50,7 +50,7 @@ function withPods<T>(
       await pause(SETTLE_MS);
       return use({ daemon, url: `http://${address}/` });
     };
-    return withAgent(place, looked, { inspectAddress: address });
+    return withAgent(place, looked, { inspectAddress: `${address}?open` });
   });
 }
 

@@ -109,6 +109,7 @@ export async function servedPage({
   if (isBuilt) await writeFile(join(directory, 'page.html'), PAGE);
   const server = await servePage({
     address: { host: '127.0.0.1', port: 0 },
+    token: undefined,
     ...options,
     directory,
     inspected: typeof inspected === 'function' ? inspected : async () => inspected,

@@ -16,9 +16,17 @@ const TLS = 'tlsCertFile: cert.pem\ntlsPrivateKeyFile: /keys/key.pem';
 
 describe('where the page is served', () => {
   test('is this host alone unless told otherwise, and nowhere with an empty word', () => {
-    expect(inspect()).toEqual({ address: { host: '127.0.0.1', port: 10_270 } });
-    expect(inspect('[::1]:0', TLS)).toEqual({ address: { host: '::1', port: 0 } });
+    expect(inspect()).toEqual({ address: { host: '127.0.0.1', port: 10_270 }, isOpen: false });
+    expect(inspect('[::1]:0', TLS)).toEqual({ address: { host: '::1', port: 0 }, isOpen: false });
     expect(inspect('')).toBeUndefined();
+  });
+
+  test('is open without a token only on request, and never to other hosts', () => {
+    expect(inspect('127.0.0.1:0?open')).toEqual({ address: { host: '127.0.0.1', port: 0 }, isOpen: true });
+    expect(() => inspect('0.0.0.0:10270?open', TLS)).toThrow(ConfigError);
+    expect(() => inspect('0.0.0.0:10270?open', TLS)).toThrow(
+      '--inspect-address 0.0.0.0:10270?open: "?open" is only for an address that no other host reaches, such as 127.0.0.1',
+    );
   });
 
   test('is reached by others only with TLS, whose files the configuration names', () => {

@@ -63,7 +63,7 @@ describe('defaults', () => {
       failCgroupV1: false,
       failSwapOn: false,
       logging: { format: 'auto', verbosity: 0 },
-      inspect: { address: { host: '127.0.0.1', port: 10_270 } },
+      inspect: { address: { host: '127.0.0.1', port: 10_270 }, isOpen: false },
       healthz: { host: '127.0.0.1', port: 10_248 },
       serving: expect.objectContaining({ host: '127.0.0.1', port: 10_250 }),
       given: { flags: {}, file: {} },
@@ -214,7 +214,7 @@ describe('flags are checked too', () => {
     [
       '--inspect-address',
       'evil.example:80',
-      '--inspect-address: expected an IP address and a port such as "127.0.0.1:10270", or nothing, got "evil.example:80"',
+      '--inspect-address: expected an IP address and a port such as "127.0.0.1:10270", with "?open" for a page without a token, or nothing, got "evil.example:80"',
     ],
     ['--max-pods', '-1', '--max-pods: expected a whole number of at least 0, got "-1"'],
     [

@@ -68,7 +68,9 @@ export interface Looking {
 export async function lookAt(node: NodeOnPage): Promise<Looking> {
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', build], { cwd: root });
   const server: PageServer = await servePage({
-    ...{ address: { host: '127.0.0.1', port: 0 }, inspected: async () => node },
+    address: { host: '127.0.0.1', port: 0 },
+    token: undefined,
+    inspected: async () => node,
     directory: join(root, 'dist/web'),
   });
   const browser = await startBrowser();
