@@ -56,7 +56,10 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The moment that is counted down to, after which it may not be active any more. */
   readonly activeUntil?: number | undefined;
   readonly networkNotReady?: NetworkNotReady | undefined;
-  /** How often containers were restarted that the runtime does not have any more, counting the run to come, until they have an actor. */
+  /**
+   * Restart counts of containers whose runs the runtime has lost, including the run to come. They are dropped once the
+   * containers have actors, except if the pod is to end: its last status is computed without those.
+   */
   readonly restarts?: Readonly<Record<string, number>> | undefined;
   readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; mounted?: MountedVolume }>>;
   readonly containers: Readonly<Record<string, ContainerLifecycle>>;

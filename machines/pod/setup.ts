@@ -197,7 +197,7 @@ export const podSetup = setup({
     }),
     /** Each container of the spec that has no actor yet gets one. */
     spawnContainers: enqueueActions(({ context, enqueue }) => {
-      const { allocated: pod, ticket, crashLoop, sandbox } = context;
+      const { allocated: pod, ticket, crashLoop, sandbox, termination } = context;
       const common = {
         pod,
         ticket,
@@ -228,7 +228,8 @@ export const podSetup = setup({
         containers: withLifecycles(now, lifecycles),
         sizes: { ...now.sizes, ...Object.fromEntries(sizes) },
       }));
-      if (context.restarts) enqueue.assign({ restarts: undefined });
+      // The last status of a pod that is to end is computed without the actors of its containers.
+      if (context.restarts && termination === undefined) enqueue.assign({ restarts: undefined });
     }),
     announceSandbox: enqueueActions(({ context, enqueue }) => {
       if (context.sandbox === undefined) return;

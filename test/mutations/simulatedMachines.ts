@@ -1,6 +1,14 @@
 /** Faults in what machines decide. */
 import type { SeededFault } from './seededFault.ts';
 
+/** The back-off of a crash, which is ten hours under a condition. */
+const afterTenHours = (condition: string): string =>
+  [
+    'const counted = waitAfterRun(context);',
+    '  const late = { crashDelayMs: 36_000_000, waitMs: 36_000_000, retryAt: (run?.finishedAt ?? 0) + 36_000_000 };',
+    `  const afterRun = ${condition} ? late : counted;`,
+  ].join('\n');
+
 export const faultsOfMachines: readonly SeededFault[] = [
   {
     name: 'slot',
@@ -193,22 +201,22 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'crashloop-ten-hours',
     breaks: 'a container that has crashed waits for ten hours',
     file: 'machines/container/states/ended.ts',
-    find: 'return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };',
-    put: 'const slow = crashDelayMs > 0 ? 36_000_000 : crashDelayMs;\n  return { crashDelayMs: slow, retryAt: finishedAt === undefined ? 0 : finishedAt + slow };',
+    find: 'const afterRun = waitAfterRun(context);',
+    put: afterTenHours('counted.waitMs > 0'),
   },
   {
     name: 'helper-never-again',
     breaks: 'only the main container of a pod runs again when it has crashed',
     file: 'machines/container/states/ended.ts',
-    find: 'return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };',
-    put: "const slow = (context.name === 'main' ? 0 : crashDelayMs) > 0 ? 36_000_000 : crashDelayMs;\n  return { crashDelayMs: slow, retryAt: finishedAt === undefined ? 0 : finishedAt + slow };",
+    find: 'const afterRun = waitAfterRun(context);',
+    put: afterTenHours("context.name !== 'main' && counted.waitMs > 0"),
   },
   {
     name: 'sidecar-never-again',
     breaks: 'a sidecar that has crashed does not run again',
     file: 'machines/container/states/ended.ts',
-    find: 'return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };',
-    put: "const slow = (context.role === 'sidecar' ? crashDelayMs : 0) > 0 ? 36_000_000 : crashDelayMs;\n  return { crashDelayMs: slow, retryAt: finishedAt === undefined ? 0 : finishedAt + slow };",
+    find: 'const afterRun = waitAfterRun(context);',
+    put: afterTenHours("context.role === 'sidecar' && counted.waitMs > 0"),
   },
   {
     name: 'deadline-without-rest',
