@@ -13,6 +13,7 @@ const GROUP = '/apis/certificates.k8s.io/v1beta1';
 const RESOURCE = 'clustertrustbundles';
 const PATH = `${GROUP}/${RESOURCE}`;
 const KIND = { kind: 'ClusterTrustBundle', apiVersion: 'certificates.k8s.io/v1beta1' };
+const RESOURCE_LIST = { kind: 'APIResourceList', apiVersion: 'v1' };
 const STORED = OBJECT_RESOURCES.ClusterTrustBundle;
 const SECOND_MS = 1_000;
 const HEADERS = new Map([['content-type', 'application/json']]);
@@ -39,7 +40,7 @@ export class TrustBundleServer {
     const { pathname, searchParams } = new URL(request.url, 'https://localhost');
     if (request.method !== 'GET') return await this.#server.answer(request);
     if (pathname === GROUP)
-      return whole(200, { kind: 'APIResourceList', groupVersion: KIND.apiVersion, resources: [{ name: RESOURCE }] });
+      return whole(200, { ...RESOURCE_LIST, groupVersion: KIND.apiVersion, resources: [{ name: RESOURCE }] });
     if (pathname !== PATH) return await this.#server.answer(request);
     return searchParams.get('watch') === 'true' ? this.#watched(searchParams) : this.#listed();
   }
