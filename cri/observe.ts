@@ -76,15 +76,22 @@ export function observedContainer(container: Container): ObservedContainer | und
   return commonOf(container, container.podSandboxId);
 }
 
+/**
+ * The reason of a container whose state containerd could not load when it was restarted (`unknownExitReason` in
+ * `internal/cri/server/helpers.go`). Its startedAt is 0 although it may have run.
+ */
+const FORGOTTEN = 'Unknown';
+
 /** A container from its status, which does not name the sandbox; undefined as above. */
 export function observedContainerStatus(status: ContainerStatus, sandboxId: string): ObservedContainer | undefined {
   const container = commonOf(status, sandboxId);
   if (!container) return undefined;
   const hasExited = status.state === ContainerState.CONTAINER_EXITED;
+  const isForgotten = status.reason === FORGOTTEN;
   return {
     ...container,
     // A runtime reports 0 for a container that it could not start, and so does the kubelet (1970-01-01T00:00:00Z).
-    ...(status.startedAt > 0n || hasExited ? { startedAt: milliseconds(status.startedAt) } : {}),
+    ...(status.startedAt > 0n || (hasExited && !isForgotten) ? { startedAt: milliseconds(status.startedAt) } : {}),
     ...(status.finishedAt > 0n ? { finishedAt: milliseconds(status.finishedAt) } : {}),
     ...(hasExited ? { exitCode: status.exitCode } : {}),
     ...(status.reason ? { reason: status.reason } : {}),

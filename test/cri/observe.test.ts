@@ -188,6 +188,23 @@ describe('statuses', () => {
     });
   });
 
+  test.each([
+    ['could not start', 'StartError', 0],
+    ['has forgotten over its restart', 'Unknown', undefined],
+    ['has forgotten, except for its start', 'Unknown', MS],
+  ])('the start of a container that the runtime %s', (_, reason, startedAt) => {
+    const status = ContainerStatus.fromPartial({
+      id: 'c1',
+      labels: containerLabels,
+      state: ContainerState.CONTAINER_EXITED,
+      startedAt: startedAt === MS ? NS : 0n,
+      finishedAt: NS + 2_000_000n,
+      exitCode: 255,
+      reason,
+    });
+    expect(observedContainerStatus(status, 's1')?.startedAt).toBe(startedAt);
+  });
+
   test('what was made of it: image, user, stop signal, and what is special about its mounts', () => {
     const made = (more: Partial<ContainerStatus>) =>
       observedContainerStatus({ ...ContainerStatus.create(), id: 'c1', labels: containerLabels, ...more }, 's1')?.made;
