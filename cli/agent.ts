@@ -1,11 +1,34 @@
 import { dirname } from 'node:path';
 import { runningAgent } from '../node/lock.ts';
-import { candidateSockets } from '../node/places.ts';
+import { candidateSockets, hasNamedPlace } from '../node/places.ts';
+import { NodeFailure } from '../pod/failure.ts';
 import { type AgentClient, findAgent } from '../server/client.ts';
+import { listeningAgents } from '../server/socketPath.ts';
 
-/** The process that an agent with this socket runs in, as its lock of the root directory tells. */
+/** Returns the process of the agent that has this socket, from the lock of its root directory. */
 const processAt = (socket: string): Promise<number | undefined> => runningAgent(dirname(socket));
 
-/** The running agent that the flags name, or the one at a default place. */
-export const agentNamed = (named: { rootDir?: string; stateDir?: string }): Promise<AgentClient> =>
-  findAgent(candidateSockets(named), processAt);
+/** Connects to the agent that the flags or `STATELET_STATE_DIR` name, else to one at a default path, else to the only one. */
+export const agentNamed = (named: { rootDir?: string; stateDir?: string }): Promise<AgentClient> => {
+  const sockets = candidateSockets(named);
+  return hasNamedPlace(named) ? findAgent(sockets, processAt) : agentAmong(sockets, listeningAgents);
+};
+
+/** Connects to the first of `sockets` at which an agent answers, else to the only agent of the host. */
+export async function agentAmong(
+  sockets: readonly string[],
+  listAgents: () => Promise<readonly string[]>,
+): Promise<AgentClient> {
+  try {
+    return await findAgent(sockets, processAt);
+  } catch (error) {
+    if (!(error instanceof NodeFailure) || error.reason !== 'NoAgent') throw error;
+    const others = (await listAgents()).filter((socket) => !sockets.includes(socket));
+    if (others.length === 0) throw error;
+    if (others.length === 1) return findAgent(others, processAt);
+    const roots = others.map((socket) => `--root-dir ${dirname(socket)}`);
+    throw new NodeFailure('NoAgent', `several agents are running: choose one with ${roots.join(' or ')}`, {
+      cause: error,
+    });
+  }
+}

@@ -83,12 +83,13 @@ function finished(
   return [...new Set(fitting), file ? ':file' : ':none'];
 }
 
-const isShown = (name: string): boolean => !name.startsWith('__');
-
 const topText = (program: Command, current: string): string[] =>
   current.startsWith('-')
     ? [...flagsOf(program), '--help']
-    : [...program.commands.map((each) => each.name()).filter(isShown), 'help'];
+    : program
+        .createHelp()
+        .visibleCommands(program)
+        .map((each) => each.name());
 
 const flagsOf = (command: Command): string[] =>
   command.options

@@ -1,7 +1,7 @@
 /** `statelet down`: ends a node that `up` has started, and what of it outlived its agent. */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { createAlarm } from '../actors/alarm.ts';
 import { type Clock, systemClock } from '../actors/clock.ts';
 import { isSameRuntime, SIMULATED } from '../actors/store/leftOnDisk.ts';
@@ -42,6 +42,8 @@ export interface DownParts extends Pick<UpParts, 'startNode' | 'startRuntime'> {
   nodeNameOf(endpoint: string, rootDirectory: string): Promise<string | undefined>;
   /** Ends the private containerd of a directory where it cannot be started any more. */
   endRuntime(directory: string): Promise<void>;
+  /** Returns the sockets of the agents that run on this host. */
+  listAgents(): Promise<readonly string[]>;
   readonly write: (text: string) => unknown;
   readonly clock?: Clock;
 }
@@ -207,7 +209,11 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
   const asked = await endAgent(rootDirectory, { write, clock, now });
   const before = await leftOf(places, parts);
   if (before.length === 0 && !existsSync(socketPath(rootDirectory))) {
-    write(asked ? 'it has stopped and left nothing behind\n' : nothingRuns(stateDirectory));
+    write(
+      asked
+        ? `the node of ${stateDirectory} has stopped and left nothing behind\n`
+        : nothingRuns(stateDirectory, await parts.listAgents()),
+    );
     return;
   }
   for (const each of before) write(`found ${each}\n`);
@@ -219,11 +225,19 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
   } finally {
     await release();
   }
-  if (before.length === 0) return void write(nothingRuns(stateDirectory));
+  if (before.length === 0) return void write(nothingRuns(stateDirectory, await parts.listAgents()));
   for (const { directory, why } of foreign) if (directory) write(`left alone ${directory}: ${why}\n`);
   const after = await leftOf(places, parts, foreign);
   if (after.length > 0) throw new NodeFailure('LeftBehind', `not cleaned up: ${after.join(', ')}`);
   write(`the node has stopped; its images, logs and saved state stay in ${stateDirectory}\n`);
 }
 
-const nothingRuns = (stateDirectory: string): string => `no "statelet up" is running for ${stateDirectory}\n`;
+/** Names the directory that was searched, and those of the agents that do run, because one of them may be meant. */
+function nothingRuns(stateDirectory: string, sockets: readonly string[]): string {
+  const others = sockets.map((socket) => {
+    const root = dirname(socket);
+    return basename(root) === 'kubelet' ? `--state-dir ${dirname(root)}` : `--root-dir ${root}`;
+  });
+  const hint = others.length === 0 ? '' : `; other agents: ${others.join(', ')}`;
+  return `no "statelet up" is running for ${stateDirectory}${hint}\n`;
+}

@@ -1,9 +1,8 @@
 import { ConfigError } from '../node/config/configError.ts';
-import { suggestion } from '../node/config/fields.ts';
 import type { PodPart } from '../pod/show/explainPart.ts';
 import { agentNamed } from './agent.ts';
 import { asText } from './output.ts';
-import { KINDS, resourceOf } from './resource.ts';
+import { KINDS, resourceOf, unknownKind } from './resource.ts';
 
 export interface ExplainOptions {
   readonly namespace?: string;
@@ -22,8 +21,7 @@ export function podNameOf(words: readonly string[]): string {
   const [kind = '', name, ...rest] = words.flatMap((word) => word.split('/'));
   if (name === undefined && POD_KINDS.includes(kind)) throw new ConfigError('which pod? expected pod/NAME');
   if (name === undefined) return kind;
-  if (!POD_KINDS.includes(kind))
-    throw new ConfigError(`${kind}: unknown kind of resource${suggestion(kind, [...KINDS.pods, ...KINDS.nodes])}`);
+  if (!POD_KINDS.includes(kind)) throw unknownKind(kind, { known: [...KINDS.pods, ...KINDS.nodes] });
   if (name === '' || rest.length > 0) throw new ConfigError(`${words.join(' ')}: expected pod/NAME`);
   return name;
 }

@@ -19,9 +19,9 @@ export interface GetCommands {
 
 type AllOptions = GetEventsOptions & GetActorsOptions;
 
-/** Its known values are offered; what is wrong with one the format itself says. */
+/** The choices are for help and completion only; `readFormat` rejects a wrong value with a better message. */
 function outputOption(): Option {
-  const option = new Option('-o, --output <format>', `one of ${[...FORMATS, ...FORMATS_WITH].join(', ')}`);
+  const option = new Option('-o, --output <format>', 'output format');
   option.choices([...FORMATS, ...FORMATS_WITH]).argParser(String);
   return option;
 }

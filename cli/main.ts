@@ -94,8 +94,12 @@ const program = createProgram({
   down: async (options) => {
     actUnread();
     ownUmask();
-    const [{ down }, ends] = await Promise.all([import('./down.ts'), import('./ownRuntime.ts')]);
-    await down(options, { startNode, startRuntime, ...ends.ownContainerdEnds, write });
+    const [{ down }, ends, { listeningAgents: listAgents }] = await Promise.all([
+      import('./down.ts'),
+      import('./ownRuntime.ts'),
+      import('../server/socketPath.ts'),
+    ]);
+    await down(options, { startNode, startRuntime, ...ends.ownContainerdEnds, listAgents, write });
   },
   get: async (options) => (await import('./get.ts')).get(options, write),
   getActors: async (filter, options) => (await import('./getActors.ts')).getActors(filter, options, write),

@@ -12,8 +12,11 @@ export interface PodCommands {
 /** The options of each command that asks a running agent. */
 export const socketOptions = (command: Command): Command =>
   command
-    .option('--root-dir <directory>', "the agent's root directory (default: that of run, then that of up)")
-    .option('--state-dir <directory>', 'the state directory of "statelet up"');
+    .option(
+      '--root-dir <directory>',
+      "the agent's root directory (default: that of run, then that of up, then the only agent of the host)",
+    )
+    .option('--state-dir <directory>', 'the state directory of "statelet up" (default: $STATELET_STATE_DIR)');
 
 export function addPodCommands(program: Command, commands: PodCommands): void {
   addLogsCommand(program, commands);

@@ -1,4 +1,5 @@
 import { Argument, Command, Option } from 'commander';
+import { ConfigError } from '../node/config/configError.ts';
 import { type Flags, readFlags } from '../node/config/flags.ts';
 import { packageVersion, runDirectory } from '../node/places.ts';
 import { lookUp } from '../pod/lookUp.ts';
@@ -73,7 +74,9 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
   addClusterOptions(command);
   addServingOptions(command);
   addPlaceOptions(command, defaults);
-  return addLimitOptions(command).option('-v, --v <level>', 'log verbosity: 0 info, 2 debug, 5 trace (default: 0)');
+  return addLimitOptions(command)
+    .option('--logging-format <format>', "format of the agent's log: text or json (default: text)")
+    .option('-v, --v <level>', 'log verbosity: 0 info, 2 debug, 5 trace (default: 0)');
 }
 
 type Defaults = (typeof nodeDefaults)['run' | 'up'];
@@ -167,7 +170,10 @@ function addNodeCommands(program: Command, commands: Commands): void {
     )
     .action((_, command: Command) => commands.run(readFlags(givenFlags(command))));
   nodeCommand(program, 'up', 'run a self-contained node until Ctrl-C: a private containerd, the agent and a live table')
-    .option('--state-dir <directory>', 'directory for everything the node keeps (default: /var/lib/statelet)')
+    .option(
+      '--state-dir <directory>',
+      'directory for everything the node keeps (default: $STATELET_STATE_DIR, or /var/lib/statelet)',
+    )
     .action((_, command: Command) => commands.up(readFlags(givenFlags(command))));
   program
     .command('down')
@@ -176,7 +182,10 @@ function addNodeCommands(program: Command, commands: Commands): void {
       '--now',
       'as kubectl delete --now: a grace period of 1 s for every pod; a running agent stops at once (default: each pod has its own grace period)',
     )
-    .option('--state-dir <directory>', 'the --state-dir of that "statelet up" (default: /var/lib/statelet)')
+    .option(
+      '--state-dir <directory>',
+      'the --state-dir of that "statelet up" (default: $STATELET_STATE_DIR, or /var/lib/statelet)',
+    )
     .option('--root-dir <directory>', 'the --root-dir of that "statelet up", if it had one')
     .option('--pod-log-dir <directory>', 'the --pod-log-dir of that "statelet up", if it had one')
     .action((options: DownOptions) => commands.down(options));
@@ -250,6 +259,23 @@ function addQueryCommands(program: Command, commands: Commands): void {
     .action((name: string | undefined, given: ChartsOptions) => commands.charts({ ...given, ...(name && { name }) }));
 }
 
+/** kubectl commands that change objects, which an agent cannot do. */
+const KUBECTL_COMMANDS = ['apply', 'create', 'edit', 'patch', 'replace', 'rollout', 'scale', 'set'];
+
+/** Responds to kubectl's commands for objects, which are hidden, with the way to get the same result. */
+function addKubectlHints(program: Command): void {
+  for (const name of KUBECTL_COMMANDS) {
+    program
+      .command(name, { hidden: true })
+      .argument('[words...]')
+      .allowUnknownOption()
+      .action(() => {
+        const advice = 'copy the file to that of --pod-manifest-path; in a cluster, use kubectl';
+        throw new ConfigError(`${name}: an agent runs the manifests of a directory: ${advice}`);
+      });
+  }
+}
+
 function addCompletionCommands(program: Command, commands: Commands): void {
   program
     .command('completion')
@@ -292,6 +318,7 @@ export function createProgram(commands: Commands): Command {
   addPodCommands(program, commands);
   addRecordingCommands(program, commands);
   addCompletionCommands(program, commands);
+  addKubectlHints(program);
   program.addHelpText('after', EXAMPLES);
   return program;
 }

@@ -9,9 +9,12 @@ export function levelOf(verbosity: number): 'info' | 'debug' | 'trace' {
   return verbosity >= 2 ? 'debug' : 'info';
 }
 
-/** Loaded only where somebody reads along. */
-async function pretty(destination: DestinationStream, colorize: boolean): Promise<DestinationStream> {
-  return (await import('./prettyLog.ts')).pretty(destination, colorize);
+/** Loads the formatter only if the log is text. */
+async function pretty(
+  destination: DestinationStream,
+  form: { readonly terminal: boolean; readonly colorize: boolean },
+): Promise<DestinationStream> {
+  return (await import('./prettyLog.ts')).pretty(destination, form);
 }
 
 /**
@@ -44,7 +47,10 @@ export interface AgentLog {
   readonly redaction: Redaction;
 }
 
-/** Makes the agent's log: JSON lines, or text for people where a terminal reads along or `logging.format` asks for it. */
+/**
+ * Creates the agent's log: text like a kubelet's (`component-base/logs`), or JSON lines if `logging.format` is json. On a
+ * terminal, lines of text have the time of day; elsewhere the date as well, in UTC.
+ */
 export async function createLogger(options: {
   logging: NodeConfig['logging'];
   terminal: boolean;
@@ -55,7 +61,6 @@ export async function createLogger(options: {
   destination?: DestinationStream;
 }): Promise<AgentLog> {
   const { logging, terminal, destination = pino.destination({ fd: 2, sync: true }) } = options;
-  const forPeople = logging.format === 'text' || (logging.format === 'auto' && terminal);
   const redaction = createRedaction();
   const logger = pino(
     {
@@ -66,7 +71,9 @@ export async function createLogger(options: {
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    forPeople ? await pretty(destination, hasColours(options)) : quoted(destination),
+    logging.format === 'text'
+      ? await pretty(destination, { terminal, colorize: hasColours(options) })
+      : quoted(destination),
   );
   return { logger, redaction };
 }

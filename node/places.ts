@@ -30,8 +30,13 @@ function ownStateDirectory(): string {
   return join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'statelet');
 }
 
-/** Where `up` keeps its things unless told otherwise: users without root cannot write to the system's place. */
+/** Returns the state directory that `STATELET_STATE_DIR` sets for `up` and for the commands that query it. */
+const environmentStateDirectory = (): string | undefined => process.env.STATELET_STATE_DIR || undefined;
+
+/** State directory of `up` without `--state-dir`. Users other than root cannot write to the system's directory. */
 export function defaultStateDirectory(): string {
+  const fromEnvironment = environmentStateDirectory();
+  if (fromEnvironment !== undefined) return fromEnvironment;
   return process.getuid?.() === 0 ? systemStateDirectory : ownStateDirectory();
 }
 
@@ -59,12 +64,17 @@ interface NamedPlaces {
 /** The sockets at which a running agent may answer: the one named, or those of all default places. */
 export const candidateSockets = (named: NamedPlaces): string[] => candidateRoots(named).map(socketPath);
 
-/** The root directories that an agent may have: the one named, or all default ones. */
-export function candidateRoots(named: NamedPlaces): string[] {
+/** Whether flags or `STATELET_STATE_DIR` say where the agent is, so that no other agent is meant. */
+export const hasNamedPlace = (named: NamedPlaces): boolean =>
+  (named.rootDir ?? named.stateDir ?? environmentStateDirectory()) !== undefined;
+
+/** Returns the root directories that an agent may have: the named one, or all default ones. */
+export function candidateRoots({ rootDir, stateDir: givenStateDir }: NamedPlaces): string[] {
+  const stateDir = givenStateDir ?? (rootDir === undefined ? environmentStateDirectory() : undefined);
   const ofState = (directory: string) => stateLayout(directory).rootDirectory;
   const roots =
-    named.rootDir !== undefined || named.stateDir !== undefined
-      ? [named.rootDir, named.stateDir === undefined ? undefined : ofState(named.stateDir)]
+    rootDir !== undefined || stateDir !== undefined
+      ? [rootDir, stateDir === undefined ? undefined : ofState(stateDir)]
       : [runDirectory, kubeletDirectory, ofState(systemStateDirectory), ofState(ownStateDirectory())];
   return roots.filter((root) => root !== undefined);
 }

@@ -19,14 +19,17 @@ const oneLine = ({ simulated }: Record<string, unknown>, message: unknown): stri
     .replace(/\s*\n\s*/g, ' ')
     .trim()}`;
 
-/** Makes lines for people of pino's, at once: what is logged last before the process ends is not lost. */
-export function pretty(destination: DestinationStream, colorize: boolean): DestinationStream {
+/** Formats pino's lines as text, synchronously, so that the last lines before the process exits are not lost. */
+export function pretty(
+  destination: DestinationStream,
+  { terminal, colorize }: { readonly terminal: boolean; readonly colorize: boolean },
+): DestinationStream {
   const prettify = prettyFactory({
     colorize,
     hideObject: true,
     ignore: 'pid,hostname',
     messageFormat: (log, messageKey) => oneLine(log, lookUp(log, messageKey)),
-    translateTime: 'SYS:HH:MM:ss',
+    translateTime: terminal ? 'SYS:HH:MM:ss' : "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'",
   });
   return { write: (line) => destination.write(prettify(printableLog(line))) };
 }

@@ -48,7 +48,10 @@ function commandSection(command, names) {
 }
 
 const program = createProgram({});
-const shown = program.commands.filter((command) => !command.name().startsWith('__'));
+const shown = program
+  .createHelp()
+  .visibleCommands(program)
+  .filter((command) => command.name() !== 'help');
 const commands = shown.flatMap((command) => commandSection(command, [command.name()]));
 const fields = table(
   'Field',

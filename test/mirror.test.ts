@@ -275,7 +275,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/volume/program.test.ts': { host: 'ownScript', volume: 'hostMounter memory volumeTasks' },
   // Commands, run as processes or over a real socket.
   'test/cli/process.test.ts': {
-    cli: 'agent asYaml describe getEvents leftPods readEvents readExplanation readNodes readPods record resource run signals standardOutput',
+    cli: 'asYaml describe getEvents leftPods readEvents readExplanation readNodes readPods record resource run signals standardOutput',
     node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory startNode',
   },
   'test/cli/logs.test.ts': { cli: 'askPod delete' },

@@ -71,7 +71,10 @@ function inEffect(config: NodeConfig): Fields {
     ...{ failCgroupV1: config.failCgroupV1, enableServer: serving !== undefined, healthzPort: healthz?.port ?? 0 },
     ...(healthz ? { healthzBindAddress: healthz.host } : {}),
     ...(staticPodPath === undefined ? {} : { staticPodPath }),
-    ...{ registerNode: cluster?.registersNode ?? false, logging: { verbosity: config.logging.verbosity } },
+    ...{
+      registerNode: cluster?.registersNode ?? false,
+      logging: { format: config.logging.format, verbosity: config.logging.verbosity },
+    },
     ...(cluster
       ? { rotateCertificates: cluster.certificates.rotates, serverTLSBootstrap: cluster.certificates.serves }
       : {}),

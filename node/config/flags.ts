@@ -102,6 +102,7 @@ const flags = section({
   '--maximum-dead-containers': z.optional(fromText(wholeOrNone)),
   '--record-size': z.optional(recordSize),
   '--inspect-address': z.optional(inspectAddress),
+  '--logging-format': z.optional(oneOf('text', 'json')),
   '--v': z.optional(fromText(whole())),
 });
 

@@ -83,7 +83,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   readonly failCgroupV1: boolean;
   readonly failSwapOn: boolean;
   /** `auto`: JSON, or text where a terminal reads along. */
-  readonly logging: { readonly format: 'auto' | 'text' | 'json'; readonly verbosity: number };
+  readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
   /** What it is compiled of, as it was written: there may be secrets in it. */
   readonly given: { readonly flags: Flags; readonly file: Readonly<Record<string, unknown>> };
 }
@@ -193,7 +193,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     failSwapOn: file?.failSwapOn ?? false,
     given: Object.freeze({ flags, file: given.file?.written ?? {} }),
     logging: Object.freeze({
-      format: file?.logging?.format || ('auto' as const),
+      format: (flags['--logging-format'] ?? file?.logging?.format) || ('text' as const),
       verbosity: flags['--v'] ?? file?.logging?.verbosity ?? 0,
     }),
   });

@@ -21,12 +21,15 @@ let root: string;
 let said: string;
 /** What was started, in order. */
 let started: string[];
+/** Sockets of other agents on the host. */
+let agents: string[];
 
 beforeEach(async () => {
   state = await mkdtemp(join(tmpdir(), 'statelet-down-'));
   root = join(state, 'kubelet');
   said = '';
   started = [];
+  agents = [];
 });
 
 afterEach(() => rm(state, { recursive: true, force: true }));
@@ -50,6 +53,7 @@ const parts = (given: Partial<DownParts> = {}): DownParts => ({
   endpointOf: () => own,
   nodeNameOf: async () => undefined,
   endRuntime: async () => void started.push('runtime ended by force'),
+  listAgents: async () => agents,
   startRuntime: async (_, { endsAll }) => {
     started.push(`own runtime${endsAll ? ' to end all' : ''}`);
     const nothing = async () => {};
@@ -158,6 +162,14 @@ describe('`statelet down`', () => {
     await podDirectory('a');
     await run();
     expect(existsSync(socketPath(root))).toBe(false);
+  });
+
+  test('names the agents that do run if none runs for the directory', async () => {
+    agents = ['/data/kubelet/statelet.sock', '/var/lib/statelet/run/statelet.sock'];
+    await run();
+    expect(said).toBe(
+      `no "statelet up" is running for ${state}; other agents: --state-dir /data, --root-dir /var/lib/statelet/run\n`,
+    );
   });
 
   test('ends the pods of the root directory that `up` was given', async () => {

@@ -33,7 +33,7 @@ test.each<[LogsOptions, string[], string]>([
   [{ since: '5s', sinceTime: '2026-05-04T12:00:00Z' }, ['web'], 'at most one of `sinceTime` or `sinceSeconds`'],
   [{ container: 'a' }, ['web', 'b'], 'only one of -c or an inline [CONTAINER] arg is allowed'],
   [{ allContainers: true }, ['web', 'b'], '--all-containers=true should not be specified with container name b'],
-  [{}, ['deployment/web'], 'deployment: unknown kind of resource'],
+  [{}, ['deployment/web'], 'deployment: an agent only has the pods of it'],
 ])('%j %j is a mistake', (options, words, message) => {
   expect(() => wanted(options, words)).toThrow(message);
 });

@@ -80,7 +80,17 @@ describe('get', () => {
 
   test.each([
     [['get', 'pots'], 'pots: unknown kind of resource; did you mean pods?'],
-    [['get', 'configmaps'], 'configmaps: unknown kind of resource; there are pods, nodes, events and actors'],
+    [['get', 'tables'], 'tables: unknown kind of resource; there are pods, nodes, events and actors'],
+    [['get', 'svc'], 'svc: an agent has no Services: use kubectl; there are pods, nodes, events and actors'],
+    [
+      ['get', 'cm'],
+      'cm: an agent only reads the ConfigMaps and Secrets that its pods use; "statelet describe pod NAME" names them; there are pods, nodes, events and actors',
+    ],
+    [['get', 'ns'], 'ns: use "statelet get pods -A", or -n NAMESPACE; there are pods, nodes, events and actors'],
+    [
+      ['apply', '-f', 'web.yaml'],
+      'apply: an agent runs the manifests of a directory: copy the file to that of --pod-manifest-path; in a cluster, use kubectl',
+    ],
     [['get', 'pod/web', 'db'], 'pod/web db: expected pod or pod/NAME'],
     [['get', 'pod/'], 'pod/: expected pod or pod/NAME'],
     [['get', 'no', '-w'], '--watch: nodes cannot be watched'],

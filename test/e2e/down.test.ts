@@ -70,7 +70,7 @@ describe('`statelet down`', () => {
 
     expect(await down()).toEqual({
       code: 0,
-      out: `no "statelet up" is running for ${node.directory}\n`,
+      out: expect.stringMatching(`^no "statelet up" is running for ${node.directory}[;\n]`),
       err: '',
     });
   });

@@ -47,7 +47,7 @@ const wordsOf = (up: Statelet) =>
     .err()
     .trimEnd()
     .split('\n')
-    .filter((line) => !line.startsWith('{'));
+    .filter((line) => !line.startsWith('['));
 
 const slowly = ['sleep 3', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'exec ctr "$@"'];
 

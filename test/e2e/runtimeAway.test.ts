@@ -21,7 +21,7 @@ test('`run` over a runtime that cannot be reached says so in lines with the caus
     agent.kill('SIGTERM');
     expect(await agent.ended).toBe(0);
     const lines = `${agent.out()}${agent.err()}`.split('\n').filter((line) => line.includes('no.sock'));
-    const messages = lines.map((line): unknown => JSON.parse(line).msg).sort();
+    const messages = lines.map((line) => line.replace(/^\[.*?\] \w+: /, '')).sort();
     expect(messages).toEqual([
       `relist failed: ListPodSandbox: connect ENOENT ${socket}`,
       `the container runtime is not ready: Version: connect ENOENT ${socket}`,

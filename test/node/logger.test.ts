@@ -14,11 +14,7 @@ test.each([
 });
 
 describe('the form', () => {
-  const lineOf = async (
-    format: 'auto' | 'text' | 'json',
-    terminal: boolean,
-    { simulated = false, message = 'shown' } = {},
-  ) => {
+  const lineOf = async (format: 'text' | 'json', terminal: boolean, { simulated = false, message = 'shown' } = {}) => {
     let text = '';
     const destination = {
       write: (line: string) => {
@@ -33,7 +29,7 @@ describe('the form', () => {
 
   test.each([
     ['json', true],
-    ['auto', false],
+    ['json', false],
   ] as const)('%s, terminal %s: JSON', async (format, terminal) => {
     expect(JSON.parse(await lineOf(format, terminal))).toMatchObject({
       level: 'info',
@@ -52,12 +48,10 @@ describe('the form', () => {
   });
 
   test.each([
-    ['text', false],
-    ['auto', true],
-  ] as const)('%s, terminal %s: for people', async (format, terminal) => {
-    const text = await lineOf(format, terminal, { message: 'shown,\n  with its cause\n' });
-    expect(text).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: shown, with its cause\n$/);
-    expect(() => JSON.parse(text)).toThrow();
+    ['the time of day on a terminal', true, /^\[\d\d:\d\d:\d\d\] INFO: shown, with its cause\n$/],
+    ['the date elsewhere', false, /^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\] INFO: shown, with its cause\n$/],
+  ])('text has one line per message, with %s', async (_, terminal, line) => {
+    expect(await lineOf('text', terminal, { message: 'shown,\n  with its cause\n' })).toMatch(line);
   });
 
   test('a simulated runtime is in every line', async () => {

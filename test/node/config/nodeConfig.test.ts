@@ -62,7 +62,7 @@ describe('defaults', () => {
       recordSizeBytes: 64 * 2 ** 20,
       failCgroupV1: false,
       failSwapOn: false,
-      logging: { format: 'auto', verbosity: 0 },
+      logging: { format: 'text', verbosity: 0 },
       inspect: { address: { host: '127.0.0.1', port: 10_270 }, isOpen: false },
       healthz: { host: '127.0.0.1', port: 10_248 },
       serving: expect.objectContaining({ host: '127.0.0.1', port: 10_250 }),
@@ -110,6 +110,8 @@ describe('a flag wins over the file', () => {
   });
 
   test('-v, also written with an equals sign', () => {
+    expect(compile({ '--logging-format': 'json' }).logging.format).toBe('json');
+    expect(compile({ '--logging-format': 'text' }, 'logging: {format: json}').logging.format).toBe('text');
     expect(compile({ '--v': '=4' }, 'logging: {verbosity: 2, format: json}').logging).toEqual({
       format: 'json',
       verbosity: 4,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { nearest } from '../../../pod/show/nearest.ts';
 
-const known = ['restartPolicy', 'hostname', 'hostNetwork', 'volumes'];
+const known = ['restartPolicy', 'hostname', 'hostNetwork', 'volumes', 'nodes', 'pods', 'po', 'ev', 'no'];
 
 test.each([
   ['restartPolcy', 'restartPolicy'],
@@ -11,6 +11,12 @@ test.each([
   ['volume', 'volumes'],
   ['xyz', undefined],
   ['', undefined],
+  ['pdos', 'pods'],
+  ['nodse', 'nodes'],
+  ['pd', 'po'],
+  ['svc', undefined],
+  ['cm', undefined],
+  ['vol', undefined],
 ])('%s is near to %s', (word, expected) => {
   expect(nearest(word, known)).toBe(expected);
 });
