@@ -7,7 +7,7 @@ import { writePrivate } from '../actors/cluster/certificates/privateFiles.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { Cri } from '../cri/calls.ts';
 import { type FileSystem, hostFiles } from '../host/files/fileSystem.ts';
-import { isSameToken } from '../host/sameToken.ts';
+import { tokenPredicate } from '../host/sameToken.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { messageOf } from '../pod/failure.ts';
 import type { CgroupPlace } from '../pod/resources/cgroup.ts';
@@ -196,6 +196,6 @@ async function ownToken(rootDirectory: string, files: FileSystem): Promise<Token
     token = randomBytes(TOKEN_BYTES).toString('base64url');
     await writePrivate(files, file, `${token}\n`);
   }
-  const own = token;
-  return async (offered) => (isSameToken(offered, own) ? OWNER : undefined);
+  const isOwn = tokenPredicate(token);
+  return async (offered) => (isOwn(offered) ? OWNER : undefined);
 }

@@ -8,6 +8,7 @@
  * renew one too soon costs a request, too late a pod's access. A time of day that was set back says nothing of its age;
  * but it may be that of the API server too, to which the token is then one of the future: so it is renewed as well.
  */
+import { SecretText } from '../../host/secretText.ts';
 import type { Clock } from '../clock.ts';
 
 /** A moment by both clocks, in milliseconds. */
@@ -33,17 +34,21 @@ const JITTER_MS = 10_000;
 const SET_BACK_MS = 60_000;
 
 export class HeldToken {
-  readonly token: string;
+  readonly #token: SecretText;
   readonly #asked: Moment;
   readonly #lifetimeMs: number;
   readonly #renewedAfterMs: number;
 
   /** `asked` is from before it was asked for; `chance` is at least 0 and less than 1. */
   constructor(token: string, lifetimeMs: number, asked: Moment, chance: number) {
-    this.token = token;
+    this.#token = new SecretText(token);
     this.#asked = asked;
     this.#lifetimeMs = lifetimeMs;
     this.#renewedAfterMs = Math.min(lifetimeMs * SHARE, OLDEST_MS) - chance * JITTER_MS;
+  }
+
+  get token(): string {
+    return this.#token.read();
   }
 
   /** How long until another should be had, in milliseconds. */

@@ -1,4 +1,5 @@
 /** The token that requests bear: of the kubeconfig itself, or of a file that has another one now and then. */
+import { SecretText } from '../../host/secretText.ts';
 import type { CredentialFile } from './credentialFile.ts';
 import type { LastGood } from './lastGood.ts';
 
@@ -18,7 +19,7 @@ export function tokenIn(text: string, place: string): string {
 
 interface TokenFile {
   readonly file: Pick<CredentialFile, 'read' | 'place'>;
-  readonly good: LastGood<string>;
+  readonly good: LastGood<SecretText>;
   /** A clock that nobody sets, in milliseconds. */
   readonly monotonic: () => number;
 }
@@ -29,12 +30,13 @@ export function tokenOfFile({ file, good, monotonic }: TokenFile) {
   const read = async () => {
     const token = tokenIn(await file.read(), file.place);
     readAt = monotonic();
-    return token;
+    return new SecretText(token);
   };
   return {
     token: async (): Promise<string> => {
       const isFresh = readAt !== undefined && monotonic() - readAt < TOKEN_MS;
-      return isFresh && good.value !== undefined ? good.value : good.read(read);
+      const secret = isFresh && good.value !== undefined ? good.value : await good.read(read);
+      return secret.read();
     },
     refused: () => {
       readAt = undefined;

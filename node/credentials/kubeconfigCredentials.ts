@@ -1,5 +1,6 @@
 /** The credentials of a kubeconfig: those that stand in it, and the files that it names, which may be others later. */
 import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { SecretText } from '../../host/secretText.ts';
 import type { CredentialSource } from '../../kube/endpoint.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { printableLine } from '../../pod/show/printable.ts';
@@ -177,5 +178,6 @@ function bearerOf(
     const file = new CredentialFile({ path: tokenFile, place: placeOf(`${place}tokenFile`, tokenFile), files });
     return tokenOfFile({ file, good: new LastGood(onProblem), monotonic: () => clock.monotonic() });
   }
-  return { token: async () => (token ? tokenIn(token, `${place}token`) : undefined), refused: () => {} };
+  const secret = token ? new SecretText(token) : undefined;
+  return { token: async () => secret && tokenIn(secret.read(), `${place}token`), refused: () => {} };
 }

@@ -1,8 +1,10 @@
-/** `/debug/pprof/`: what of its own process the agent lets others look at, where a kubelet has the profiles of Go (`net/http/pprof`). */
+/** `/debug/pprof/`: profiles of the agent's process by V8, in the place of Go's (`net/http/pprof`). */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { waitOnce } from '../../actors/alarm.ts';
 import type { Clock } from '../../actors/clock.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import { printableLine } from '../../pod/show/printable.ts';
 import { NOSNIFF, sendText } from '../answers.ts';
 import type { Exchange, HttpResponse, Route } from '../exchange.ts';
 import type { Recording } from './recordings.ts';
@@ -115,12 +117,34 @@ async function recorded(exchange: Exchange, { clock }: ProfilesParts, wanted: Wa
   });
 }
 
-const heap: Answer = (exchange, _, busy) =>
-  alone(exchange.response, { busy, what: 'a heap snapshot' }, async () => {
+const heap: Answer = async (exchange, _, busy) => {
+  const refused = whyNoSnapshot(exchange);
+  if (refused !== undefined) return refuse(exchange.response, 403, refused);
+  await alone(exchange.response, { busy, what: 'a heap snapshot' }, async () => {
     const { heapSnapshot } = await recordings();
     exchange.signal.throwIfAborted();
     await heapSnapshot((snapshot) => send(exchange, 'heap.heapsnapshot', snapshot));
   });
+};
+
+const MASTERS = 'system:masters';
+/**
+ * Headers that an API server adds to a request that it forwards to a node: the first by Go's `httputil.ReverseProxy`, the
+ * second by `staging/src/k8s.io/apimachinery/pkg/util/proxy/transport.go`.
+ */
+const FORWARDED = ['x-forwarded-for', 'x-forwarded-uri'];
+
+/**
+ * Returns why a client may not take a heap snapshot, which contains values of variables, Secrets and tokens of other pods;
+ * undefined if it may. A forwarded request is refused, because the API server sends it under its own name, which may be a
+ * member of system:masters, for every user with access to `nodes/proxy`.
+ */
+function whyNoSnapshot({ caller, request: { headers } }: Exchange): string | undefined {
+  if (FORWARDED.some((name) => lookUp(headers, name) !== undefined))
+    return `a heap snapshot contains Secrets: a member of ${MASTERS} has to request it from the node itself, not through a proxy`;
+  if (caller.groups.includes(MASTERS)) return undefined;
+  return `a heap snapshot contains Secrets: it is for members of ${MASTERS}, and ${printableLine(caller.name)} is not one`;
+}
 
 async function alone(response: HttpResponse, { busy, what }: Alone, work: () => Promise<void>): Promise<void> {
   if (busy.with !== undefined) return refuse(response, 500, `Could not enable ${what}: ${busy.with} already in use`);
@@ -146,6 +170,9 @@ const KNOWN: ReadonlyMap<string, { readonly about: string; readonly answer: Answ
   ['allocs', { about: 'what is allocated in `seconds` (30) and stays, for DevTools: .heapprofile', answer: allocs }],
   ['cmdline', { about: 'the command line, its words separated by NUL', answer: cmdline }],
   ['goroutine', { about: 'what the event loop waits for, by kind', answer: waitedFor }],
-  ['heap', { about: 'all that is in memory, for DevTools: .heapsnapshot', answer: heap }],
+  [
+    'heap',
+    { about: 'all objects in memory, for members of system:masters, for DevTools: .heapsnapshot', answer: heap },
+  ],
   ['profile', { about: 'where the CPU time of `seconds` (30) goes, for DevTools: .cpuprofile', answer: profile }],
 ]);

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { SecretText } from '../../../host/secretText.ts';
 import { tokenIn, tokenOfFile } from '../../../node/credentials/bearerToken.ts';
 import { LastGood } from '../../../node/credentials/lastGood.ts';
 
@@ -13,7 +14,7 @@ function tokenFile(first: string | Error) {
     if (file.text instanceof Error) throw file.text;
     return file.text;
   };
-  const good = new LastGood<string>((problem) => problems.push(problem));
+  const good = new LastGood<SecretText>((problem) => problems.push(problem));
   const source = tokenOfFile({ file: { read, place: PLACE }, good, monotonic: () => file.now });
   return { file, problems, ...source };
 }

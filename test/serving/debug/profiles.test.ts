@@ -60,17 +60,46 @@ test('what is allocated meanwhile', async () => {
   expect(kept).toHaveLength(100_000);
 });
 
-test('a heap snapshot, which the developer tools of Chrome open', async () => {
+test('C39: a heap snapshot is for members of system:masters, and has no token that the agent stores', async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'profiledProcess.ts')]);
-  const [port] = await once(child.stdout, 'data');
-  const { status, headers, text } = await ask(Number(port), '/debug/pprof/heap');
+  const [printed] = await once(child.stdout, 'data');
+  const [, port = '', secrets = ''] = /^(\d+) (.*)\n$/.exec(String(printed)) ?? [];
+  const path = '/debug/pprof/heap?group=system:masters';
+  const refusals = [
+    await ask(Number(port), '/debug/pprof/heap?group=system:authenticated'),
+    // An API server asks in its own name for everybody who may use its proxy.
+    await ask(Number(port), path, { 'x-forwarded-for': '192.0.2.1' }),
+    await ask(Number(port), path, { 'x-forwarded-uri': '/api/v1/nodes/node/proxy/debug/pprof/heap' }),
+  ];
+  const { status, headers, text } = await ask(Number(port), path);
   child.kill();
+  expect(refusals.map((each) => each.status)).toEqual([403, 403, 403]);
+  expect(refusals[0]?.text).toBe(
+    'a heap snapshot contains Secrets: it is for members of system:masters, and somebody is not one\n',
+  );
+  expect(refusals[1]?.text).toContain('from the node itself, not through a proxy');
   expect(status).toBe(200);
   expect(headers).toMatchObject({ 'transfer-encoding': 'chunked', 'content-type': 'application/octet-stream' });
   const { snapshot, nodes, strings } = JSON.parse(text);
   expect(nodes.length).toBe(snapshot.node_count * snapshot.meta.node_fields.length);
   expect(strings).toContain('SimulatedClock');
+  // The line that the process printed is a different string, which contains them all.
+  const found = Object.entries<string>(JSON.parse(secrets)).filter(([, value]) => strings.includes(value));
+  expect(found.map(([name]) => name)).toEqual(['inString']);
 }, 60_000);
+
+test('profiles contain names of functions, but no values', async () => {
+  const { clock, get, waits } = await served();
+  const value = `value-${Math.random()}`;
+  for (const name of ['allocs', 'profile']) {
+    const asked = get(`${name}?seconds=1`);
+    await waits(1);
+    const values = Array.from({ length: 10_000 }, (_, index) => ({ text: `${value}-${index}` }));
+    await clock.advance(1_000);
+    const { text, status } = await asked;
+    expect([name, status, text.includes(value), values.length]).toEqual([name, 200, false, 10_000]);
+  }
+});
 
 test('one at a time; whoever goes makes room for the next', async () => {
   const { clock, port, get, waits, isFree } = await served();
