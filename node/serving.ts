@@ -144,7 +144,7 @@ async function serveNodeApi(parts: Wanted): Promise<Listener> {
   const names = [config.nodeName, ...(cluster ? [] : ['localhost', '127.0.0.1', '::1'])];
   const own = isIssued ? issuedPair(directory) : serving.pair;
   const pair = own ?? (await selfSignedPair({ directory, names, files, now: clock.now() }));
-  const ownTokens = cluster ? undefined : await ownToken(config.rootDirectory, files);
+  const ownTokens = cluster ? undefined : await ownToken(parts);
   const access = accessOf(parts, ownTokens);
   let trees: readonly string[] = [];
   const routes: readonly Route[] = await watchedRoutes(parts, () => trees);
@@ -186,16 +186,29 @@ function oncePerReason(tell: (source: string, why: string) => void) {
 }
 
 const TOKEN_BYTES = 32;
+/** A token that a client can send in a header and that is too long to be guessed. */
+const TOKEN = /^[\x21-\x7e]{32,}$/;
 const OWNER: Caller = { name: 'statelet:owner', groups: ['system:masters'], extra: new Map() };
 
-/** Whoever reads the file, which is the agent's own, may do everything: a node without an API server knows nobody else. */
-async function ownToken(rootDirectory: string, files: FileSystem): Promise<TokenOwner> {
-  const file = join(rootDirectory, 'statelet', 'server-token');
-  let token = (await textOf(files, file).catch(() => undefined))?.trim();
-  if (!token) {
-    token = randomBytes(TOKEN_BYTES).toString('base64url');
-    await writePrivate(files, file, `${token}\n`);
-  }
+/**
+ * Reads the node's own token, or creates it. Its bearer may do everything, because a node without an API server knows no other
+ * user. A damaged token is replaced, because the rest of a truncated one could be guessed.
+ */
+async function ownToken({ config, files = hostFiles, logger }: Wanted): Promise<TokenOwner> {
+  const file = join(config.rootDirectory, 'statelet', 'server-token');
+  const stored = (await textOf(files, file))?.trim();
+  if (stored !== undefined && TOKEN.test(stored)) return ownerOf(stored);
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  await writePrivate(files, file, `${token}\n`);
+  if (stored !== undefined)
+    logger.warn(
+      { file },
+      `the token of the node's API in ${file} was damaged (expected at least 32 characters without spaces): a new one has replaced it, which clients have to read again`,
+    );
+  return ownerOf(token);
+}
+
+function ownerOf(token: string): TokenOwner {
   const isOwn = tokenPredicate(token);
   return async (offered) => (isOwn(offered) ? OWNER : undefined);
 }

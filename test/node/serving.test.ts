@@ -1,6 +1,6 @@
 /** The API of a whole node, simulated, to those who ask over TLS. */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type RequestOptions, request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -130,4 +130,50 @@ test('it lives at one port, and everybody reads at another, where that is config
   expect(await get(readOnly, '/metrics/cadvisor')).toBe('200 # HELP cadvisor_version_info');
   expect(await get(readOnly, '/configz')).toBe('404 404 page not found');
   expect(await get(readOnly, '/containerLogs/a/b/c')).toBe('405 Debug endpoints are disabled');
+}, 60_000);
+
+/** Writes the file of the node's own token. */
+const writeToken = (text: string) => (rootDirectory: string) => {
+  mkdirSync(join(rootDirectory, 'statelet'));
+  writeFileSync(join(rootDirectory, 'statelet', 'server-token'), text, { mode: 0o600 });
+};
+
+test.each(['', 'a', 'a'.repeat(31), `${'a'.repeat(40)} b`, '\0'.repeat(44)])(
+  'a damaged token of the node, such as %j, is reported with its file and replaced',
+  async (text) => {
+    const { directory, served, said } = await servedNode({ prepare: writeToken(text) });
+    await eventually('it is served', () => served.port() || undefined);
+    const file = join(directory, 'statelet', 'server-token');
+    expect(said).toContainEqual(expect.stringContaining(`the token of the node's API in ${file} was damaged`));
+    const token = readFileSync(file, 'utf8').trim();
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(
+      (
+        await asked(served.port(), '/pods', { headers: { authorization: `Bearer ${text.trim() || 'none'}` } }).catch(
+          () => ({ code: 401 }),
+        )
+      ).code,
+    ).toBe(401);
+    expect((await asked(served.port(), '/pods', { headers: { authorization: `Bearer ${token}` } })).code).toBe(200);
+  },
+  60_000,
+);
+
+test('a whole token of the node stays', async () => {
+  const token = 'b'.repeat(43);
+  const { directory, served, said } = await servedNode({ prepare: writeToken(`${token}\n`) });
+  await eventually('it is served', () => served.port() || undefined);
+  expect(readFileSync(join(directory, 'statelet', 'server-token'), 'utf8')).toBe(`${token}\n`);
+  expect(said.join()).not.toContain('damaged');
+}, 60_000);
+
+test('a directory in place of the token is named until it is gone', async () => {
+  const { directory, served, said } = await servedNode({
+    prepare: (root) => void mkdirSync(join(root, 'statelet', 'server-token'), { recursive: true }),
+  });
+  const file = join(directory, 'statelet', 'server-token');
+  await eventually('it says so', () => said.some((each) => each.includes(`trying again: ${file}: `)) || undefined);
+  expect(served.port()).toBe(0);
+  rmdirSync(file);
+  await eventually('it is served', () => served.port() || undefined);
 }, 60_000);

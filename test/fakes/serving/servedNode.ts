@@ -37,12 +37,15 @@ interface Given {
   readonly yaml?: string;
   readonly flags?: Readonly<Record<string, string | boolean>>;
   readonly cluster?: Parameters<typeof serveApi>[0]['cluster'];
+  /** Prepares the root directory before the node starts. */
+  readonly prepare?: (rootDirectory: string) => void;
 }
 
 /** A node with a pod `web-node-1` that runs, and what it has said; it ends with the test. */
-export async function servedNode({ yaml = '', flags = {}, cluster: joined }: Given = {}) {
+export async function servedNode({ yaml = '', flags = {}, cluster: joined, prepare }: Given = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'served-'));
   ends.push(() => rmSync(directory, { recursive: true, force: true }));
+  prepare?.(directory);
   const { streams, close } = serveSimulatedStreams(systemClock);
   const node = await startSimulatedNode({ pods: [web], runtime: { images: { anyPullable: true }, streams } });
   ends.push(() => node.stop(), close);
