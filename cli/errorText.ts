@@ -24,8 +24,12 @@ export function errorText(error: unknown): string {
 }
 
 /** What was refused, with what helps against it. */
-const refusal = (error: Error): string =>
-  lacksFiles(error) || lacksFiles(error.cause) ? `${error.message}: too many open files: ${LIMIT}` : error.message;
+function refusal(error: Error): string {
+  if (lacksFiles(error) || lacksFiles(error.cause)) return `${error.message}: too many open files: ${LIMIT}`;
+  const isForbidden = [error, error.cause].some((each) => errorCode(each) === 'EACCES' || errorCode(each) === 'EPERM');
+  const needsRoot = isForbidden && process.getuid?.() !== 0 && !/\broot\b/.test(error.message);
+  return needsRoot ? `${error.message}: this needs root` : error.message;
+}
 
 const lines = (text: string): string =>
   text

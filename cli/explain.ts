@@ -51,7 +51,7 @@ export async function explain(
   const resource = node ?? `${podResourceOf(words, options)}${partPath(part)}`;
   const agent = await agentNamed(options);
   if (options.output === 'json') write(await asText(await agent.json(resource), 'json'));
-  else write(await agent.text(resource));
+  else write(await agent.text(resource, process.stdout.isTTY ? process.stdout.columns || undefined : undefined));
 }
 
 /** The part of a pod that the flags ask for; undefined for the pod itself. */

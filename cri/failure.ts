@@ -10,8 +10,21 @@ export function runtimeFailure(call: string, error: ServiceError): NodeFailure {
 /** The gRPC library's own words around what the system said of a connection that cannot be made. */
 const NO_CONNECTION = /^No connection established\. Last error: (?:Error: )?(.*?)\.? (?:Resolution note: ?.*)?$/s;
 
-const detailsOf = ({ details, message }: ServiceError): string =>
-  details === '' ? message : details.replace(NO_CONNECTION, '$1');
+/** The system's words for a socket that cannot be connected to: the error and the path. */
+const NO_SOCKET = /^connect (ENOENT|ECONNREFUSED|EACCES) (\/.*)$/;
+
+/** A gRPC server's words for a service that it does not have. */
+const NO_SERVICE = /^unknown service runtime\.v1\.(?:Runtime|Image)Service$/;
+
+function detailsOf({ details, message }: ServiceError): string {
+  const text = details === '' ? message : details.replace(NO_CONNECTION, '$1');
+  const [, code, socket] = NO_SOCKET.exec(text) ?? [];
+  if (code === 'ENOENT') return `there is no socket ${socket}: start the container runtime (${text})`;
+  if (code === 'ECONNREFUSED') return `no container runtime listens on ${socket}: start it (${text})`;
+  if (code === 'EACCES') return `permission denied on ${socket}: only root may use the container runtime (${text})`;
+  if (!NO_SERVICE.test(text)) return text;
+  return `the runtime does not offer CRI v1: remove "cri" from disabled_plugins in /etc/containerd/config.toml, and restart containerd (${text})`;
+}
 
 /** The failure of a call that we gave up on because no answer came within its limit (milliseconds). */
 export function hangingFailure(call: string, timeoutMs: number, cause: unknown): NodeFailure {
@@ -74,6 +87,12 @@ export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'details' in error && typeof error.details === 'string' && 'code' in error;
 }
 
+/** Whether the call did not reach a CRI server, so that every other call fails in the same way. */
+export const isUnreachable = ({ reason, cause }: NodeFailure): boolean =>
+  reason === 'RuntimeUnavailable' &&
+  isServiceError(cause) &&
+  (cause.code === status.UNAVAILABLE || cause.code === status.UNIMPLEMENTED);
+
 /** Runtimes name the holder of a reserved name in the message; there is no code for it. */
 const NAME_RESERVED = /is reserved for|already exists/;
 
@@ -104,7 +123,8 @@ function reasonOf(call: string, error: ServiceError, details: string): FailureRe
     case status.NOT_FOUND:
       return 'NotFound';
     case status.UNIMPLEMENTED:
-      return 'Unimplemented';
+      // Not one call is missing but all, until the runtime is configured and restarted.
+      return NO_SERVICE.test(error.details) ? 'RuntimeUnavailable' : 'Unimplemented';
     default:
       if (TASK_LOST.test(details)) return 'TaskLost';
       if (ALREADY_STARTING.test(details)) return 'AlreadyStarting';

@@ -1,6 +1,6 @@
 /** The log of what goes wrong beside the pods: what a pod's own actors meet is told with its status. */
 import type { Logger } from 'pino';
-import { isServiceError } from '../cri/failure.ts';
+import { isServiceError, isUnreachable } from '../cri/failure.ts';
 import { NodeFailure } from '../pod/failure.ts';
 
 /** What must never fail: the root of the actors, what outlives a restart, the feeds, and those that look on. */
@@ -55,7 +55,8 @@ export function logErrors(logger: Logger): ErrorLog {
   failed.catch(() => {});
   const onError = (source: string, error: unknown) => {
     const message = messageWithCauses(error);
-    const level = NEVER.has(source) ? 'error' : WARNED_OF.has(source) ? 'warn' : 'debug';
+    const isWarning = WARNED_OF.has(source) && !isWithoutRuntime(error);
+    const level = NEVER.has(source) ? 'error' : isWarning ? 'warn' : 'debug';
     const key = `${source}: ${message}`;
     if (level === 'debug' || !logged.has(key))
       logger[level]({ source, ...detailsOf(error) }, `${source} failed: ${message}`);
@@ -65,6 +66,9 @@ export function logErrors(logger: Logger): ErrorLog {
   };
   return { onError, settled: () => logged.clear(), failed };
 }
+
+/** Whether a call did not reach the runtime, which the runtime's health already reports. */
+const isWithoutRuntime = (error: unknown): boolean => error instanceof NodeFailure && isUnreachable(error);
 
 /** What has failed, and the cause of that, where it does not say so itself. */
 function messageWithCauses(error: unknown): string {

@@ -44,9 +44,14 @@ export class RecordingFile {
     this.#expand = expand;
   }
 
-  /** Rejects with a system error where the path cannot be read; of what holds no recording there are no members. */
+  /** Rejects with a system error if the path cannot be read. A file without a recording has no members. */
   static async open(path: string, { before, expand = inThreads }: OpenOptions = {}): Promise<RecordingFile> {
-    const place = await stat(path);
+    const place = await stat(path).catch((cause: unknown) => {
+      if (!isMissing(cause)) throw cause;
+      throw new RecordingError(`${path}: there is no such recording; "statelet record dump FILE" writes one`, {
+        cause,
+      });
+    });
     if (!place.isDirectory() && !place.isFile()) throw new RecordingError(`${path}: expected a file or a directory`);
     const files = new Map<string, FoundFile>();
     for (const file of place.isDirectory() ? await ringIn(path) : [path]) {

@@ -10,8 +10,8 @@ export interface AgentClient {
   readonly path: string;
   /** The JSON that the agent answers; throws a `NodeFailure` with the reason of its Status. */
   json(resource: string): Promise<unknown>;
-  /** The same as a text for people. */
-  text(resource: string): Promise<string>;
+  /** The same as text for people, of `width` columns if that is defined. */
+  text(resource: string, width?: number): Promise<string>;
   /** What it answers to a request with a body. */
   post(resource: string, body: unknown): Promise<unknown>;
   /** The same as bytes, as they come, with what the headers of the answer say. */
@@ -136,7 +136,7 @@ export function agentClient(path: string, known: Omit<Place, 'path'> = {}): Agen
   return {
     path,
     json: async (resource) => JSON.parse(await body(resource, 'application/json')),
-    text: (resource) => body(resource, 'text/plain'),
+    text: (resource, width) => body(resource, width === undefined ? 'text/plain' : `text/plain; width=${width}`),
     post: async (resource, sent) =>
       JSON.parse(await body(resource, 'application/json', { body: JSON.stringify(sent) })),
     bytes: async (resource) => {

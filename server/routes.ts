@@ -105,18 +105,19 @@ async function partExplanation(
   return { code: 404, body: failure(404, 'NotFound', message) };
 }
 
-async function explanation(agent: AgentPort, asked: Asked, asText: boolean): Promise<Answer> {
+async function explanation(agent: AgentPort, asked: Asked, accept: string): Promise<Answer> {
+  const [asText, width] = [accept.includes('text/plain'), widthIn(accept)];
   const found = await explanationOf(agent, asked);
   if ('code' in found) return found;
   if (asked.part) {
     const part = await partExplanation(agent, found, asked.part);
     if ('code' in part) return part;
-    return asText ? labelled(agent, formatPartExplanation(part)) : { code: 200, body: part };
+    return asText ? labelled(agent, formatPartExplanation(part, width)) : { code: 200, body: part };
   }
-  return asText ? labelled(agent, formatExplanation(found)) : { code: 200, body: found };
+  return asText ? labelled(agent, formatExplanation(found, width)) : { code: 200, body: found };
 }
 
-function nodeExplanation(agent: AgentPort, name: string | undefined, asText: boolean): Answer {
+function nodeExplanation(agent: AgentPort, name: string | undefined, accept: string): Answer {
   const explained = withUse(agent.explainNode(), agent.nodeObject(), agent.pods());
   if (name !== undefined && name !== explained.name) {
     return { code: 404, body: failure(404, 'NotFound', `nodes "${name}" not found`) };
@@ -126,7 +127,8 @@ function nodeExplanation(agent: AgentPort, name: string | undefined, asText: boo
     ...explained,
     ...manifestSentences(problems.map(problemSentence), warnings.map(problemSentence)),
   };
-  return asText ? labelled(agent, formatNodeExplanation(found)) : { code: 200, body: found };
+  const [asText, width] = [accept.includes('text/plain'), widthIn(accept)];
+  return asText ? labelled(agent, formatNodeExplanation(found, width)) : { code: 200, body: found };
 }
 
 function labelled(agent: AgentPort, text: string): Answer {
@@ -156,7 +158,13 @@ function partAskedFor([kinds, name, ...more]: readonly string[]): PodPart | unde
   return kind && name && more.length === 0 ? { kind, name } : undefined;
 }
 
-/** Answers one request for `path`; a text is asked for by `Accept: text/plain`. */
+/** Returns the width of the text that `Accept: text/plain; width=120` requests, or undefined if it has none. */
+function widthIn(accept: string): number | undefined {
+  const [, width] = /text\/plain; ?width=(\d{1,4})\b/.exec(accept) ?? [];
+  return width === undefined ? undefined : Number(width);
+}
+
+/** Responds to one request for `path`. `Accept: text/plain` requests text for people. */
 export async function answer(agent: AgentPort, path: string, accept: string): Promise<Answer> {
   const [, ...steps] = path.split('/').map(decodeURIComponent);
   const [first, second, third, fourth, fifth, sixth] = steps;
@@ -166,11 +174,11 @@ export async function answer(agent: AgentPort, path: string, accept: string): Pr
   if (path === '/api/v1/events') return eventList(agent);
   if (path === '/api/v1/nodes') return nodeList(agent);
   if (first === 'explain' && (second === 'node' || second === 'nodes') && steps.length <= 3) {
-    return nodeExplanation(agent, third, accept.includes('text/plain'));
+    return nodeExplanation(agent, third, accept);
   }
   if (first === 'places' && second === 'uids' && third && steps.length === 3) return places(agent, third);
   const asked = askedFor(steps);
-  if (asked) return explanation(agent, asked, accept.includes('text/plain'));
+  if (asked) return explanation(agent, asked, accept);
   if (first === 'api' && second === 'v1' && third === 'namespaces' && fourth) {
     if (fifth === 'pods' && sixth && steps.length === 6) return onePod(agent, fourth, sixth);
     if (fifth === 'events' && steps.length === 5) return eventList(agent, fourth);

@@ -1,5 +1,5 @@
 /** What the program says when it ends with an error. */
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { errorText } from '../../cli/errorText.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 
@@ -27,6 +27,19 @@ test('where too many files are open, the sentence says what helps', () => {
   expect(errorText(coded('Cannot read package config /x/package.json: too many open files.', unread))).toBe(
     `statelet: Cannot read package config /x/package.json: ${helps}`,
   );
+});
+
+test('a user other than root hears that root is needed', () => {
+  const denied = coded("EACCES: permission denied, mkdir '/var/lib/statelet'", { code: 'EACCES', syscall: 'mkdir' });
+  const getuid = jest.spyOn(process, 'getuid');
+  try {
+    getuid.mockReturnValue(1_000);
+    expect(errorText(denied)).toBe("statelet: EACCES: permission denied, mkdir '/var/lib/statelet': this needs root\n");
+    getuid.mockReturnValue(0);
+    expect(errorText(denied)).toBe("statelet: EACCES: permission denied, mkdir '/var/lib/statelet'\n");
+  } finally {
+    getuid.mockRestore();
+  }
 });
 
 test('a mistake of the program is told with where it happened', () => {

@@ -61,7 +61,7 @@ test('what cannot be served is a mistake of the user, which says what is wrong',
   await recorded.live(1);
   const empty = await mkdtemp(join(tmpdir(), 'statelet-inspect-'));
   for (const [path, options, message] of [
-    ['/nothing/here', {}, /^no recording can be read: .*ENOENT.*\/nothing\/here/],
+    ['/nothing/here', {}, /^no recording can be read: \/nothing\/here: there is no such recording/],
     [empty, {}, `${empty}: nothing in it can be replayed`],
     [recorded.directory, {}, /^recorded by statelet 0\.1\.0, whose state machines differ from this version's/],
     [empty, { address: 'evil.example:1' }, /^--address evil\.example:1: expected an IP address and a port/],

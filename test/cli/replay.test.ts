@@ -48,6 +48,8 @@ describe('a file that is no recording', () => {
   });
 
   test('and one that is not there by what the system says', async () => {
-    await expect(replay(join(directory, 'none'), {}, () => {})).rejects.toThrow(/^ENOENT: .*none/);
+    await expect(replay(join(directory, 'none'), {}, () => {})).rejects.toThrow(
+      /none: there is no such recording; "statelet record dump FILE" writes one$/,
+    );
   });
 });

@@ -253,3 +253,37 @@ test.each([
   const error = Object.assign(new Error(details), { code: status.UNKNOWN, details, metadata: new Metadata() });
   expect(runtimeFailure('RemovePodSandbox', error)).toMatchObject({ reason });
 });
+
+describe('a runtime that cannot be reached is named in plain words', () => {
+  const failed = (code: status, details: string) =>
+    runtimeFailure('Version', Object.assign(new Error(details), { code, details, metadata: new Metadata() }));
+
+  test.each([
+    [
+      status.UNAVAILABLE,
+      'No connection established. Last error: Error: connect ENOENT /run/c.sock. Resolution note: ',
+      'Version: there is no socket /run/c.sock: start the container runtime (connect ENOENT /run/c.sock)',
+    ],
+    [
+      status.UNAVAILABLE,
+      'No connection established. Last error: Error: connect ECONNREFUSED /run/c.sock. Resolution note: ',
+      'Version: no container runtime listens on /run/c.sock: start it (connect ECONNREFUSED /run/c.sock)',
+    ],
+    [
+      status.UNAVAILABLE,
+      'No connection established. Last error: Error: connect EACCES /run/c.sock. Resolution note: ',
+      'Version: permission denied on /run/c.sock: only root may use the container runtime (connect EACCES /run/c.sock)',
+    ],
+    [
+      status.UNIMPLEMENTED,
+      'unknown service runtime.v1.RuntimeService',
+      'Version: the runtime does not offer CRI v1: remove "cri" from disabled_plugins in /etc/containerd/config.toml, and restart containerd (unknown service runtime.v1.RuntimeService)',
+    ],
+  ])('%i %s', (code, details, message) => {
+    expect(failed(code, details)).toMatchObject({ reason: 'RuntimeUnavailable', message });
+  });
+
+  test('but a single call that it does not know is not', () => {
+    expect(failed(status.UNIMPLEMENTED, 'unknown method').reason).toBe('Unimplemented');
+  });
+});

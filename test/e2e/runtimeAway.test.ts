@@ -17,14 +17,13 @@ test('`run` over a runtime that cannot be reached says so in lines with the caus
   });
   try {
     await agent.says('the node agent is running');
-    await agent.says('relist failed');
+    await agent.says('the container runtime is not ready');
     agent.kill('SIGTERM');
     expect(await agent.ended).toBe(0);
     const lines = `${agent.out()}${agent.err()}`.split('\n').filter((line) => line.includes('no.sock'));
     const messages = lines.map((line) => line.replace(/^\[.*?\] \w+: /, '')).sort();
     expect(messages).toEqual([
-      `relist failed: ListPodSandbox: connect ENOENT ${socket}`,
-      `the container runtime is not ready: Version: connect ENOENT ${socket}`,
+      `the container runtime is not ready: Version: there is no socket ${socket}: start the container runtime (connect ENOENT ${socket})`,
     ]);
     expect(lines.join()).not.toMatch(/"stack"|\n? +at /);
   } finally {

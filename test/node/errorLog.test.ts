@@ -56,6 +56,13 @@ describe('what goes wrong beside the pods', () => {
     expect(text).not.toContain('stack');
   });
 
+  test('calls that do not reach the runtime are left to the report of its health', async () => {
+    const { lines, onError } = await log();
+    const cause = Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: 'connect ENOENT /run/c.sock' });
+    onError('relist', new NodeFailure('RuntimeUnavailable', 'ListPodSandbox: there is no socket', { cause }));
+    expect(lines).toEqual([expect.objectContaining({ level: 'debug' })]);
+  });
+
   test('what is tried again is told once until it changes or all is well again', async () => {
     const { lines, onError, settled } = await log();
     const fail = (message: string) => onError('relist', new Error(message));

@@ -31,6 +31,21 @@ describe('the text', () => {
     expect(lines).toContain('     not ready, 12345 restarts');
   });
 
+  test.each([60, 120])('is as wide as a terminal of %i columns', (width) => {
+    const [, title = '', ...lines] = `\n${formatExplanation(explainPod(seenPod(wide), NOW), width)}`.split('\n');
+    // Like a path, the namespace with the name stays whole.
+    expect(title).toContain(`default/${long}`);
+    expect(Math.max(...lines.map((line) => line.length))).toBe(width);
+  });
+
+  test('never breaks a path', () => {
+    const path = `/var/log/pods/${'directory-'.repeat(8)}/app/1.log`;
+    const logs = new Map([['app', { file: path, lines: ['bye'] }]]);
+    const view = podView({ main: { app: backOff(1) }, view: network });
+    const lines = formatExplanation(explainPod(seenPod(view), NOW, { logs })).split('\n');
+    expect(lines.some((line) => line.endsWith(path))).toBe(true);
+  });
+
   test('cuts a long message in its middle: the cause stands last', () => {
     const message = `failed to create task: ${'wrapped: '.repeat(60)}exec: "/bin/nope": no such file`;
     const said = answer(
