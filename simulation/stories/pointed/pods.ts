@@ -27,6 +27,10 @@ export const beginnings: Readonly<Record<string, PointedStory>> = {
     ...[apply(0, manifest('web', { containers: [main({ command: STUBBORN })] })), runtimeDown(5, 3), killAgent(5.1)],
     ...[drain(6), drain(6.5), drain(9)],
   ]),
+  'the manifest of a pod is removed, and created again while the pod ends': told([
+    apply(0, same('web', { containers: [main({ command: STUBBORN })] })),
+    ...[remove(10, 'web'), apply(13, same('web', { containers: [main({ command: STUBBORN })] }))],
+  ]),
   'a node is to end its pods, and its runtime does not list them in time': told([
     ...[apply(0, manifest('web')), runtimeDown(5, 20), killAgent(5.1), drain(6)],
   ]),
