@@ -82,8 +82,13 @@ function probe(random: Random, more: object = {}): object {
   return { ...(random.chance(0.2) ? grpc : handler(random, isWell)), ...often, ...more };
 }
 
+const SLEEP_SECONDS = 2;
+
+const sleepsBeforeStop = ({ lifecycle: hooks }: ManifestContainer): boolean =>
+  hooks?.preStop !== undefined && 'sleep' in hooks.preStop;
+
 function lifecycle(random: Random): { postStart?: object; preStop?: object } {
-  const preStop = random.chance(0.3) ? { sleep: { seconds: 2 } } : handler(random, random.chance(0.6));
+  const preStop = random.chance(0.3) ? { sleep: { seconds: SLEEP_SECONDS } } : handler(random, random.chance(0.6));
   return {
     ...(random.chance(0.4) ? { postStart: handler(random, random.chance(0.7)) } : {}),
     ...(random.chance(0.6) ? { preStop } : {}),
@@ -165,10 +170,14 @@ export function drawnManifest(name: string, random: Random): Manifest {
   // Where an init container always fails, its pod ends with it, or nothing would ever come of it.
   const isHopeless = inits.some((each) => each.name === 'fails');
   const isPushy = random.chance(0.1);
+  const containers = names.map((each) => drawnContainer(each, random, volumeMounts));
+  // A pod is invalid if a preStop hook sleeps longer than its grace period.
+  const hasSleep = [...inits, ...containers].some(sleepsBeforeStop);
+  const terminationGracePeriodSeconds = random.pick(hasSleep ? [SLEEP_SECONDS, 5, 30] : [0, 1, 5, 30]);
   const drawn = manifest(name, {
     restartPolicy: isHopeless ? 'Never' : random.pick(['Always', 'Always', 'OnFailure', 'Never'] as const),
-    terminationGracePeriodSeconds: random.pick([0, 1, 5, 30]),
-    containers: names.map((each) => drawnContainer(each, random, volumeMounts)),
+    terminationGracePeriodSeconds,
+    containers,
     ...(isPushy ? { priority: random.pick(PRIORITIES) } : {}),
     ...(inits.length > 0 ? { initContainers: inits } : {}),
     ...(volumes.length > 0 ? { volumes } : {}),
