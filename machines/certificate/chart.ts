@@ -7,7 +7,7 @@ import type { CertificateEvent } from '../shared/clusterFacts.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { type CertificateName, type KeptCertificate, renewalOf } from './certificate.ts';
+import { type CertificateName, isNodeSubject, type KeptCertificate, renewalOf } from './certificate.ts';
 
 // Not an interface: the types of the package would have to name it.
 export type CertificateInput = {
@@ -60,10 +60,14 @@ const answerIn = (event: object): Answer => ('output' in event ? (event.output a
 const resumes = ({ rotates }: CertificateInput): boolean => !rotates;
 const approvalMs = (input: CertificateInput): number => (resumes(input) ? RESUMED_APPROVAL_MS : APPROVAL_MS);
 
+/** Whether a certificate identifies this node and, if it is shown to clients of the node, is valid for the node's addresses. */
 const isFitting = (
-  { name, names }: Pick<CertificateContext, 'name' | 'names'>,
+  { nodeName, name, names }: Pick<CertificateContext, 'nodeName' | 'name' | 'names'>,
   certificate: KeptCertificate | null | undefined,
-): boolean => !!certificate && (name === 'client' || covers(certificate.names, names));
+): boolean =>
+  !!certificate &&
+  isNodeSubject(certificate.subject, nodeName) &&
+  (name === 'client' || covers(certificate.names, names));
 
 const certificateSetup = setup({
   types: {
@@ -84,8 +88,8 @@ const certificateSetup = setup({
     /** A kubelet asks for none either that is good for no address. */
     isNameless: ({ context: { name, names } }) => name === 'serving' && names.ips.length === 0,
     isFitting: ({ context, event }) => isFitting(context, answerIn(event).certificate),
-    fitsNoMore: ({ context: { name, certificate }, event }) =>
-      event.type === 'certificate.namesChanged' && !isFitting({ name, names: event.names }, certificate),
+    fitsNoMore: ({ context: { nodeName, name, certificate }, event }) =>
+      event.type === 'certificate.namesChanged' && !isFitting({ nodeName, name, names: event.names }, certificate),
     /** What is asked for would be good for less than is needed by now. */
     isOutdated: ({ context: { request }, event }) =>
       event.type === 'certificate.namesChanged' && !covers(request.names, event.names),

@@ -29,7 +29,12 @@ export class FakeWorld {
     readCertificate: () => ({ certificate: null, chance: 0 }),
     requestCertificate: ({ name }) => ({ request: `csr-${name}`, uid: 'csr-uid', at: this.#now() }),
     awaitCertificate: () => ({
-      certificate: { notBefore: this.#now(), notAfter: this.#now() + 3_600_000, names: { dnsNames: [], ips: [] } },
+      certificate: {
+        subject: { commonName: 'system:node:node-1', organizations: ['system:nodes'] },
+        notBefore: this.#now(),
+        notAfter: this.#now() + 3_600_000,
+        names: { dnsNames: [], ips: [] },
+      },
       ...{ chance: 0, at: this.#now() },
     }),
     ...{ createMirror: () => null, removeMirror: () => null },

@@ -7,7 +7,11 @@ import { join } from 'node:path';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
 import { pemBlocks } from '../../../kube/pemBlocks.ts';
-import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
+import type {
+  CertificateName,
+  CertificateSubject,
+  KeptCertificate,
+} from '../../../machines/certificate/certificate.ts';
 import { canonicalOr } from '../../../pod/ipAddress.ts';
 import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
 import { orAbsent, readTextFile } from '../../sources/yaml/textFile.ts';
@@ -144,7 +148,19 @@ function keptIn(certificates: string, key: string): KeptCertificate {
   if (!certificate.checkPrivateKey(createPrivateKey(secret.text)))
     throw new Error('expected a certificate of its key, and it is that of another');
   const { validFromDate, validToDate, subjectAltName = '' } = certificate;
-  return { notBefore: validFromDate.getTime(), notAfter: validToDate.getTime(), names: namesIn(subjectAltName) };
+  return {
+    subject: subjectIn(certificate),
+    notBefore: validFromDate.getTime(),
+    notAfter: validToDate.getTime(),
+    names: namesIn(subjectAltName),
+  };
+}
+
+function subjectIn(certificate: X509Certificate): CertificateSubject {
+  // A name that occurs more than once has a list of values, and a certificate may have no subject.
+  const { CN = [], O = [] }: { CN?: string | string[]; O?: string | string[] } =
+    certificate.toLegacyObject().subject ?? {};
+  return { commonName: [CN].flat().at(-1) ?? '', organizations: [O].flat() };
 }
 
 /** The names in the text that OpenSSL prints, such as `DNS:node1, IP Address:FD00:0:0:0:0:0:0:1`. */

@@ -1,7 +1,7 @@
 /** What the machines of a node's certificates ask for. Keys stay here, and on disk. */
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { KubeClient } from '../../../kube/client.ts';
-import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
+import { type CertificateName, type KeptCertificate, nodeSubject } from '../../../machines/certificate/certificate.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
 import type { Services } from '../../boundary.ts';
@@ -70,7 +70,7 @@ export class Certificates {
     requestCertificate: async ({ name, names, resumes }, options) => {
       const { nodeName, clock, onError } = this.#parts;
       const client = this.#clientFor(name);
-      const wanted = { commonName: `system:node:${nodeName}`, organization: 'system:nodes', names };
+      const wanted = { ...nodeSubject(nodeName), names };
       const asked = { client, wanted, ...SIGNERS[name], now: () => clock.now() };
       const { found, key } = resumes
         ? await askByName(asked, this.#requestKey, {

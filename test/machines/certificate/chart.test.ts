@@ -24,6 +24,7 @@ function certificateStory(name: CertificateName = 'client', rotates = true) {
   actor.on('event.recorded', ({ reason, message }) => void told.push(`${reason}: ${message}`));
   actor.start();
   const made = (over: Partial<KeptCertificate> = {}): KeptCertificate => ({
+    subject: { commonName: 'system:node:node-1', organizations: ['system:nodes'] },
     ...{ notBefore: ports.now, notAfter: ports.now + LIFE, names: NAMES },
     ...over,
   });
@@ -74,6 +75,23 @@ test.each([
   ports.advance(1);
   expect([state(), asks()]).toEqual(['requesting', 1]);
 });
+
+test.each<[string, string, string[], boolean]>([
+  ['that of this node', 'system:node:node-1', ['system:nodes'], true],
+  ['one with a further organization', 'system:node:node-1', ['example', 'system:nodes'], true],
+  ['one of a different node', 'system:node:node-2', ['system:nodes'], false],
+  ['one without the organization of nodes', 'system:node:node-1', ['system:masters'], false],
+])(
+  'a certificate counts as that of the node by its name and organization: %s',
+  (_, commonName, organizations, fits) => {
+    for (const name of ['client', 'serving'] as const) {
+      const { found, made, named, state } = certificateStory(name);
+      if (name === 'serving') named();
+      found(made({ subject: { commonName, organizations } }));
+      expect(state()).toBe(fits ? 'current' : 'requesting');
+    }
+  },
+);
 
 test('one that has expired at the start is asked for anew', () => {
   const { ports, found, made, state } = certificateStory();

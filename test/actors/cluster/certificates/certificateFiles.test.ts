@@ -37,7 +37,8 @@ test('they lie as a kubelet has them: one file, readable for nobody else, and a 
   expect(await own.read()).toBeUndefined();
   const { cert, key } = await pair();
   const kept = await own.write(cert, key, AT);
-  expect(kept).toEqual({ notBefore: AT, notAfter: AT + HOUR, names: NO_NAMES });
+  const subject = { commonName: 'system:node:n', organizations: ['system:nodes'] };
+  expect(kept).toEqual({ subject, notBefore: AT, notAfter: AT + HOUR, names: NO_NAMES });
   expect((await names()).sort()).toEqual(['kubelet-client-2026-01-02-03-04-05.pem', 'kubelet-client-current.pem']);
   expect(await files.readlink(CURRENT)).toBe(FIRST);
   expect(await files.readFile(FIRST)).toBe(cert + key);
