@@ -186,7 +186,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/pod/show/explain.test.ts': { 'pod/show': 'explainText logTail' },
   'test/pod/show/explainNode.test.ts': { 'pod/show': 'actorNode' },
   'test/pod/node/nodeObject.test.ts': {
-    'pod/node': 'declaredFeatures nodeConditions nodeTable nodeUse',
+    'pod/node': 'nodeConditions nodeTable nodeUse',
     'pod/show': 'explainNodeUse',
   },
   'test/pod/show/describe/pod.test.ts': { 'pod/show/describe': 'containers events labels tabbed time volumes' },

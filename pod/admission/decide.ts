@@ -3,6 +3,7 @@ import { needsAppArmor } from '../api/appArmor.ts';
 import { containersOf } from '../api/containers.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import { isStaticPod } from '../api/staticPod.ts';
+import { unsupportedFeatures } from '../node/declaredFeatures.ts';
 import { type Capacity, type PodRequests, portConflict, refusalFor, shortages } from '../resources/requests.ts';
 import type { AdmissionNode, Taint } from './node.ts';
 import { nodeMismatch } from './nodeAffinity.ts';
@@ -46,13 +47,13 @@ export function decide(candidate: Candidate, { node, capacity, occupants, reserv
   const [misfit, ...more] = misfits(candidate, node, others);
   const [first] = short;
   if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
-  // Whether AppArmor is there a kubelet asks after all else.
-  const isByLabels = first === undefined && misfit?.reason === 'NodeAffinity' && more.every(isOfAppArmor);
+  // A kubelet checks AppArmor and the declared features after everything else.
+  const isByLabels = first === undefined && misfit?.reason === 'NodeAffinity' && more.every(isCheckedLast);
   if (misfit) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...misfit };
   return first === undefined ? { kind: 'admitted' } : byPreemption(requests, short, occupants);
 }
 
-const isOfAppArmor = ({ reason }: Refusal): boolean => reason === 'AppArmor';
+const isCheckedLast = ({ reason }: Refusal): boolean => reason === 'AppArmor' || reason === 'PodFeatureUnsupported';
 
 /** Decides on other resources of a pod that was admitted: what a pod is refused for holds for them, and so does who goes before whom. */
 export function decideUpdate(requests: PodRequests, { capacity, occupants, reserved }: Omit<Room, 'node'>): Decision {
@@ -105,6 +106,7 @@ function hasWindowsOptions(spec: PodSpec): boolean {
 function misfits({ pod, requests, known }: Candidate, node: AdmissionNode, others: readonly PodRequests[]): Refusal[] {
   const { spec } = pod;
   const mismatch = known ? undefined : nodeMismatch(spec, node);
+  const features = unsupportedFeatures(spec);
   const port = portConflict(requests, others);
   const taint = known || isStaticPod(pod) ? undefined : untoleratedTaint(spec, node.taints);
   return [
@@ -131,6 +133,7 @@ function misfits({ pod, requests, known }: Candidate, node: AdmissionNode, other
     ...(node.appArmor || !needsAppArmor(pod)
       ? []
       : [{ reason: 'AppArmor' as const, message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host' }]),
+    ...(features === undefined ? [] : [{ reason: 'PodFeatureUnsupported' as const, message: features }]),
   ];
 }
 

@@ -16,6 +16,7 @@ export type RefusalReason =
   | 'NodeAffinity'
   | 'NodeName'
   | 'NodePorts'
+  | 'PodFeatureUnsupported'
   | 'PodOSNotSupported'
   | 'PodOSSelectorNodeLabelDoesNotMatch'
   | 'SupplementalGroupsPolicyNotSupported'

@@ -1,3 +1,7 @@
+import { containersOf, isSidecar } from '../api/containers.ts';
+import type { PodSpec } from '../api/schema/pod.ts';
+import { keyOf } from '../resources/resize.ts';
+
 /**
  * The declared features of Kubernetes that this node supports, sorted. An API server sends pods that need another feature
  * only to other nodes. The resize of init containers that end is missing.
@@ -7,3 +11,62 @@ export const DECLARED_FEATURES: readonly string[] = [
   'InPlacePodLevelResourcesVerticalScaling',
   'RestartAllContainersOnContainerExits',
 ];
+
+interface Feature {
+  readonly name: string;
+  /** Whether a pod needs the feature in order to run. */
+  readonly runs?: (spec: PodSpec) => boolean;
+  /** Whether an update of a pod needs the feature. */
+  readonly updates?: (before: PodSpec, after: PodSpec) => boolean;
+}
+
+/** The features that a pod can need (`staging/src/k8s.io/component-helpers/nodedeclaredfeatures/features`), sorted. */
+const FEATURES: readonly Feature[] = [
+  {
+    name: 'InPlacePodLevelResourcesVerticalScaling',
+    updates: (before, after) => keyOf(before.resources ?? {}) !== keyOf(after.resources ?? {}),
+  },
+  { name: 'InPlacePodVerticalScalingInitContainers', updates: resizesInitContainer },
+  {
+    name: 'RestartAllContainersOnContainerExits',
+    runs: (spec) =>
+      containersOf(spec).some(({ container }) =>
+        container.restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
+      ),
+  },
+  {
+    name: 'UserNamespacesHostNetworkSupport',
+    runs: ({ hostNetwork, hostUsers }) => hostNetwork === true && hostUsers === false,
+  },
+];
+
+/** Whether the resources of an init container change that is not a sidecar. */
+function resizesInitContainer(before: PodSpec, after: PodSpec): boolean {
+  const resources = new Map((after.initContainers ?? []).map((container) => [container.name, container.resources]));
+  return (before.initContainers ?? []).some(
+    (container) =>
+      !isSidecar(container) &&
+      resources.has(container.name) &&
+      keyOf(container.resources ?? {}) !== keyOf(resources.get(container.name) ?? {}),
+  );
+}
+
+/**
+ * Returns the kubelet's message about the features that a pod needs and the node does not declare; undefined if it declares
+ * all of them (`declaredFeaturesAdmitHandler` in `pkg/kubelet/lifecycle/handlers.go`).
+ */
+export const unsupportedFeatures = (spec: PodSpec, declared = DECLARED_FEATURES): string | undefined =>
+  missingText(({ runs }) => runs?.(spec), declared);
+
+/** Returns the same message about an update of a pod (`HandlePodUpdates` in `pkg/kubelet/kubelet.go`). */
+export const unsupportedUpdate = (before: PodSpec, after: PodSpec, declared = DECLARED_FEATURES): string | undefined =>
+  missingText(({ updates }) => updates?.(before, after), declared);
+
+function missingText(
+  isNeeded: (feature: Feature) => boolean | undefined,
+  declared: readonly string[],
+): string | undefined {
+  const missing = FEATURES.filter((feature) => isNeeded(feature) && !declared.includes(feature.name));
+  if (missing.length === 0) return undefined;
+  return `Pod requires node features that are not available: ${missing.map(({ name }) => name).join(', ')}`;
+}

@@ -397,7 +397,10 @@ const pod: [string, FieldTreatment][] = [
   ['hostIPC', acts('cri/namespaces.ts', 'IPC namespace of the node')],
   [
     'hostUsers',
-    acts('actors/services/sandboxes.ts', 'user namespace if false; FailedCreatePodSandBox where the runtime has none'),
+    acts(
+      'actors/services/sandboxes.ts',
+      'user namespace if false; FailedCreatePodSandBox where the runtime has none, PodFeatureUnsupported with hostNetwork',
+    ),
   ],
   ['shareProcessNamespace', acts('cri/namespaces.ts', 'one process namespace for all containers')],
   ...podSecurity,

@@ -5,7 +5,13 @@ import { resourcesOf, sameResources } from '../../../pod/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { LAST_COUNT_MS } from '../../shared/lastCount.ts';
 import { mayRun, type PodContext } from '../context.ts';
-import { asFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from '../recordedEvents.ts';
+import {
+  asFailed,
+  recordDeadlineEvent,
+  recordTerminationEvent,
+  recordUnsupportedUpdate,
+  refusal,
+} from '../recordedEvents.ts';
 import { wish } from '../resizing.ts';
 import { isRunByOthers, othersFailure } from '../sandbox.ts';
 import { admissionRequest, type PodArgs, podSetup } from '../setup.ts';
@@ -54,7 +60,7 @@ export const awaitingOthers = admittingSetup.createStateConfig({
   meta: { waitsFor: 'the agent that created its sandbox to remove it' },
   entry: ['recordOthers', { type: 'recordEvent', params: ({ context }) => asFailed(othersFailure(context)) }],
   always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
-  on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
+  on: { 'pod.update': { actions: [recordUnsupportedUpdate, 'replaceDesired'] }, 'runtime.containerSeen': {} },
 });
 
 /**
@@ -80,7 +86,7 @@ export const recalling = admittingSetup.createStateConfig({
     onError: 'recalled',
   },
   on: {
-    'pod.update': { actions: 'replaceDesired' },
+    'pod.update': { actions: [recordUnsupportedUpdate, 'replaceDesired'] },
     'admission.admitted': {},
     'admission.refused': {},
     // Its end, too, tells how often its containers were restarted, but does not wait long for it.
@@ -100,7 +106,7 @@ export const admitting = admittingSetup.createStateConfig({
   meta: { waitsFor: 'the node to admit it' },
   entry: 'askAdmission',
   on: {
-    'pod.update': { actions: ['replaceDesired', 'askAdmission'] },
+    'pod.update': { actions: [recordUnsupportedUpdate, 'replaceDesired', 'askAdmission'] },
     'admission.admitted': [
       // All has run that ever will, under an earlier agent: it has given back, or does so now, what it had.
       {

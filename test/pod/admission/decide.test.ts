@@ -95,6 +95,12 @@ describe('why a node takes a pod in no case', () => {
       'AppArmor',
       'Cannot enforce AppArmor: AppArmor is not enabled on the host',
     ],
+    [
+      'a feature that the node does not declare',
+      aPod({ hostNetwork: true, hostUsers: false }),
+      'PodFeatureUnsupported',
+      'Pod requires node features that are not available: UserNamespacesHostNetworkSupport',
+    ],
   ])('%s, whether it is critical or not', (_, pod, reason, message) => {
     expect(outcome(pod)).toEqual([reason, message]);
     const critical = { ...pod, metadata: { ...pod.metadata, ...static_ } };
