@@ -44,11 +44,11 @@ interface RouteParts {
   readonly metrics?: NodeMetrics | undefined;
 }
 
-/** `trees` are all that there are, for those who ask which. */
+/** Builds the routes. `trees` returns the paths of all routes, for `/statusz`. */
 export async function servedRoutes(parts: RouteParts, trees: () => readonly string[]): Promise<readonly Route[]> {
   const { config, agent, cri, clock, sessions, metrics } = parts;
-  const { gitVersion: version, kubeletVersion: emulationVersion = '', nodeVersion: runtimeVersion } = ownVersion();
-  const status = { startedAt: clock.now(), now: () => clock.now(), version, emulationVersion, runtimeVersion };
+  const { kubeletVersion = '', nodeVersion: runtimeVersion } = ownVersion();
+  const status = { startedAt: clock.now(), now: () => clock.now(), kubeletVersion, runtimeVersion };
   const podCalled = (namespace: string, name: string) =>
     agent.knownPods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return [

@@ -1,6 +1,6 @@
 /**
- * The configuration as a node tells it at `/configz`: what its file says, over what a kubelet takes where nothing is said
- * (`SetDefaults_KubeletConfiguration` in `pkg/kubelet/apis/config/v1beta1/defaults.go`), under what is in effect.
+ * The configuration at `/configz`: the kubelet's defaults (`SetDefaults_KubeletConfiguration` in
+ * `pkg/kubelet/apis/config/v1beta1/defaults.go`), replaced by the fields of the file, replaced by the values in effect.
  */
 import { withoutSecrets } from '../../actors/sources/urlSecrets.ts';
 import { goDuration } from '../../pod/api/duration.ts';
@@ -39,38 +39,127 @@ const DEFAULTS: Fields = {
   ...{ containerLogMonitorInterval: '10s', configMapAndSecretChangeDetectionStrategy: 'Watch' },
   ...{ enforceNodeAllocatable: ['pods'], enableSystemLogHandler: true, enableProfilingHandler: true },
   ...{ volumePluginDir: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/', enableDebugFlagsHandler: true },
-  ...{ logging: { format: 'text', flushFrequency: '5s', verbosity: 0, options: { text: {}, json: {} } } },
-  ...{ shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s', crashLoopBackOff: {} },
+  ...{
+    logging: {
+      format: 'text',
+      flushFrequency: '5s',
+      verbosity: 0,
+      options: { text: { infoBufferSize: '0' }, json: { infoBufferSize: '0' } },
+    },
+  },
+  ...{ shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' },
+  ...{ crashLoopBackOff: { maxContainerRestartPeriod: '5m' } },
   ...{ memoryThrottlingFactor: 0.9, memoryReservationPolicy: 'None', localStorageCapacityIsolation: true },
 };
 
-/** Those that are durations: all others may look like one. */
+/**
+ * Fields that a kubelet shows with their zero value as well, because Go has a pointer for them or no `omitempty`
+ * (`staging/src/k8s.io/kubelet/config/v1beta1/types.go`). It leaves out every other field that is empty.
+ */
+const SHOWN_WHEN_EMPTY: ReadonlySet<string> = new Set([
+  'cgroupsPerQOS',
+  'containerLogMaxFiles',
+  'containerLogMaxWorkers',
+  'containerLogMonitorInterval',
+  'cpuCFSQuota',
+  'cpuCFSQuotaPeriod',
+  'enableControllerAttachDetach',
+  'enableDebugFlagsHandler',
+  'enableDebuggingHandlers',
+  'enableProfilingHandler',
+  'enableServer',
+  'enableSystemLogHandler',
+  'enableSystemLogQuery',
+  'enabled',
+  'eventRecordQPS',
+  'failCgroupV1',
+  'failSwapOn',
+  'flushFrequency',
+  'healthzPort',
+  'idsPerPod',
+  'imageGCHighThresholdPercent',
+  'imageGCLowThresholdPercent',
+  'iptablesDropBit',
+  'iptablesMasqueradeBit',
+  'kubeAPIQPS',
+  'localStorageCapacityIsolation',
+  'makeIPTablesUtilChains',
+  'maxContainerRestartPeriod',
+  'maxParallelImagePulls',
+  'memoryThrottlingFactor',
+  'mergeDefaultEvictionSettings',
+  'nodeStatusMaxImages',
+  'oomScoreAdj',
+  'podPidsLimit',
+  'registerNode',
+  'registryPullQPS',
+  'resolvConf',
+  'seccompDefault',
+  'serializeImagePulls',
+  'singleProcessOOMKill',
+  'verbosity',
+]);
+
+/** Sections, to whose fields the same rule applies. They are shown when they are empty, unlike maps with the user's own keys. */
+const SECTIONS: ReadonlySet<string> = new Set([
+  'anonymous',
+  'authentication',
+  'authorization',
+  'crashLoopBackOff',
+  'json',
+  'logging',
+  'memorySwap',
+  'options',
+  'text',
+  'userNamespaces',
+  'webhook',
+  'x509',
+]);
+
+/** Durations. Values of other fields may look like one. */
 const DURATION = /(Frequency|Timeout|TTL|Age|Period|Interval|PeriodCriticalPods)$/;
 
-/** All of it; what is secret is not in it. */
+/** Returns the whole configuration without its secrets. */
 export function kubeletConfigurationOf(config: NodeConfig): Fields {
   const { file } = config.given;
   const pulls =
     Number(file.maxParallelImagePulls ?? 1) < 2 ? { serializeImagePulls: true } : { serializeImagePulls: false };
-  const all = merged(merged(merged(DEFAULTS, pulls), file), inEffect(config));
+  const all = merged(merged(merged(DEFAULTS, pulls), withoutEmpty(file)), inEffect(config));
   const { staticPodURLHeader: headers, staticPodURL: url, ...rest } = all;
-  return written({
-    ...rest,
-    ...(typeof url === 'string' ? { staticPodURL: withoutSecrets(url) } : {}),
-    ...(isFields(headers) ? { staticPodURLHeader: masked(headers) } : {}),
-  });
+  return written(
+    withoutEmpty({
+      ...rest,
+      ...(typeof url === 'string' ? { staticPodURL: withoutSecrets(url) } : {}),
+      ...(isFields(headers) ? { staticPodURLHeader: masked(headers) } : {}),
+    }),
+  );
 }
 
-/** What flags, the host or this version make of it. */
+/** Drops the fields that Go's encoder drops, which are also the ones that a kubelet replaces by their defaults. */
+function withoutEmpty(fields: Fields): Fields {
+  const entries = Object.entries(fields).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
+    if (value === null || value === undefined) return [];
+    if (isFields(value)) {
+      if (SECTIONS.has(name)) return [[name, withoutEmpty(value)]];
+      return Object.keys(value).length > 0 ? [[name, value]] : [];
+    }
+    const isEmpty = value === '' || value === 0 || value === false || (Array.isArray(value) && value.length === 0);
+    return isEmpty && !SHOWN_WHEN_EMPTY.has(name) ? [] : [[name, value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The fields whose values flags, the host or this version decide. */
 function inEffect(config: NodeConfig): Fields {
   const { serving, healthz, cluster, staticPodPath, podsPerCore, maxPods, podLogsDirectory: podLogsDir } = config;
   return {
     ...{ podLogsDir, maxPods, podsPerCore, resolvConf: config.resolvConf, seccompDefault: config.seccompDefault },
     ...{ containerRuntimeEndpoint: config.containerRuntimeEndpoint, cgroupDriver: config.cgroupDriver },
-    ...{ imageServiceEndpoint: config.imageServiceEndpoint, failSwapOn: config.failSwapOn },
+    failSwapOn: config.failSwapOn,
     ...{ failCgroupV1: config.failCgroupV1, enableServer: serving !== undefined, healthzPort: healthz?.port ?? 0 },
     ...(healthz ? { healthzBindAddress: healthz.host } : {}),
     ...(staticPodPath === undefined ? {} : { staticPodPath }),
+    ...separateImageService(config),
     ...{
       registerNode: cluster?.registersNode ?? false,
       logging: { format: config.logging.format, verbosity: config.logging.verbosity },
@@ -81,6 +170,10 @@ function inEffect(config: NodeConfig): Fields {
     ...(serving ? servingInEffect(serving) : {}),
   };
 }
+
+/** The endpoint of the image service, which a kubelet leaves empty if the runtime serves the images too. */
+const separateImageService = ({ imageServiceEndpoint, containerRuntimeEndpoint }: NodeConfig): Fields =>
+  imageServiceEndpoint === containerRuntimeEndpoint ? {} : { imageServiceEndpoint };
 
 function servingInEffect({ host, port, readOnlyPort, ...serving }: NonNullable<NodeConfig['serving']>): Fields {
   const { authentication, authorization, clientCaFile, pair, switches } = serving;

@@ -1,4 +1,4 @@
-/** What the server tells of its own process: `/statusz` and `/flagz`, and the configuration at `/configz`. */
+/** Pages about the agent's own process: `/statusz`, `/flagz` and the configuration at `/configz`. */
 import { sendJson, sendText } from '../answers.ts';
 import type { HttpResponse, Route } from '../exchange.ts';
 
@@ -6,10 +6,11 @@ interface Status {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly now: () => number;
-  readonly version: string;
-  /** The version of Kubernetes that it is like. */
-  readonly emulationVersion: string;
+  /** The version of the kubelet that the node reports, e.g. `v1.36.0+statelet.0.1.0`. */
+  readonly kubeletVersion: string;
+  /** The version of Node.js, in the field where a kubelet has Go's. */
   readonly runtimeVersion: string;
+  /** Every path that is served, whereas a kubelet lists only those without a web service (`RegisteredHandlePaths`). */
   readonly paths: () => readonly string[];
 }
 
@@ -17,40 +18,50 @@ const NOTE =
   '\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n';
 const JSON_TYPE = (kind: string) => `application/json;v=v1beta1;g=config.k8s.io;as=${kind}`;
 
-/** As `pkg/server/statusz` of apiserver lays it out. */
+/** Serves the text and JSON of a kubelet (`pkg/server/statusz` of apiserver). The text has the first of its delimiters. */
 export const statuszRoute = (status: Status): Route => ({
   tree: '/statusz',
   answer: async ({ request, response }) => {
-    const now = status.now();
-    const seconds = Math.floor((now - status.startedAt) / 1_000);
+    const uptimeSeconds = Math.max(0, Math.floor((status.now() - status.startedAt) / 1_000));
     const fields = {
-      ...{ startTime: new Date(status.startedAt).toISOString().replace(/\.\d+Z$/, 'Z'), uptimeSeconds: seconds },
-      ...{ goVersion: status.runtimeVersion, binaryVersion: status.version, emulationVersion: status.emulationVersion },
+      startTime: new Date(status.startedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
+      uptimeSeconds,
+      goVersion: status.runtimeVersion,
+      ...kubernetesVersions(status.kubeletVersion),
       paths: status.paths(),
     };
     const lines = [
       `Started: ${unixDate(status.startedAt)}`,
-      `Up: ${upFor(seconds)}`,
+      `Up: ${upFor(uptimeSeconds)}`,
       `Go version: ${fields.goVersion}`,
       `Binary version: ${fields.binaryVersion}`,
       `Emulation version: ${fields.emulationVersion}`,
       `Paths: ${fields.paths.join(' ')}`,
     ];
-    tell(response, request.headers.accept, { kind: 'Statusz', text: `\n${lines.join('\n')}`, fields });
+    sendPage(response, request.headers.accept, { kind: 'Statusz', text: `\n${lines.join('\n')}`, fields });
   },
 });
 
-/** Flags as they were given; none of them holds a secret that may be told. */
+/** `1.36.0` and `1.36` of `v1.36.0+statelet.0.1.0`, as the `String()` of a kubelet's versions prints them. */
+function kubernetesVersions(kubeletVersion: string): { binaryVersion: string; emulationVersion: string } {
+  const [binaryVersion = ''] = kubeletVersion.replace(/^v/, '').split('+');
+  return { binaryVersion, emulationVersion: binaryVersion.split('.').slice(0, 2).join('.') };
+}
+
+/**
+ * Lists every flag with its value. A kubelet picks a delimiter at random (`pkg/server/flagz/textserializer.go` of
+ * apiserver); here it is always the blank.
+ */
 export const flagzRoute = (flags: ReadonlyMap<string, string>): Route => ({
   tree: '/flagz',
   answer: async ({ request, response }) => {
     const sorted = [...flags].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    const text = sorted.map(([name, value]) => `${name}: ${value}`).join('\n');
-    tell(response, request.headers.accept, { kind: 'Flagz', text, fields: { flags: Object.fromEntries(sorted) } });
+    const text = sorted.map(([name, value]) => `${name} ${value}`).join('\n');
+    sendPage(response, request.headers.accept, { kind: 'Flagz', text, fields: { flags: Object.fromEntries(sorted) } });
   },
 });
 
-/** The configuration, compiled when somebody asks for it. */
+/** Serves the configuration, which is compiled on each request. */
 export const configzRoute = (config: () => Promise<object> | object): Route => ({
   tree: '/configz',
   answer: async ({ response }) => {
@@ -64,8 +75,8 @@ interface Page {
   readonly fields: object;
 }
 
-/** As text, unless it is asked for as JSON by its whole name. */
-function tell(response: HttpResponse, accept: string | undefined, { kind, text, fields }: Page): void {
+/** Sends the text, or JSON to a client whose Accept header names the whole type. */
+function sendPage(response: HttpResponse, accept: string | undefined, { kind, text, fields }: Page): void {
   const types = (accept ?? '').split(',').map((each) => each.replaceAll(/\s|;q=[\d.]+/g, ''));
   if (types.includes(JSON_TYPE(kind))) {
     const object = { kind, apiVersion: 'config.k8s.io/v1beta1', metadata: { name: 'kubelet' }, ...fields };

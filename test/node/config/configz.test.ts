@@ -1,4 +1,4 @@
-/** The configuration as a node tells it. */
+/** The configuration at `/configz`. */
 import { expect, test } from '@jest/globals';
 import { kubeletConfigurationOf } from '../../../node/config/configz.ts';
 import { readFlags } from '../../../node/config/flags.ts';
@@ -7,13 +7,13 @@ import { parseConfigFile } from '../../../node/config/readFile.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const defaults = { hostname: 'h', addresses: ['192.0.2.1'], rootDirectory: '/r', podLogsDirectory: '/var/log/pods' };
-const told = (flags: Record<string, string | boolean> = {}, yaml = '') =>
+const shown = (flags: Record<string, string | boolean> = {}, yaml = '') =>
   kubeletConfigurationOf(
     compileConfig({ flags: readFlags(flags), file: parseConfigFile('/etc/k.yaml', head + yaml), defaults }),
   );
 
 test("what nobody says is a kubelet's, with durations as Go writes them", () => {
-  expect(told({ '--kubeconfig': '/k' })).toMatchObject({
+  expect(shown({ '--kubeconfig': '/k' })).toMatchObject({
     ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', address: '0.0.0.0', port: 10_250 },
     ...{ syncFrequency: '1m0s', runtimeRequestTimeout: '2m0s', streamingConnectionIdleTimeout: '4h0m0s' },
     ...{ cpuCFSQuotaPeriod: '100ms', containerLogMaxSize: '10Mi', maxPods: 110, serializeImagePulls: true },
@@ -25,7 +25,7 @@ test("what nobody says is a kubelet's, with durations as Go writes them", () => 
 test('the file says it otherwise, and flags win', () => {
   const yaml =
     'syncFrequency: 90s\nmaxPods: 20\nlogging: {verbosity: 3}\nevictionHard: {memory.available: 5%}\nport: 1';
-  expect(told({ '--max-pods': '30', '--port': '2' }, yaml)).toMatchObject({
+  expect(shown({ '--max-pods': '30', '--port': '2' }, yaml)).toMatchObject({
     ...{ syncFrequency: '1m30s', maxPods: 30, evictionHard: { 'memory.available': '5%' }, port: 2 },
     logging: { format: 'text', flushFrequency: '5s', verbosity: 3 },
   });
@@ -34,7 +34,72 @@ test('the file says it otherwise, and flags win', () => {
 test('no secret of the address of pods is in it', () => {
   const yaml =
     'staticPodURL: https://user:secret@example.com/pods?token=secret\nstaticPodURLHeader: {Authorization: [secret]}';
-  const all = told({}, yaml);
+  const all = shown({}, yaml);
   expect(JSON.stringify(all)).not.toContain('secret');
   expect(all).toMatchObject({ staticPodURLHeader: { Authorization: ['<masked>'] } });
+});
+
+/** The fields that a kubelet 1.36 shows for an empty file, apart from those with a value of this node. */
+const SHOWN_BY_DEFAULT = [
+  'address apiVersion authentication authorization cgroupDriver cgroupsPerQOS configMapAndSecretChangeDetectionStrategy',
+  'containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers containerLogMonitorInterval containerRuntimeEndpoint',
+  'contentType cpuCFSQuota cpuCFSQuotaPeriod cpuManagerPolicy cpuManagerReconcilePeriod crashLoopBackOff',
+  'enableControllerAttachDetach enableDebugFlagsHandler enableDebuggingHandlers enableProfilingHandler enableServer',
+  'enableSystemLogHandler enableSystemLogQuery enforceNodeAllocatable eventBurst eventRecordQPS',
+  'evictionPressureTransitionPeriod failCgroupV1 failSwapOn fileCheckFrequency hairpinMode healthzBindAddress',
+  'healthzPort httpCheckFrequency imageGCHighThresholdPercent imageGCLowThresholdPercent imageMaximumGCAge',
+  'imageMinimumGCAge imagePullCredentialsVerificationPolicy iptablesDropBit iptablesMasqueradeBit kind kubeAPIBurst',
+  'kubeAPIQPS localStorageCapacityIsolation logging makeIPTablesUtilChains maxOpenFiles maxPods memoryManagerPolicy',
+  'memoryReservationPolicy memorySwap memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds',
+  'nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency oomScoreAdj podLogsDir podPidsLimit port',
+  'registerNode registryBurst registryPullQPS resolvConf runtimeRequestTimeout seccompDefault serializeImagePulls',
+  'shutdownGracePeriod shutdownGracePeriodCriticalPods streamingConnectionIdleTimeout syncFrequency',
+  'topologyManagerPolicy topologyManagerScope volumePluginDir volumeStatsAggPeriod',
+].flatMap((line) => line.split(' '));
+
+test('C39: /configz has the fields that a kubelet shows for an empty file, and no others', () => {
+  const all = shown({ '--kubeconfig': '/k' });
+  expect(Object.keys(all).toSorted()).toEqual(SHOWN_BY_DEFAULT.toSorted());
+  expect(all).toMatchObject({
+    crashLoopBackOff: { maxContainerRestartPeriod: '5m0s' },
+    memorySwap: {},
+  });
+  expect(all.logging).toEqual({
+    format: 'text',
+    flushFrequency: '5s',
+    verbosity: 0,
+    options: { text: { infoBufferSize: '0' }, json: { infoBufferSize: '0' } },
+  });
+});
+
+test('C39: an empty value of the file is left out or is the default, and an optional field keeps its zero', () => {
+  const yaml = [
+    'readOnlyPort: 0',
+    'rotateCertificates: false',
+    'clusterDomain: ""',
+    'clusterDNS: []',
+    'kubeReserved: {}',
+    'memorySwap: {swapBehavior: ""}',
+    'nodeLeaseDurationSeconds: 0',
+    'contentType: ""',
+    'registryPullQPS: 0',
+    'cpuCFSQuota: false',
+    'featureGates: {ContainerCheckpoint: false}',
+  ].join('\n');
+  const all = shown({ '--kubeconfig': '/k' }, yaml);
+  expect(Object.keys(all).toSorted()).toEqual([...SHOWN_BY_DEFAULT, 'featureGates'].toSorted());
+  expect(all).toMatchObject({
+    memorySwap: {},
+    nodeLeaseDurationSeconds: 40,
+    contentType: 'application/vnd.kubernetes.protobuf',
+    registryPullQPS: 0,
+    cpuCFSQuota: false,
+    featureGates: { ContainerCheckpoint: false },
+  });
+});
+
+test('C39: a separate image service is shown', () => {
+  expect(shown({ '--image-service-endpoint': 'unix:///run/images.sock' })).toMatchObject({
+    imageServiceEndpoint: 'unix:///run/images.sock',
+  });
 });

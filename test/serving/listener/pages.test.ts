@@ -1,4 +1,4 @@
-/** What the server tells of its own process. */
+/** The pages about the agent's own process. */
 import { expect, test } from '@jest/globals';
 import { configzRoute, flagzRoute, statuszRoute } from '../../../serving/listener/pages.ts';
 import { listening } from './support/listening.ts';
@@ -6,8 +6,11 @@ import { listening } from './support/listening.ts';
 const startedAt = Date.parse('2026-01-02T03:04:05.678Z');
 const routes = [
   statuszRoute({
-    ...{ startedAt, now: () => startedAt + 3_723_000, version: 'v1', emulationVersion: 'v1.36.0' },
-    ...{ runtimeVersion: 'v24', paths: () => ['/configz', '/healthz'] },
+    startedAt,
+    now: () => startedAt + 3_723_000,
+    kubeletVersion: 'v1.36.0+statelet.0.1.0',
+    runtimeVersion: 'v24',
+    paths: () => ['/configz', '/healthz'],
   }),
   flagzRoute(
     new Map([
@@ -18,14 +21,16 @@ const routes = [
   configzRoute(() => ({ kind: 'KubeletConfiguration' })),
 ];
 
-test('C39: as text, not to be parsed', async () => {
+test('C39: /statusz and /flagz are text with the lines of a kubelet', async () => {
   const { ask } = await listening({ routes });
   const { body, headers } = await ask('/statusz');
   expect(headers['content-type']).toBe('text/plain; charset=utf-8');
   expect(body).toContain('not meant to be machine parseable');
   expect(body).toContain('only.\n\nStarted: Fri Jan  2 03:04:05 UTC 2026\nUp: 1 hr 02 min 03 sec\n');
-  expect(body).toContain('\nPaths: /configz /healthz\n');
-  expect((await ask('/flagz')).body).toMatch(/only\.\naddress: ::1\nv: 2\n$/);
+  expect(body).toContain(
+    '\nGo version: v24\nBinary version: 1.36.0\nEmulation version: 1.36\nPaths: /configz /healthz\n',
+  );
+  expect((await ask('/flagz')).body).toMatch(/only\.\naddress ::1\nv 2\n$/);
 });
 
 test('C39: as JSON only by its whole name', async () => {
