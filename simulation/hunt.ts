@@ -12,6 +12,7 @@ import { spoiled } from './stories/pointed/files.ts';
 import { longLives } from './stories/pointed/longLives.ts';
 import { objects } from './stories/pointed/objects.ts';
 import { visits } from './stories/pointed/others.ts';
+import { recreations } from './stories/pointed/resources.ts';
 import { waits } from './stories/pointed/waits.ts';
 import { shortStories } from './stories/shortStories.ts';
 
@@ -21,10 +22,13 @@ import { shortStories } from './stories/shortStories.ts';
  */
 const pointed = Object.values({ ...adoptions, ...waits, ...spoiled, ...visits, ...longLives, ...doubts });
 
-/** Stories that are counted apart, because the numbers of the drawn ones are not to change. */
-const further = Object.values({ ...objects, ...crowds });
+/** Stories with numbers of their own, so that the numbers of drawn stories do not change. */
+const further = Object.values({ ...objects, ...crowds, ...recreations });
 
-/** From this number on stories are pointed ones, counted from here: of nodes of a cluster, then of large pods. */
+/**
+ * First number of the further pointed stories: of nodes of a cluster, of large pods, of deployments that are recreated.
+ * New ones are added at the end, because seeded faults name stories by number.
+ */
 export const IN_CLUSTER = 1_000;
 
 const short = [...Object.values(shortStories), manyKinds];

@@ -111,6 +111,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'machines/admission/chart.ts',
     find: 'return reopened(withEntry(context, left), entry.uid);',
     put: 'return {};',
+    story: 1017,
   },
   {
     name: 'adoption',
