@@ -35,7 +35,7 @@ type DiskServices = Pick<
 >;
 
 export interface DiskParts extends ClusterContent {
-  readonly cri: Pick<Cri, 'version' | 'listPodSandbox'>;
+  readonly cri: Pick<Cri, 'listPodSandbox'>;
   readonly node: () => NodeDescription;
   readonly clock: Clock;
   readonly layout: Layout;

@@ -70,7 +70,6 @@ export const volumeMachine = volumeSetup.createMachine({
       invoke: { src: 'timer', input: ({ context }) => untilRetry(context) },
       on: {
         'timer.elapsed': 'mounting',
-        'runtime.returned': { guard: 'failedForRuntime', target: 'mounting' },
         'volume.unmount': 'unmounting',
         // No attempt is made sooner for it (`Run` in pkg/volume/util/nestedpendingoperations).
         'volume.update': { actions: 'update' },

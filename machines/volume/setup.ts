@@ -141,7 +141,6 @@ export const volumeSetup = setup({
     /** What it shows has changed since it was asked for, and may be of before. */
     isOutdated: or([stateIn({ mounting: 'outdated' }), stateIn({ mounted: { refreshing: 'outdated' } })]),
     isImage: ({ context }) => imageOf(context) !== undefined,
-    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
   actions: {
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {

@@ -42,7 +42,7 @@ test('what is kept for a pod goes with its data', async () => {
     const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir: folder, owner: 'us' });
     const unasked = () => Promise.reject(new Error('nobody asks'));
     const { removePodData } = diskServices({
-      ...{ cri: { version: unasked, listPodSandbox: unasked }, node: () => node(), clock: new SettableClock() },
+      ...{ cri: { listPodSandbox: unasked }, node: () => node(), clock: new SettableClock() },
       ...{
         layout,
         mounter,
