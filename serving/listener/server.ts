@@ -9,6 +9,7 @@ import {
   type Http2ServerResponse,
   type SecureServerOptions,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -17,6 +18,7 @@ import { affordableConnections, guardConnections } from '../../host/connectionGu
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { startLimit } from '../../host/limit.ts';
 import { isUnspecifiedIp } from '../../pod/ipAddress.ts';
+import { nextTurn } from '../../pod/nextTurn.ts';
 import type { Upgrade } from '../exchange.ts';
 import { type Dispatched, dispatch } from './dispatch.ts';
 import { stopParsing } from './stopParsing.ts';
@@ -241,10 +243,7 @@ class Served {
       stream.close(constants.NGHTTP2_REFUSED_STREAM);
       return;
     }
-    // A body that the response did not need may never come. Go closes such a stream in the same way.
-    stream.once('finish', () => {
-      if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
-    });
+    stream.once('finish', () => void closeUnread(stream));
     this.#dispatch(connection, { request, response, upgrade: undefined });
   }
 
@@ -283,3 +282,16 @@ function leaveUnread({ complete, socket }: IncomingMessage): void {
   limit.signal.addEventListener('abort', () => socket.destroy());
   socket.once('close', () => limit.end());
 }
+
+/**
+ * Closes a stream whose response is complete but whose request is not, because a body that the response did not need may
+ * never come. Go does the same. The reset waits for a turn of the event loop, because nghttp2 would send it before the
+ * end of the response, and Go's client takes such a response for broken.
+ */
+async function closeUnread(stream: ServerHttp2Stream): Promise<void> {
+  if (hasRequestEnded(stream)) return;
+  await nextTurn();
+  if (!hasRequestEnded(stream)) stream.close(constants.NGHTTP2_NO_ERROR);
+}
+
+const hasRequestEnded = (stream: ServerHttp2Stream): boolean => stream.closed || stream.state.remoteClose === 1;

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { connect as connectPlain } from 'node:net';
-import { Readable } from 'node:stream';
+import { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectSecurely } from 'node:tls';
@@ -73,6 +73,47 @@ test('C39: redirects and refuses as over HTTP/1.1', async () => {
   const [headers] = await once(redirected, 'response');
   expect([headers[':status'], headers.location]).toEqual([307, '/pods']);
   expect((await answered(sent(known, '/pods', { ':method': 'OPTIONS' }))).code).toBe(405);
+});
+
+/** Records the types and flags of the frames that the server sends on each stream. */
+async function recordedSession(port: number) {
+  const raw = connectSecurely({ port, host: 'localhost', ca: authority.cert, ALPNProtocols: ['h2'] });
+  await once(raw, 'secureConnect');
+  let bytes = Buffer.alloc(0);
+  const socket = new Duplex({ read: () => {}, write: (chunk, _, done) => void raw.write(chunk, done) });
+  raw.on('data', (chunk: Buffer) => {
+    bytes = Buffer.concat([bytes, chunk]);
+    socket.push(chunk);
+  });
+  const framesOf = (stream: number) => {
+    const frames: { readonly type: number; readonly flags: number }[] = [];
+    for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+      if (bytes.readUInt32BE(at + 5) === stream) frames.push({ type: bytes[at + 3] ?? 0, flags: bytes[at + 4] ?? 0 });
+    }
+    return frames;
+  };
+  const opened = await session(port, { createConnection: () => socket });
+  atEnd(() => raw.destroy());
+  return { opened, framesOf };
+}
+
+const RST_STREAM = 3;
+const END_STREAM = 1;
+
+test('C38: a response ends with END_STREAM; only a stream whose request has not ended is reset, and after that', async () => {
+  const { port } = await listening({ routes: [echo('/run')] });
+  const { opened, framesOf } = await recordedSession(port);
+  const whole = sent(opened, '/run/ns/pod/main');
+  await answered(whole);
+  const unread = sent(opened, '/run/ns/pod/main', { ':method': 'POST' });
+  unread.write('the rest never comes');
+  await answered(unread);
+  await eventually('it is closed', () => unread.closed);
+  const [ofWhole, ofUnread] = [framesOf(Number(whole.id)), framesOf(Number(unread.id))];
+  expect(ofWhole.at(-1)?.flags).toBe(END_STREAM);
+  expect(ofWhole.map(({ type }) => type)).not.toContain(RST_STREAM);
+  expect(ofUnread.at(-1)?.type).toBe(RST_STREAM);
+  expect(ofUnread.at(-2)?.flags).toBe(END_STREAM);
 });
 
 test('carries 250 requests at a time on a connection', async () => {
