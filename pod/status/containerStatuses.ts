@@ -141,9 +141,9 @@ interface Lost {
  */
 function withLostRuns(status: ContainerStatus, { view, seen, previous }: Lost): ContainerStatus {
   if (hasAllRuns(seen)) return status;
-  if (seen.now.kind === 'running') return withLastState(status, previous);
+  if (seen.now.kind !== 'waiting') return withLastState(status, previous);
   const end = previous?.state?.terminated;
-  const isDefault = DEFAULT_REASONS.includes(seen.now.kind === 'waiting' ? seen.now.reason : '');
+  const isDefault = DEFAULT_REASONS.includes(seen.now.reason);
   // The logs tell of a later run than the reported one.
   if (previous !== undefined && previous.restartCount < status.restartCount) return status;
   if (end !== undefined && isDefault) return previous ?? status;
@@ -160,14 +160,14 @@ function withLostRuns(status: ContainerStatus, { view, seen, previous }: Lost): 
 const DEFAULT_REASONS: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 
 /**
- * Whether every run that the status is about is known: the last run of a container that waits, the run before the present
- * one of a container that was restarted. A run that is inferred from its log alone has neither an ID nor a known end.
+ * Whether every run that the status is about is known: the last run of a container that waits, the previous run of a
+ * container that was restarted. A run that is inferred from its log alone has neither an ID nor a known end.
  */
 function hasAllRuns({ now, last, containerId, atHand, restartCount }: ContainerView): boolean {
   const isInferred = last?.containerId === '' && last.reason === 'ContainerStatusUnknown';
   if (last !== undefined && !isInferred) return true;
-  if (now.kind === 'running') return restartCount === 0;
-  return now.kind === 'terminated' || atHand === true || containerId !== undefined;
+  if (now.kind !== 'waiting') return restartCount === 0;
+  return atHand === true || containerId !== undefined;
 }
 
 /** Keeps the last state of the same run, because the runtime may no longer have the run before. */

@@ -359,11 +359,16 @@ describe('C13: of a container that the runtime has lost', () => {
   });
 
   test('the last state stays with the same run, and goes with it', () => {
-    const view = podView({ main: { a: running({ restartCount: 2 }) } });
-    const lastStateAfter = (containerID: string) =>
-      main(view, reportedAs(reported({ lastState: end, containerID }))).lastState;
-    expect(lastStateAfter('containerd://c1')).toEqual(end);
-    expect(lastStateAfter('containerd://c0')).toEqual({});
+    for (const seen of [
+      running({ restartCount: 2 }),
+      exited(143, { now: { kind: 'terminated', run: run(143, { containerId: 'c1' }) }, restartCount: 2 }),
+    ]) {
+      const view = podView({ main: { a: seen } });
+      const lastStateAfter = (containerID: string) =>
+        main(view, reportedAs(reported({ lastState: end, containerID }))).lastState;
+      expect(lastStateAfter('containerd://c1')).toEqual(end);
+      expect(lastStateAfter('containerd://c0')).toEqual({});
+    }
   });
 
   test('an end that the runtime shows counts, whatever was reported', () => {
