@@ -170,11 +170,15 @@ function hasAllRuns({ now, last, containerId, atHand, restartCount }: ContainerV
   return atHand === true || containerId !== undefined;
 }
 
-/** Keeps the last state of the same run, because the runtime may no longer have the run before. */
+/**
+ * Adds the reported last state of the same run, because the runtime may no longer have the run before it. While a container
+ * waits to be restarted, its last state is the end of the same run.
+ */
 function withLastState(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
   const { lastState, containerID } = previous ?? {};
   const isSameRun = containerID !== undefined && containerID === status.containerID;
-  return isSameRun && lastState?.terminated ? { ...status, lastState } : status;
+  const isRunBefore = lastState?.terminated !== undefined && lastState.terminated.containerID !== containerID;
+  return isSameRun && isRunBefore ? { ...status, lastState } : status;
 }
 
 /**

@@ -368,6 +368,8 @@ describe('C13: of a container that the runtime has lost', () => {
         main(view, reportedAs(reported({ lastState: end, containerID }))).lastState;
       expect(lastStateAfter('containerd://c1')).toEqual(end);
       expect(lastStateAfter('containerd://c0')).toEqual({});
+      const own = reported({ lastState: { terminated: { ...end.terminated, containerID: 'containerd://c1' } } });
+      expect(main(view, reportedAs({ ...own, containerID: 'containerd://c1' })).lastState).toEqual({});
     }
   });
 
