@@ -220,9 +220,10 @@ describe('C10: a pod that its source says is being deleted', () => {
     expect(graces(node)).toEqual([20]);
     node.apply(podWith('next'));
     await node.advance('1s');
-    expect(node.pod('next')).toMatchObject({ phase: 'Failed', reason: 'OutOfpods' });
+    expect(node.view('next')).toMatchObject({ state: 'admitting', waitingFor: 'the node to admit it' });
     await node.advance('20s');
     expect(node.pod('web').phase).toBe('Failed');
+    expect(node.pod('next').phase).toBe('Running');
   });
 });
 

@@ -148,7 +148,6 @@ describe('the filter', () => {
     await page.waitForURL(({ search }) => search === '?q=is%3Afailed');
     expect(await page.locator('.row .name').allInnerTexts()).toEqual(['import-nightly']);
     await page.keyboard.press('Backspace');
-    await page.keyboard.press('Backspace');
     await page.locator('#find-problem', { hasText: 'did you mean failed?' }).waitFor();
     await page.keyboard.press('Escape');
     await page.waitForURL((url) => url.search === '');

@@ -85,7 +85,7 @@ describe('a mistake gives one message with file, path, what was expected and the
   });
 
   test('text that is no YAML gives its line', () => {
-    expect(() => parseConfigFile('/k', 'a: [1')).toThrow(/^\/k: .* at line 1/);
+    expect(() => parseConfigFile('/k', 'a: [1')).toThrow(/^\/k: .* at line 2/);
     expect(() => parseConfigFile('/k', 'a: 1\na: 2')).toThrow(
       /^\/k: key "a" is already set in this mapping at line 2, column 1$/,
     );
