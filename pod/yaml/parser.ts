@@ -63,6 +63,9 @@ export function parseDocument(text: string, range: DocumentRange, limits: Parser
 
 type Block = 'block' | 'blockOrIndentlessSequence' | 'flow';
 
+/** The only version that a %YAML directive may name. */
+const YAML_VERSION = '1.1';
+
 class Parser {
   readonly #text: string;
   readonly #scanner: Scanner;
@@ -125,8 +128,8 @@ class Parser {
     for (let token = this.#peek(); ; token = this.#peek()) {
       if (token.type === 'versionDirective') {
         if (hasVersion) throw new YamlError('a document has only one %YAML directive', token.start);
-        if (token.version !== '1.1') {
-          const message = `found incompatible YAML document: %YAML ${token.version}; Kubernetes reads %YAML 1.1`;
+        if (token.version !== YAML_VERSION) {
+          const message = `found incompatible YAML document: %YAML ${token.version}; Kubernetes reads %YAML ${YAML_VERSION}`;
           throw new YamlError(message, token.start);
         }
         hasVersion = true;

@@ -37,7 +37,7 @@ async function ends(files: number): Promise<{ code: unknown; sentences: string[]
   const sentences = daemon
     .err()
     .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('{'));
+    .filter((line) => line !== '' && !line.startsWith('['));
   return { code: await daemon.ended, sentences };
 }
 
