@@ -88,7 +88,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
 }
 
 const isHuge = (value: unknown): value is number | bigint =>
-  typeof value === 'bigint' || (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER);
+  (typeof value === 'bigint' || typeof value === 'number') && Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER;
 
 /** Where a text belongs, such as a label that has to be quoted, no smaller number would do. */
 const mayBeNumber = (issue: z.core.$ZodIssue): boolean =>
@@ -117,7 +117,7 @@ function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   // The reader of YAML returns an integer that a number would round as a bigint.
-  if (typeof value === 'bigint') return 'number';
+  if (typeof value === 'bigint' && isHuge(value)) return 'number';
   if (typeof value !== 'number' || Number.isInteger(value)) return typeof value;
   return Number.isFinite(value) ? 'a fraction' : String(value);
 }

@@ -99,7 +99,7 @@ test('what is known never to be a manifest does not keep a set from being whole'
   });
   await ended;
   expect(sets.map(shown)).toEqual([['web web:1']]);
-  expect(sets[0]?.problems).toHaveLength(4);
+  expect(sets[0]?.problems).toHaveLength(5);
   expect(sets[0]?.isPartial).toBeUndefined();
 });
 

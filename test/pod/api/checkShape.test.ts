@@ -19,7 +19,7 @@ test.each([
   ['list: expected it not to be empty', { list: [] }],
   ['name: expected string, got Infinity', { name: Number.POSITIVE_INFINITY }],
   ['list[0]: expected string, got number', { list: [5] }],
-  ['own: Invalid value: bigint: expected something else', { own: 5n }],
+  ['own: Invalid value: 5: expected something else', { own: 5n }],
   ['own: Invalid value: object: expected something else', { own: circular }],
   ['own: Invalid value: function: expected something else', { own: () => {} }],
   ['more: unknown field', { more: 5 }],
