@@ -4,7 +4,7 @@ import type { Api } from '../../../apiserver/api.ts';
 import type { RecordedEvent } from '../../../pod/events/recordedEvent.ts';
 import { joinedNode, boundPod as manifest, PODS } from '../../fakes/joinedNode.ts';
 
-const NEWER = { tolerations: [{ key: 'disk', operator: 'Resembles', value: 'ssd' }] };
+const NEWER = { restartPolicy: 'Sometimes' };
 
 async function joined() {
   const all: RecordedEvent[] = [];
@@ -32,12 +32,12 @@ describe('a pod that runs, of which a later version cannot be read', () => {
     await node.advance('60s');
     expect(node.calls('stopContainer')).toEqual([]);
     expect(await ask('GET', `${PODS}/web`)).toMatchObject({ status: { phase: 'Running' } });
-    expect(node.manifestProblems).toEqual([expect.stringContaining('spec.tolerations[0].operator: Unsupported value')]);
+    expect(node.manifestProblems).toEqual([expect.stringContaining('spec.restartPolicy: Unsupported value')]);
     expect(told()).toMatchObject([
       {
         ...{ eventType: 'Warning', involved: { kind: 'Pod', namespace: 'default', name: 'web' } },
         message: expect.stringMatching(
-          /^Error validating pod web_default\(\S+\) from api, ignoring: spec\.tolerations/,
+          /^Error validating pod web_default\(\S+\) from api, ignoring: spec\.restartPolicy/,
         ),
       },
     ]);
@@ -85,7 +85,7 @@ describe('a pod that runs, of which a later version cannot be read', () => {
     await node.advance('5s');
     edit(api, 'web', { spec: NEWER });
     await node.advance('1s');
-    edit(api, 'web', { spec: { tolerations: [] }, metadata: { labels: { tier: 'front' } } });
+    edit(api, 'web', { spec: { restartPolicy: 'Always' }, metadata: { labels: { tier: 'front' } } });
     await node.advance('1s');
     expect(node.agent.pods()).toMatchObject([{ metadata: { labels: { tier: 'front' } } }]);
     expect(node.agent.overview().problems).toEqual([]);
