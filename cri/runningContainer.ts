@@ -1,4 +1,4 @@
-/** Which container of a pod runs, as the runtime has it. */
+/** Finds the running container of a pod at the runtime. */
 import type { CallOptions, Cri } from './calls.ts';
 import { ContainerState } from './generated/runtime.ts';
 import { containerNameOf, POD_UID_LABEL } from './labels.ts';

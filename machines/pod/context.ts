@@ -106,12 +106,12 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
 
 export interface PendingResize {
   readonly reason: string;
-  /** Of the pod; 0 for a pod without a generation. */
+  /** Generation of the pod; 0 for a pod without one. */
   readonly generation: number;
 }
 
 interface AdmittedResize {
-  /** Of the pod when the resize was admitted. */
+  /** Generation of the pod when the resize was admitted. */
   readonly generation?: number | undefined;
   /** The last error of the pod's cgroup. Undefined if it was fitted. */
   readonly error?: string | undefined;

@@ -8,7 +8,7 @@ const ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** How the node registers itself. */
+/** Settings for the registration of the node. */
 export interface RegistrationOptions {
   /** Whether the controller of the cluster attaches volumes to the node (`enableControllerAttachDetach`). */
   readonly attachesByController: boolean;

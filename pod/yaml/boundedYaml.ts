@@ -9,7 +9,7 @@ import { expandedSize } from './expandedSize.ts';
 import { type DocumentRange, parseDocument } from './parser.ts';
 import { type Token, YamlError } from './scanner.ts';
 
-/** How much a text may hold before it is refused. */
+/** Limits beyond which a text is refused. */
 export interface TextLimits {
   /** Maximum number of scalars, indicators and ends of blocks. */
   readonly tokens: number;

@@ -4,7 +4,7 @@ import { type Mark, type ScalarToken, Scanner, type Token, YamlError } from './s
 export interface ScalarNode {
   readonly type: 'scalar';
   readonly start: Mark;
-  /** As it was written. Empty for a value that is missing, as in `key:`. */
+  /** The text as written. Empty for a value that is missing, as in `key:`. */
   readonly written: string;
   readonly value: string;
   /** The whole tag. Undefined if none was written, `!` for the tag that makes any scalar a string. */

@@ -8,7 +8,7 @@ interface Written {
   readonly column: number;
 }
 
-/** By the list or mapping that holds the scalar. Entries disappear with it. */
+/** Keyed by the list or mapping that holds the scalar. Entries disappear with it. */
 const scalars = new WeakMap<object, Map<PropertyKey, Written>>();
 
 /** Records how the scalar at `key` of `parent` was written. */
