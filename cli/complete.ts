@@ -153,6 +153,7 @@ const KINDS_OF: ReadonlyMap<string, readonly string[]> = new Map([
   ['get', [KINDS.pods[0], KINDS.nodes[0], KINDS.events[0], KINDS.actors[0]]],
   ['describe', [KINDS.pods[1], KINDS.nodes[1]]],
   ['explain', [KINDS.pods[1], KINDS.nodes[1]]],
+  ['top', [KINDS.pods[0], KINDS.nodes[0]]],
   ['exec', [KINDS.pods[1]]],
   ['attach', [KINDS.pods[1]]],
   ['delete', [KINDS.pods[1]]],

@@ -127,6 +127,8 @@ const program = createProgram({
     const { top } = await import('./top.ts');
     await top(words, options, { output: process.stdout, input: process.stdin });
   },
+  topPods: async (options) => (await import('./topUsage.ts')).topPods(options, write),
+  topNodes: async (options) => (await import('./topUsage.ts')).topNodes(options, write),
   version: async (options) => (await import('./version.ts')).version(options, write),
   completion: async (shell) => void write((await import('./completionScripts.ts')).completionScript(shell)),
   complete: async (commands, words) => {

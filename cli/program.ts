@@ -17,17 +17,16 @@ import type { RecordDumpOptions } from './record.ts';
 import type { ReplayOptions } from './replay.ts';
 import { addServingOptions } from './servingOptions.ts';
 import { addStreamCommands, type StreamCommands } from './streamCommands.ts';
-import type { TopOptions } from './top.ts';
+import { addTopCommand, type TopCommands } from './topCommand.ts';
 import type { VersionOptions } from './version.ts';
 
 /** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
-export interface Commands extends GetCommands, PodCommands, StreamCommands {
+export interface Commands extends GetCommands, PodCommands, StreamCommands, TopCommands {
   run(flags: Flags): Promise<void>;
   up(flags: Flags): Promise<void>;
   down(options: DownOptions): Promise<void>;
   describe(words: string[], options: DescribeOptions): Promise<void>;
   explain(words: string[], options: ExplainOptions): Promise<void>;
-  top(words: string[], options: TopOptions): Promise<void>;
   replay(file: string, options: ReplayOptions): Promise<void>;
   inspect(file: string, options: InspectOptions): Promise<void>;
   recordDump(file: string, options: RecordDumpOptions): Promise<void>;
@@ -240,12 +239,7 @@ function addQueryCommands(program: Command, commands: Commands): void {
     .option('--volume <name>', 'explain this volume of the pod')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['json']))
     .action((words: string[], options: ExplainOptions) => commands.explain(words, options));
-  socketOptions(
-    program.command('top').description('all actors of the running agent, live, with keys; without a terminal, once'),
-  )
-    .argument('[filter...]', 'words of a filter, as of "get actors"')
-    .option('-n, --namespace <namespace>', 'only pods in this namespace (default: all)')
-    .action((words: string[], options: TopOptions) => commands.top(words, options));
+  addTopCommand(program, commands);
   socketOptions(program.command('version').description('show the version of this command and of the running agent'))
     .option('--client', 'only the version of this command')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['json', 'yaml']))
@@ -297,6 +291,7 @@ Examples:
   statelet get pods --watch                 the pods of the running agent, as they change
   statelet explain pod/web                  why a pod is in its current state
   statelet top                              all actors of the running agent, live
+  statelet top pods                         the CPU and memory that the pods use
   statelet describe pod web                 the details of a pod, as kubectl shows them
   statelet exec -it pod/web -- sh           a shell in its container
   statelet get events --for pod/web         what happened to it

@@ -27,11 +27,12 @@ interface PortParts {
   readonly recording: AgentPort['recording'];
   /** The node's own API; absent: it has none. */
   readonly served?: () => ServedView | undefined;
+  readonly usage: AgentPort['usage'];
 }
 
 /** The agent as the socket, the tables and the explanations see it. */
 export function agentPort(parts: PortParts): AgentPort {
-  const { agent, recorder, root, nodeObject, recording, served } = parts;
+  const { agent, recorder, root, nodeObject, recording, served, usage } = parts;
   const explainNode = () => withLostRoot(withServing(agent.explainNode(), served?.()), root.lost());
   return {
     pods: agent.pods,
@@ -46,7 +47,9 @@ export function agentPort(parts: PortParts): AgentPort {
       return agent.explainPart(uid, part, logs, latest);
     },
     places: (uid) => placesOf(parts, uid),
-    ...{ nodeObject, recording },
+    nodeObject,
+    recording,
+    usage,
     explainNode,
     actors: () => {
       const { at, node } = explainNode();

@@ -19,6 +19,7 @@ import { healthRoutes, PING } from '../serving/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../serving/listener/listener.ts';
 import { issuedPair, selfSignedPair, textOf } from '../serving/listener/servingCertificate.ts';
 import type { NodeMetrics } from '../serving/metrics/nodeMetrics.ts';
+import type { Summary } from '../stats/summary.ts';
 import { ApiUse } from './apiUse.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { ServingConfig } from './config/serving.ts';
@@ -49,6 +50,8 @@ export interface NodeServing {
   port(): number;
   /** What an explanation of the node says of it; undefined where nothing but its health is served. */
   view(): ServedView | undefined;
+  /** Measures the CPU and memory of the node and its pods. Undefined if nothing but its health is served. */
+  usage(signal: AbortSignal): Promise<Summary | undefined>;
   close(): Promise<void>;
 }
 
@@ -65,10 +68,12 @@ export async function serveApi(parts: ServingParts): Promise<NodeServing> {
     end.abort();
     await Promise.all(ends.map((each) => each?.close()));
   };
+  let provider: NodeStats['provider'] | undefined;
   try {
     const { serving } = config;
     if (serving !== undefined && use !== undefined) {
       const stats = await nodeStats({ ...parts, signal: end.signal });
+      provider = stats.provider;
       parts.metrics?.showLogs(() => stats.logs.latest());
       const wanted = { ...parts, serving, use, stats, signal: end.signal };
       ends.push(await begun(wanted));
@@ -78,7 +83,12 @@ export async function serveApi(parts: ServingParts): Promise<NodeServing> {
     await close();
     throw error;
   }
-  return { port: () => use?.port ?? 0, view: () => use?.view(), close };
+  return {
+    port: () => use?.port ?? 0,
+    view: () => use?.view(),
+    usage: async (signal) => provider?.usage(signal),
+    close,
+  };
 }
 
 interface Wanted extends ServingParts {

@@ -86,7 +86,11 @@ export const startNode: StartNode = async (options) => {
   served.by = await servedBy(options, { ...node, cri, counted }, flight);
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
   const leave = tellCluster(node, { recorder, errors });
-  const more = { recording: () => recordingOf(flight, config), served: () => served.by?.view() };
+  const more: Pick<AgentPort, 'recording' | 'usage'> & Pick<Parameters<typeof agentPort>[0], 'served'> = {
+    recording: () => recordingOf(flight, config),
+    served: () => served.by?.view(),
+    usage: async (signal) => served.by?.usage(signal),
+  };
   const port = agentPort({ ...node, cri, recorder, config, simulated, root, ...more });
   const ends = [logStatuses(port, logger), releaseWhenQuiet(port.subscribe, { clock: systemClock }), root.end];
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);

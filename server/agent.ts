@@ -95,6 +95,11 @@ export interface AgentPort {
   /** The node as a core/v1 object. */
   nodeObject(): NodeObject;
   node(): NodeSummary;
+  /**
+   * Measures the CPU and memory that the node and its pods use, in the fields of a kubelet's summary. Undefined if the
+   * node's API, which measures them, is turned off.
+   */
+  usage(signal: AbortSignal): Promise<object | undefined>;
   /** Has the runtime serve the streams of a container, for a minute. Rejects with a `NodeFailure` as a kubelet words it. */
   stream(request: StreamRequest, signal: AbortSignal): Promise<StreamPlace>;
   /** What it has recorded, and where. */

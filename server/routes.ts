@@ -37,6 +37,13 @@ const eventList = (agent: AgentPort, namespace?: string): Answer => ({
   },
 });
 
+async function usageOf(agent: AgentPort): Promise<Answer> {
+  const usage = await agent.usage(new AbortController().signal);
+  if (usage !== undefined) return { code: 200, body: usage };
+  const message = "usage is not measured, because the node's API is turned off (enableServer: false)";
+  return { code: 404, body: failure(404, 'NotFound', message) };
+}
+
 function onePod(agent: AgentPort, namespace: string, name: string): Answer {
   const pod = agent.pods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return pod ? { code: 200, body: pod } : notFound(name);
@@ -173,6 +180,7 @@ export async function answer(agent: AgentPort, path: string, accept: string): Pr
   if (path === '/actors') return { code: 200, body: { simulated: agent.node().simulated, ...agent.actors() } };
   if (path === '/api/v1/events') return eventList(agent);
   if (path === '/api/v1/nodes') return nodeList(agent);
+  if (path === '/stats/summary') return usageOf(agent);
   if (first === 'explain' && (second === 'node' || second === 'nodes') && steps.length <= 3) {
     return nodeExplanation(agent, third, accept);
   }

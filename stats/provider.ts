@@ -10,7 +10,7 @@ import type { HostFacts } from './hostFacts.ts';
 import { Moment } from './moment.ts';
 import { type FilesGround, fsStats, type PodFiles, podFiles } from './podFiles.ts';
 import { networkStats, podStats } from './podStats.ts';
-import type { CgroupSample, NodeSample, PodSample } from './sample.ts';
+import type { CgroupSample, NodeSample, PodSample, SampleKind } from './sample.ts';
 import type { StatsClock } from './statsClock.ts';
 import { type ContainerStats, type FsStats, type Summary, timeOf } from './summary.ts';
 import type { VolumeUsage } from './volumeUsage.ts';
@@ -37,7 +37,7 @@ const WHOLE_MS = 5_000;
 const CALL_MS = 5_000;
 /** How long all files of pods may take, in milliseconds: what a disk does not answer is not told. */
 const FILES_MS = 10_000;
-/** How long it is waited for a second sample where there was none lately, in milliseconds. */
+/** Pause before the second sample when there was no sample recently, in milliseconds. */
 const BETWEEN_MS = 500;
 
 /** Summaries of the node, and the sample that they are of; what cannot be found out is left out of them. */
@@ -59,11 +59,23 @@ export class StatsProvider {
     return this.#whole.get(maxAgeMs, signal);
   }
 
-  /** Only what needs neither the disk nor more of the runtime than lists; `failure`: why it has not given them. */
+  /**
+   * Summarizes what needs neither the disk nor more calls to the runtime than lists. `failure` is the error of a runtime that
+   * has not listed its containers.
+   */
   async cpuAndMemory(signal: AbortSignal): Promise<{ readonly summary: Summary; readonly failure?: unknown }> {
     const sample = await this.#parts.collector.sample('cpuAndMemory', signal, FRESH_MS);
+    return { summary: this.#cpuAndMemoryOf(sample), failure: sample.failure };
+  }
+
+  /** Summarizes the same with CPU rates, for which a first sample is followed by a second one. */
+  async usage(signal: AbortSignal): Promise<Summary> {
+    return this.#cpuAndMemoryOf(await this.#sampleWithRates('cpuAndMemory', signal, FRESH_MS));
+  }
+
+  #cpuAndMemoryOf(sample: NodeSample): Summary {
     const { cpu, memory, swap } = this.#root(sample) ?? {};
-    const summary: Summary = {
+    return {
       node: {
         nodeName: this.#parts.nodeName,
         systemContainers: this.#systemContainers(sample, false),
@@ -72,12 +84,11 @@ export class StatsProvider {
       },
       pods: running(sample).map((pod) => podStats(pod)),
     };
-    return { summary, failure: sample.failure };
   }
 
   async #summarize(): Promise<Summary> {
     const { clock, facts, nodeName } = this.#parts;
-    const [sample, files] = await Promise.all([this.#sampleWithRates(), this.#disk()]);
+    const [sample, files] = await Promise.all([this.#sampleWithRates('everything', this.#parts.signal), this.#disk()]);
     const { cpu, memory, io, swap } = this.#root(sample) ?? {};
     const pods = running(sample);
     const onDisk = await this.#filesOf(pods, files);
@@ -98,13 +109,13 @@ export class StatsProvider {
     };
   }
 
-  /** A first sample says nothing of how much of a core is used. */
-  async #sampleWithRates(): Promise<NodeSample> {
-    const { collector, signal, pause } = this.#parts;
-    const sample = await collector.sample('everything', signal);
+  /** Takes a second sample after a first one, because CPU rates are the difference between two samples. */
+  async #sampleWithRates(kind: SampleKind, signal: AbortSignal, maxAgeMs?: number): Promise<NodeSample> {
+    const { collector, pause } = this.#parts;
+    const sample = await collector.sample(kind, signal, maxAgeMs);
     if (sample.hasRates) return sample;
     await pause(BETWEEN_MS, signal);
-    return collector.sample('everything', signal, BETWEEN_MS);
+    return collector.sample(kind, signal, BETWEEN_MS);
   }
 
   #root({ root }: NodeSample) {

@@ -20,6 +20,8 @@ async function asked(...words: string[]): Promise<unknown> {
     describe: hear('describe'),
     explain: hear('explain'),
     top: hear('top'),
+    topPods: hear('topPods'),
+    topNodes: hear('topNodes'),
     replay: hear('replay'),
     inspect: hear('inspect'),
     recordDump: hear('recordDump'),
@@ -102,6 +104,47 @@ describe('get', () => {
     ],
     [['get', 'actors/web'], 'actors/web: expected actors, and words of a filter'],
     [['get', 'actors', '--for', 'pod/web'], '--for: only events can be chosen by it'],
+  ])('%j is a mistake', async (words, message) => {
+    await expect(asked(...words)).rejects.toThrow(message);
+  });
+});
+
+describe('top', () => {
+  test.each([
+    [['top'], ['top', [], {}]],
+    [
+      ['top', 'web', 'is:retrying', '-n', 'shop'],
+      ['top', ['web', 'is:retrying'], { namespace: 'shop' }],
+    ],
+    [
+      ['top', 'pods'],
+      ['topPods', { headers: true }],
+    ],
+    [
+      ['top', 'po', 'web', '--containers', '--sort-by=cpu', '--no-headers', '-A', '-l', 'app=web'],
+      [
+        'topPods',
+        { name: 'web', containers: true, sortBy: 'cpu', headers: false, allNamespaces: true, selector: 'app=web' },
+      ],
+    ],
+    [
+      ['top', 'nodes', '--sort-by', 'memory'],
+      ['topNodes', { sortBy: 'memory', headers: true }],
+    ],
+    [
+      ['top', 'no/host'],
+      ['topNodes', { name: 'host', headers: true }],
+    ],
+  ])('%j', async (words, call) => {
+    expect(await asked(...words)).toEqual(call);
+  });
+
+  test.each([
+    [['top', 'web', '--containers'], '--containers: only "top pods" takes this flag'],
+    [['top', 'nodes', '-A'], '--all-namespaces: only "top pods" takes this flag'],
+    [['top', 'nodes', '-n', 'shop'], '--namespace: nodes have no namespace'],
+    [['top', '--no-headers'], '--no-headers: only "top pods" and "top nodes" take this flag'],
+    [['top', 'pods', 'web', 'db'], 'pods web db: expected pods or pods/NAME'],
   ])('%j is a mistake', async (words, message) => {
     await expect(asked(...words)).rejects.toThrow(message);
   });

@@ -42,6 +42,8 @@ export function fakeAgent(options: {
   places?: Partial<PodPlaces>;
   /** How the log of any container ends. */
   latestLog?: LogTail;
+  /** The summary of what is used; undefined if it is not measured. */
+  usage?: () => object;
 }): FakeAgent {
   const views = new Map((options.views ?? []).map((view) => [view.pod.metadata.uid, view]));
   const recorder = createEventRecorder('host', () => options.now);
@@ -89,6 +91,7 @@ export function fakeAgent(options: {
       if (metadata === undefined) return undefined;
       return { podLogs, logs: `${podLogs}/${metadata.namespace}_${metadata.name}_${uid}`, ...options.places };
     },
+    usage: async () => options.usage?.(),
     recording: async () => ({ isOn: false, directory: '/none', parts: undefined }),
     explainNode: () => explainNode(nodeView(node.name), options.now),
     actors: () => ({

@@ -153,6 +153,20 @@ test('C43: of cpu and memory alone nothing else is told, and neither disk nor ru
   expect([calls.has('listContainerStats'), calls.has('imageFsInfo')]).toEqual([false, false]);
 });
 
+test('the usage for top pods has a CPU rate also on the first request', async () => {
+  let path = '';
+  const pause = async (ms: number) => {
+    await world.simulation.clock.advance(ms);
+    await world.cgroup(path, { 'cpu.stat': `usage_usec ${1_234_567 + ms * 500}\nuser_usec 0\nsystem_usec 0\n` });
+  };
+  const { provider } = await given('v2', { pause });
+  const { container } = await world.pod('a');
+  path = `kubepods/burstable/poduid-of-a/${container}`;
+  const [pod] = read(await provider.usage(signal)).pods;
+  expect(pod.containers[0].cpu).toMatchObject({ usageNanoCores: 500_000_000 });
+  expect(keysOf(pod)).toBe('podRef startTime containers cpu memory swap');
+});
+
 test('C43: the agent is the system container kubelet, with its own start', async () => {
   const { provider } = await given('v2', {}, { findAgent: () => 'kubepods' });
   const startTime = new Date(world.simulation.clock.now()).toISOString().replace('.000', '');

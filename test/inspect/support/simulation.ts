@@ -97,6 +97,7 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, pa
         throw new Error('the page does not show it');
       },
       recording: async () => ({ isOn: false, directory: '', parts: undefined }),
+      usage: async () => undefined,
     }),
     redact: redaction.redact,
   };
