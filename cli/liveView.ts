@@ -1,7 +1,7 @@
 import { every, systemClock } from '../actors/clock.ts';
 import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
 import type { AgentPort } from '../server/agent.ts';
-import { nodeReadiness, settledReadiness } from './table/ready.ts';
+import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts';
 
 /** What `up` shows while it runs; `print` adds a line that stays. */
 export interface LiveView {
@@ -23,19 +23,19 @@ export interface Output {
 
 const READY_CHECK_MS = 250;
 
-/** Calls `onReady` with the line that says so, once, when all pods run that are expected to and it stays so. */
+/** Calls `onReady` once, with the line "node ready", when no pod is pending and this stays so for a second. */
 export function announceReady(agent: AgentPort, onReady: (line: string) => void): () => void {
   const isSettled = settledReadiness();
   const check = () => {
     const { state, simulated } = agent.node();
-    // Before the node runs it may not know all its pods yet.
+    // Until the node runs, it may not have read all its pods.
     const pods = ['running', 'partial'].includes(state) ? agent.pods() : [];
     const now = systemClock.now();
     const readiness = nodeReadiness(pods, now);
     if (!isSettled(readiness, now)) return;
     stop();
     const label = simulated ? ' (simulated)' : '';
-    onReady(`node ready: ${readiness.running}/${readiness.expected} pods running${label}`);
+    onReady(`node ready: ${readinessText(readiness, { names: true })}${label}`);
   };
   const unsubscribe = agent.subscribe(check);
   const stopTicking = every(systemClock, READY_CHECK_MS, check);

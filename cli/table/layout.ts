@@ -1,16 +1,15 @@
-/**
- * Text in columns that fits a width: columns that may give way go first, then the others shrink, each down to what it
- * needs at least.
- */
+/** Text in columns that fits a width: first columns are left out, then the others shrink. */
 import { cut, displayWidth, padded } from '../../pod/show/displayWidth.ts';
 import { printableLine } from '../../pod/show/printable.ts';
 
 export interface Column {
   readonly header: string;
   readonly align?: 'left' | 'right';
-  /** The least width to shrink to; absent for a column that always keeps its full width. */
+  /** The width that the column may shrink to while other columns can be left out. Absent for a column of fixed width. */
   readonly min?: number;
-  /** Columns that give way when the others do not fit beside them: the lowest number first. */
+  /** The width that the column may shrink to once no other column can be left out; it is left out below that. */
+  readonly least?: number;
+  /** The order in which columns are left out if they do not fit beside the others, lowest number first. */
   readonly givesWay?: number;
 }
 
@@ -30,20 +29,31 @@ function leastWidth(columns: readonly Column[], natural: readonly number[]): num
   return total(columns.map(({ min }, index) => Math.min(min ?? Number.POSITIVE_INFINITY, natural[index] ?? 0)));
 }
 
-/** Which columns are shown: as many as fit at their least widths. */
-function shownColumns(columns: readonly Column[], natural: readonly number[], width: number): number[] {
-  const shown = columns.map((_, index) => index);
-  const giving = shown
-    .filter((index) => columns[index]?.givesWay !== undefined)
-    .toSorted((a, b) => (columns[a]?.givesWay ?? 0) - (columns[b]?.givesWay ?? 0));
-  const least = () =>
+/** A column and the width of its widest cell. */
+interface Candidate {
+  readonly index: number;
+  readonly column: Column;
+  readonly natural: number;
+}
+
+/** Returns the columns that fit at their least widths, each with the width that it may shrink to. */
+function shownColumns(columns: readonly Column[], natural: readonly number[], width: number): Candidate[] {
+  let shown = columns.map((column, index): Candidate => ({ index, column, natural: natural[index] ?? 0 }));
+  const fits = (candidates: readonly Candidate[]) =>
     leastWidth(
-      shown.flatMap((index) => columns[index] ?? []),
-      shown.map((index) => natural[index] ?? 0),
+      candidates.map(({ column }) => column),
+      candidates.map((candidate) => candidate.natural),
+    ) <= width;
+  const givingWay = shown
+    .filter(({ column }) => column.givesWay !== undefined)
+    .toSorted((a, b) => (a.column.givesWay ?? 0) - (b.column.givesWay ?? 0));
+  for (const { index, column } of givingWay) {
+    if (fits(shown)) break;
+    const { least } = column;
+    const shrunk = shown.map((each) =>
+      each.index === index && least !== undefined ? { ...each, column: { ...column, min: least } } : each,
     );
-  for (const next of giving) {
-    if (least() <= width) break;
-    shown.splice(shown.indexOf(next), 1);
+    shown = fits(shrunk) ? shrunk : shown.filter((each) => each.index !== index);
   }
   return shown;
 }
@@ -61,20 +71,21 @@ export function fittedWidths(columns: readonly Column[], natural: readonly numbe
   return widths;
 }
 
-/** The header and the rows as lines of at most `width` columns, without spaces at their ends. */
+/** Returns the header and the rows as lines of at most `width` columns, without trailing spaces. */
 export function layOut(columns: readonly Column[], given: Rows, width: number): string[] {
   const rows = given.map((row) => row.map(printableLine));
-  const natural = naturalWidths(columns, rows);
-  const shown = shownColumns(columns, natural, width);
-  const only = <T>(cells: readonly T[]): T[] => shown.flatMap((index) => cells[index] ?? []);
-  const kept = only(columns);
-  const widths = fittedWidths(kept, only(natural), width);
+  const shown = shownColumns(columns, naturalWidths(columns, rows), width);
+  const widths = fittedWidths(
+    shown.map(({ column }) => column),
+    shown.map(({ natural }) => natural),
+    width,
+  );
   const line = (cells: readonly string[]) => {
-    const filled = kept.map(({ align }, index) => {
-      const columnWidth = widths[index] ?? 0;
-      return padded(cut(cells[index] ?? '', columnWidth), columnWidth, align);
+    const filled = shown.map(({ index, column }, position) => {
+      const columnWidth = widths[position] ?? 0;
+      return padded(cut(cells[index] ?? '', columnWidth), columnWidth, column.align);
     });
     return cut(filled.join(' '.repeat(GAP)).trimEnd(), width);
   };
-  return [line(kept.map(({ header }) => header)), ...rows.map((row) => line(shown.map((index) => row[index] ?? '')))];
+  return [line(columns.map(({ header }) => header)), ...rows.map(line)];
 }

@@ -1,5 +1,6 @@
 import { humanDuration } from '../../pod/api/duration.ts';
 import type { ActorNode } from '../../pod/show/actorNode.ts';
+import { categoryOf } from '../../pod/show/category.ts';
 import { containerReason, containerWord, podReason, waitReason } from '../../pod/show/reason.ts';
 import { type PodActors, podActors, type SeenContainer, type SeenPod } from '../../pod/show/seenPod.ts';
 import { shownName } from '../../pod/show/shownName.ts';
@@ -51,15 +52,25 @@ function containerRow(container: SeenContainer, now: number): LiveRow {
   return { kind: 'container', tone: containerTone(container), cells: [...cells, containerReason(container, now)] };
 }
 
-const isMounted = ({ tags }: ActorNode): boolean => tags.includes('mounted');
+function volumeStatus(actor: ActorNode): { readonly status: string; readonly tone: Tone } {
+  const { tags, lastFailure } = actor;
+  if (tags.includes('mounted')) return { status: 'Mounted', tone: 'good' };
+  if (!tags.includes('leaving')) {
+    return lastFailure ? { status: 'FailedMount', tone: 'bad' } : { status: 'Mounting', tone: 'busy' };
+  }
+  if (categoryOf(actor) === 'done') return { status: 'Unmounted', tone: 'done' };
+  // A mount that failed earlier is no failure of the unmount.
+  if (lastFailure?.reason === 'FailedUnmount') return { status: 'FailedUnmount', tone: 'bad' };
+  return { status: 'Unmounting', tone: 'busy' };
+}
 
 function volumeRow(actor: ActorNode, now: number): LiveRow {
-  const mounted = isMounted(actor);
-  const tone = actor.lastFailure && !mounted ? 'bad' : mounted ? 'good' : 'busy';
-  const status = mounted ? 'Mounted' : tone === 'bad' ? 'FailedMount' : 'Mounting';
+  const { status, tone } = volumeStatus(actor);
   const cells = [`volume ${actor.name}`, status, stateOf(actor), age(actor, now), '', ''];
   return { kind: 'volume', tone, cells: [...cells, waitReason(actor, now)] };
 }
+
+const isSettled = ({ tone }: LiveRow): boolean => tone === 'good' || tone === 'done';
 
 function podTone({ pod, tree }: PodActors, actors: readonly LiveRow[]): Tone {
   const { phase, conditions = [] } = pod.status ?? {};
@@ -72,10 +83,11 @@ function podTone({ pod, tree }: PodActors, actors: readonly LiveRow[]): Tone {
 function familyOf(seen: SeenPod, now: number): Family {
   const live = podActors(seen);
   const { pod, tree, volumes, containers } = live;
+  const ofVolumes = volumes.map((each) => volumeRow(each, now));
   const actors = [
-    ...volumes.filter((each) => !isMounted(each)).map((each) => volumeRow(each, now)),
+    ...ofVolumes.filter((row) => !isSettled(row)),
     ...containers.map((each) => containerRow(each, now)),
-    ...volumes.filter(isMounted).map((each) => volumeRow(each, now)),
+    ...ofVolumes.filter(isSettled),
   ];
   const restarts = containers.reduce((sum, { status }) => sum + (status?.restartCount ?? 0), 0);
   const { status } = kubectlRow(pod, now);
@@ -120,14 +132,14 @@ function matches(family: Family, filter: string): boolean {
   return texts.some((text) => text.toLowerCase().includes(wanted));
 }
 
-/** What to leave out, from nothing to all but the pods. */
-const LEVELS = ['everything', 'noMountedVolumes', 'problems', 'pods'] as const;
+/** The levels of detail: all actors, all but volumes that are mounted or unmounted, actors with problems, only pods. */
+const LEVELS = ['everything', 'unsettledVolumes', 'problems', 'pods'] as const;
 
 type Level = (typeof LEVELS)[number];
 
 function isShown(row: LiveRow, level: Level): boolean {
   if (level === 'everything') return true;
-  if (level === 'noMountedVolumes') return row.kind === 'container' || row.tone !== 'good';
+  if (level === 'unsettledVolumes') return row.kind === 'container' || !isSettled(row);
   return level === 'problems' && (row.tone === 'bad' || row.tone === 'busy');
 }
 

@@ -1,62 +1,94 @@
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ContainerStatus } from '../../pod/api/schema/status.ts';
+import { shownName } from '../../pod/show/shownName.ts';
 
-/** How far the node is on its way to have all pods running that are expected to. */
-export interface NodeReadiness {
-  /** Pods that are Ready or have Succeeded. */
-  readonly running: number;
-  /** Pods that are expected to become so. */
-  readonly expected: number;
-}
+/** The states that the line "node ready" counts, as it names them. `pending` pods may still become Ready by waiting. */
+const STATES = ['running', 'completed', 'pending', 'inBackOff', 'failing', 'failed', 'terminating'] as const;
+
+type PodState = (typeof STATES)[number];
+
+/** The pods of a node by their states, each by its name. */
+export type NodeReadiness = ReadonlyMap<PodState, readonly string[]>;
 
 /** A container that failed before is trusted again after running for this long: the first delay of its back-off. */
 const TRUSTED_AFTER_MS = 10_000;
 
-/** In back-off, about to be, or restarted so shortly after a failure that the next one is likely. */
+const isInBackOff = ({ state }: ContainerStatus): boolean => state?.waiting?.reason === 'CrashLoopBackOff';
+
+/** Whether a container has failed, or was restarted after a failure so recently that the next failure is likely. */
 function isFailing({ state, lastState }: ContainerStatus, now: number): boolean {
-  if (state?.waiting?.reason === 'CrashLoopBackOff') return true;
   if (state?.terminated) return state.terminated.exitCode !== 0;
   const failedBefore = (lastState?.terminated?.exitCode ?? 0) !== 0;
   if (!failedBefore || !state?.running?.startedAt) return failedBefore;
   return now - Date.parse(state.running.startedAt) < TRUSTED_AFTER_MS;
 }
 
-function isExpected({ metadata, status }: Pod, now: number): boolean {
-  if (metadata.deletionTimestamp !== undefined || status?.phase === 'Failed') return false;
+function stateOf(pod: Pod, now: number): PodState {
+  const { metadata, status } = pod;
+  if (status?.phase === 'Succeeded') return 'completed';
+  if (status?.phase === 'Failed') return 'failed';
+  if (metadata.deletionTimestamp !== undefined) return 'terminating';
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  return !statuses.some((container) => isFailing(container, now));
+  if (statuses.some(isInBackOff)) return 'inBackOff';
+  if (statuses.some((container) => isFailing(container, now))) return 'failing';
+  const isReady = (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
+  return isReady ? 'running' : 'pending';
 }
 
-function isRunning({ status }: Pod): boolean {
-  if (status?.phase === 'Succeeded') return true;
-  return (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
-}
+/** Groups pods by what becomes of them; `now` is in milliseconds since the epoch. */
+export const nodeReadiness = (pods: readonly Pod[], now: number): NodeReadiness =>
+  new Map(
+    [...Map.groupBy(pods, (pod) => stateOf(pod, now))].map(([state, of]) => [
+      state,
+      of.map(({ metadata }) => shownName(metadata)),
+    ]),
+  );
+
+const countOf = (readiness: NodeReadiness, state: PodState): number => readiness.get(state)?.length ?? 0;
+
+/** The words for pods that are neither running nor on their way to it. */
+const WORDS = [
+  ['completed', 'completed'],
+  ['inBackOff', 'in CrashLoopBackOff'],
+  ['failing', 'failing'],
+  ['failed', 'failed'],
+  ['terminating', 'terminating'],
+] as const satisfies readonly (readonly [PodState, string])[];
+
+/** The largest number of pods that are named. */
+const NAMED = 3;
 
 /**
- * Counts the pods for the line "node ready". Expected is every pod but those that cannot become Ready by waiting:
- * pods being deleted, Failed pods, and pods with a container that keeps failing (in CrashLoopBackOff, or restarted
- * after a failure less than 10 s before `now`). A Succeeded pod is done, so it counts as running.
+ * Returns how many pods run, and what the others do: `2/4 pods running, 1 completed, 1 in CrashLoopBackOff`. With `names`,
+ * pods with a problem are named where they are few.
  */
-export function nodeReadiness(pods: readonly Pod[], now: number): NodeReadiness {
-  const expected = pods.filter((pod) => pod.status?.phase === 'Succeeded' || isExpected(pod, now));
-  return { running: expected.filter(isRunning).length, expected: expected.length };
+export function readinessText(readiness: NodeReadiness, { names = false } = {}): string {
+  const total = STATES.reduce((sum, state) => sum + countOf(readiness, state), 0);
+  const others = WORDS.flatMap(([state, words]) => {
+    const pods = readiness.get(state) ?? [];
+    if (pods.length === 0) return [];
+    const named = names && state !== 'completed' && pods.length <= NAMED ? ` (${pods.join(', ')})` : '';
+    return [`${pods.length} ${words}${named}`];
+  });
+  return [`${countOf(readiness, 'running')}/${total} pods running`, ...others].join(', ');
 }
 
-/** Whether all pods that are expected to run do, and there is one at all. */
-function isNodeReady({ running, expected }: NodeReadiness): boolean {
-  return expected > 0 && running === expected;
-}
+/** Whether no pod has yet to become Ready, and at least one runs or has completed. */
+const isNodeReady = (readiness: NodeReadiness): boolean =>
+  countOf(readiness, 'pending') === 0 && countOf(readiness, 'running') + countOf(readiness, 'completed') > 0;
 
-/** How long the numbers must stay as they are: a container that fails at its start has done so by then. */
+/** How long the counts must stay the same. A container that fails at its start has done so by then. */
 const SETTLED_AFTER_MS = 1000;
 
-/** Says of each count whether the node is ready and its numbers have stood still for a second; `now` in milliseconds. */
+/** Returns a function that reports whether the node has been ready, with the same counts, for a second. */
 export function settledReadiness(): (readiness: NodeReadiness, now: number) => boolean {
-  let counted: (NodeReadiness & { readonly since: number }) | undefined;
+  let settling: { readonly running: number; readonly completed: number; readonly since: number } | undefined;
   return (readiness, now) => {
-    const { running, expected } = readiness;
-    if (!isNodeReady(readiness)) counted = undefined;
-    else if (counted?.running !== running || counted.expected !== expected) counted = { ...readiness, since: now };
-    return counted !== undefined && now - counted.since >= SETTLED_AFTER_MS;
+    const [running, completed] = [countOf(readiness, 'running'), countOf(readiness, 'completed')];
+    if (!isNodeReady(readiness)) settling = undefined;
+    else if (settling?.running !== running || settling.completed !== completed) {
+      settling = { running, completed, since: now };
+    }
+    return settling !== undefined && now - settling.since >= SETTLED_AFTER_MS;
   };
 }

@@ -9,21 +9,21 @@ import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
 import { HELP } from './help.ts';
 import { type Column, layOut } from './layout.ts';
 import { liveRows, type Tone } from './liveRows.ts';
-import { nodeReadiness } from './ready.ts';
+import { nodeReadiness, readinessText } from './ready.ts';
 
 /** All text on the screen goes through one of these. */
 const cut = (text: string, width: number): string => display.cut(printableLine(text), width);
 const wrapped = (text: string, width: number): string[] => display.wrapped(printableLine(text), width);
 
-/** The reason stays whatever the width; where a pod lives, and in which of its states, gives way first. */
+/** On a narrow terminal, columns other than NAME and STATUS are left out to leave room for the reason, which goes last. */
 const COLUMNS: readonly Column[] = [
   { header: 'NAME', min: 16 },
-  { header: 'STATUS', min: 16, givesWay: 5 },
+  { header: 'STATUS', min: 16 },
   { header: 'STATE', givesWay: 2 },
   { header: 'SINCE', align: 'right', givesWay: 4 },
   { header: 'RESTARTS', align: 'right', givesWay: 3 },
   { header: 'IP', givesWay: 1 },
-  { header: 'REASON', min: 36 },
+  { header: 'REASON', min: 36, least: 12, givesWay: 5 },
 ];
 
 /** What the table is drawn on; `colour` says whether lines may carry colours. */
@@ -62,25 +62,32 @@ function progress({ node, pods, now }: Scene): string {
   if (tags.includes('ending') && pods.length > 0) return endingText(pods.length, until, now);
   if (pods.length === 0 && tags.includes('done')) return 'no pods left';
   if (pods.length === 0 && waitingFor !== undefined) return `waiting for ${waitingFor}`;
-  const { running, expected } = nodeReadiness(
-    pods.map(({ pod }) => pod),
-    now,
+  return readinessText(
+    nodeReadiness(
+      pods.map(({ pod }) => pod),
+      now,
+    ),
   );
-  return `${running}/${expected} pods running`;
 }
 
-/** Nothing is told of a runtime that has not answered yet: it is what the node waits for. */
-function runtimeText({ node: { runtime }, now }: Scene): string[] {
+/** Returns the state of the runtime; undefined until it has answered once, because the node waits for that anyway. */
+function runtimeText({ node: { runtime }, now }: Scene): string | undefined {
   const { name, version, state, since, message } = runtime;
-  if (since === undefined) return [];
+  if (since === undefined) return undefined;
   const called = name === '' ? 'container runtime' : `${name} ${version}`;
   const why = state === 'ready' || message === undefined ? '' : `: ${message}`;
-  return [`${called} ${state} for ${humanDuration(Math.max(0, now - since))}${why}`];
+  return `${called} ${state} for ${humanDuration(Math.max(0, now - since))}${why}`;
 }
 
-function headLine(scene: Scene): string {
-  const { name, state } = scene.node;
-  return [`node ${name} ${state}`, progress(scene), ...runtimeText(scene)].join(' · ');
+/** If the state of the runtime does not fit beside that of the node, it gets its own line, or none if the runtime is ready. */
+function headLines(scene: Scene, { width }: Surface): string[] {
+  const { name, state, runtime } = scene.node;
+  const node = `node ${name} ${state} · ${progress(scene)}`;
+  const runtimeState = runtimeText(scene);
+  if (runtimeState === undefined) return [node];
+  const both = `${node} · ${runtimeState}`;
+  if (display.displayWidth(printableLine(both)) <= width) return [both];
+  return runtime.state === 'ready' ? [node] : [node, runtimeState];
 }
 
 /** The lines above the table: the node, and plainly what is not real. */
@@ -88,7 +95,7 @@ function head(scene: Scene, surface: Surface): string[] {
   const paint = painter(surface);
   const label = 'SIMULATED runtime: no real containers run';
   return [
-    paint(cut(headLine(scene), surface.width), 'bold'),
+    ...headLines(scene, surface).map((line) => paint(cut(line, surface.width), 'bold')),
     ...(scene.node.simulated ? [paint(cut(label, surface.width), ['bold', 'magenta'])] : []),
   ];
 }

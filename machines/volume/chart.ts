@@ -183,7 +183,7 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     unmounting: {
-      tags: 'working',
+      tags: ['working', 'leaving'],
       meta: { waitsFor: 'its unmount to complete', afterMs: UNMOUNT_LIMIT_MS },
       invoke: {
         src: 'unmountVolume',
@@ -193,11 +193,11 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     awaitingUnmountRetry: {
-      tags: 'retrying',
+      tags: ['retrying', 'leaving'],
       meta: { waitsFor: 'another attempt to unmount it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'unmounting' },
     },
-    unmounted: { tags: 'done', entry: { type: 'report', params: { lifecycle: 'unmounted' } } },
+    unmounted: { tags: ['done', 'leaving'], entry: { type: 'report', params: { lifecycle: 'unmounted' } } },
   },
 });

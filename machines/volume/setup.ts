@@ -119,7 +119,7 @@ export const volumeSetup = setup({
     events: {} as VolumeEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
-    tags: {} as StateTag | 'mounted' | 'gettingImage',
+    tags: {} as StateTag | 'mounted' | 'gettingImage' | 'leaving',
     children: {} as { image: 'image' },
   },
   actors: {

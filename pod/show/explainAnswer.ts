@@ -191,12 +191,11 @@ export function retrying(who: string, { tags, lastFailure, until }: ActorNode, n
   return tags.includes('retrying') && lastFailure ? failing(who, lastFailure, until, now) : undefined;
 }
 
-/** The first volume that is not mounted, or of those the first that is so. */
-const unmounted = ({ volumes }: PodActors, isSo: (volume: ActorNode) => boolean = () => true): ActorNode | undefined =>
-  volumes.find((volume) => !volume.tags.includes('mounted') && isSo(volume));
+/** Whether a volume has yet to be mounted. One that the pod does not need any more is not waited for. */
+const isUnmounted = ({ tags }: ActorNode): boolean => !tags.includes('mounted') && !tags.includes('leaving');
 
 function volumeFailure({ actors, now }: Question): Answer {
-  const volume = unmounted(actors, ({ lastFailure }) => lastFailure !== undefined);
+  const volume = actors.volumes.find((each) => isUnmounted(each) && each.lastFailure !== undefined);
   if (!volume?.lastFailure) return undefined;
   return failing(`volume ${volume.name} is not mounted`, volume.lastFailure, volume.until, now);
 }
@@ -245,7 +244,7 @@ function problemOf(container: SeenContainer, now: number): Answer {
 }
 
 function volumeWait({ actors, now }: Question): string | undefined {
-  const volume = unmounted(actors);
+  const volume = actors.volumes.find(isUnmounted);
   if (!volume) return undefined;
   return `volume ${volume.name} is not mounted yet: waiting${forText(volume)}${spanText(volume, now)}`;
 }

@@ -83,13 +83,11 @@ function mounted(question: Question): ReturnType<Rule> {
   return retrying(waits, volume, question.now) ?? `${waits}${spanText(volume, question.now)}`;
 }
 
-/** What is on its way out of a pod that ends, or out of a pod that goes on without it. */
+/** The answer for a volume of a pod that ends, or that its pod does not use any more. */
 function unmounting(question: Question): ReturnType<Rule> {
   const volume = volumeIn(question);
-  const { termination, tags } = question.actors.tree;
-  if (!volume) return undefined;
+  if (!volume?.tags.includes('leaving')) return undefined;
   if (categoryOf(volume) === 'done') return `volume ${volume.name} is unmounted`;
-  if (!termination && !tags.includes('ended')) return undefined;
   const waits = `volume ${volume.name} is waiting${forText(volume)}`;
   return retrying(waits, volume, question.now) ?? `${waits}${spanText(volume, question.now)}`;
 }

@@ -52,7 +52,7 @@ describe('without a terminal', () => {
     jest.advanceTimersByTime(900);
     expect(out.written.join('')).not.toContain('node ready');
     jest.advanceTimersByTime(250);
-    expect(out.written.at(-1)).toBe('node ready: 1/1 pods running\n');
+    expect(out.written.at(-1)).toBe('node ready: 1/2 pods running, 1 in CrashLoopBackOff (crash-host)\n');
     agent.show(starting);
     agent.show(ready);
     jest.advanceTimersByTime(5000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { nodeReadiness, settledReadiness } from '../../../cli/table/ready.ts';
+import { nodeReadiness, readinessText, settledReadiness } from '../../../cli/table/ready.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { podStatus } from '../../../pod/status/status.ts';
 import type { PodView } from '../../../pod/status/view.ts';
@@ -22,36 +22,43 @@ const failed = podOf(podView({ main: { job: exited(3) }, spec: never, view: { ..
 const restarted = (ranFor: number) =>
   podOf(podView({ main: { web: running({ last: run(1), now: { kind: 'running', startedAt: NOW - ranFor } }) }, view }));
 
-describe('the pods that the ready line counts', () => {
+const deleted = { ...ready, metadata: { ...ready.metadata, deletionTimestamp: new Date(NOW).toISOString() } };
+const again = podOf(
+  podView({ main: { web: running({ last: run(0), now: { kind: 'running', startedAt: NOW } }) }, view }),
+);
+const stuck = podOf(podView({ init: { setup: backOff(1) }, main: { web: waiting('PodInitializing') }, view }));
+const debugged = podOf(podView({ main: { web: running() }, ephemeral: { debugger: exited(1) }, view }));
+
+describe('the ready line counts', () => {
   test.each([
-    ['a ready pod runs', ready, 1, 1],
-    ['a pod that starts is waited for', starting, 0, 1],
-    ['so is one with only some containers running', half, 0, 1],
-    ['so is one that runs and is not ready', unready, 0, 1],
-    ['a pod in CrashLoopBackOff is not expected', inBackOff, 0, 0],
-    ['nor is one that has just restarted after a failure', restarted(2000), 0, 0],
-    ['but it is after it ran for as long as the first back-off', restarted(10_000), 1, 1],
-    ['a pod that has succeeded is done', succeeded, 1, 1],
-    ['a pod that has failed is not expected', failed, 0, 0],
-  ])('%s', (_, pod, runs, expected) => {
-    expect(nodeReadiness([pod], NOW)).toEqual({ running: runs, expected });
+    ['a ready pod as running', ready, '1/1 pods running'],
+    ['a pod that starts as not yet running', starting, '0/1 pods running'],
+    ['a pod with only some containers running as not yet running', half, '0/1 pods running'],
+    ['a pod that runs and is not ready as not yet running', unready, '0/1 pods running'],
+    ['a pod in CrashLoopBackOff as what it is', inBackOff, '0/1 pods running, 1 in CrashLoopBackOff'],
+    ['a pod whose init container is in back-off as what it is', stuck, '0/1 pods running, 1 in CrashLoopBackOff'],
+    ['a pod that has just restarted after a failure as failing', restarted(2000), '0/1 pods running, 1 failing'],
+    ['a pod that has run for as long as the first back-off as running', restarted(10_000), '1/1 pods running'],
+    ['a pod that restarted after success as running', again, '1/1 pods running'],
+    ['a pod whose debug container has failed as running', debugged, '1/1 pods running'],
+    ['a pod that has succeeded as completed', succeeded, '0/1 pods running, 1 completed'],
+    ['a pod that has failed as failed', failed, '0/1 pods running, 1 failed'],
+    ['a pod that is being deleted as terminating', deleted, '0/1 pods running, 1 terminating'],
+  ])('%s', (_, pod, text) => {
+    expect(readinessText(nodeReadiness([pod], NOW))).toBe(text);
   });
 
-  test('a pod that is being deleted is not expected', () => {
-    const deleted = { ...ready, metadata: { ...ready.metadata, deletionTimestamp: new Date(NOW).toISOString() } };
-    expect(nodeReadiness([deleted], NOW)).toEqual({ running: 0, expected: 0 });
-  });
-
-  test('a restart after success is no failure', () => {
-    const again = podOf(
-      podView({ main: { web: running({ last: run(0), now: { kind: 'running', startedAt: NOW } }) }, view }),
+  test('all pods of the node, and names the few that have a problem', () => {
+    const named = (name: string, namespace: string) => ({
+      ...inBackOff,
+      metadata: { ...inBackOff.metadata, name, namespace },
+    });
+    const few = nodeReadiness([ready, succeeded, named('crash', 'default'), named('crash', 'shop')], NOW);
+    expect(readinessText(few, { names: true })).toBe(
+      '1/4 pods running, 1 completed, 2 in CrashLoopBackOff (crash, shop/crash)',
     );
-    expect(nodeReadiness([again], NOW)).toEqual({ running: 1, expected: 1 });
-  });
-
-  test('an init container that keeps failing takes its pod out', () => {
-    const stuck = podOf(podView({ init: { setup: backOff(1) }, main: { web: waiting('PodInitializing') }, view }));
-    expect(nodeReadiness([stuck, ready], NOW)).toEqual({ running: 1, expected: 1 });
+    const many = nodeReadiness([ready, ...Array.from({ length: 4 }, () => inBackOff)], NOW);
+    expect(readinessText(many, { names: true })).toBe('1/5 pods running, 4 in CrashLoopBackOff');
   });
 });
 

@@ -106,6 +106,31 @@ describe('the live table', () => {
     ]);
   });
 
+  test.each([
+    ['unmounting', ['working', 'leaving'], 'Unmounting'],
+    ['unmounted', ['done', 'leaving'], 'Unmounted'],
+  ])('a volume that is %s is not shown to be mounting', (state, tags, status) => {
+    const volume = volumeView('data', { state, tags, mounted: false });
+    const ended = podView({
+      main: { job: exited(0, { state: 'stopped' }) },
+      spec: { restartPolicy: 'Never' },
+      view: { state: 'terminated', ended: true, volumes: [volume] },
+    });
+    expect(rowsOf(frame([ended], on(140, 30))).find((row) => row.includes('volume data'))).toContain(` ${status} `);
+  });
+
+  test('an earlier failure to mount a volume is not shown as a failure to unmount it', () => {
+    const at = { tags: ['retrying', 'leaving'], mounted: false };
+    const lastFailure = (reason: 'FailedMount' | 'FailedUnmount') => ({ reason, message: 'device busy', at: NOW });
+    const volumes = [
+      volumeView('old', { ...at, lastFailure: lastFailure('FailedMount') }),
+      volumeView('new', { ...at, lastFailure: lastFailure('FailedUnmount') }),
+    ];
+    const rows = rowsOf(frame([podView({ main: { app: running() }, view: { volumes } })], on(140, 30)));
+    expect(rows.find((row) => row.includes('volume old'))).toContain(' Unmounting ');
+    expect(rows.find((row) => row.includes('volume new'))).toContain(' FailedUnmount ');
+  });
+
   test.each<[string, readonly ShownPod[], Partial<NodeSummary>]>([
     [
       'node host starting · waiting for the runtime to list its pods',
@@ -136,10 +161,33 @@ describe('the live table', () => {
 
   test('at 80 columns the reason stays', () => {
     const { lines } = frame(all, on(80, 30));
-    expect(lines[0]).toBe('node host running · 2/3 pods running · containerd v1.6.20 ready for 60s');
+    expect(lines[0]).toBe('node host running · 1/4 pods running, 1 completed, 1 in CrashLoopBackOff');
     expect(lines[1]).toBe('NAME            STATUS             SINCE  REASON');
     expect(lines[3]).toBe('└ fail          CrashLoopBackOff      3s  exit code 1 after 30s; restart in 17s');
     expect(lines.at(-1)).toMatch(/^↑↓ scroll {2}s sort {2}\/ filter .* Ctrl-C end *$/);
+  });
+
+  test('why the runtime is not ready has a line of its own where the first line has no room for it', () => {
+    const runtime = { name: 'containerd', version: '2.1', state: 'not ready', since: NOW - 5_000 } as const;
+    const { lines } = frame(all, on(60, 30), { node: { runtime: { ...runtime, message: 'no CNI network' } } });
+    expect(lines.slice(0, 3)).toEqual([
+      'node host running · 1/4 pods running, 1 completed, 1 in Cra…',
+      'containerd 2.1 not ready for 5s: no CNI network',
+      expect.stringMatching(/^NAME /),
+    ]);
+  });
+
+  test('at 60 columns the status stays, and the reason is cut', () => {
+    const { lines } = frame(all, on(60, 30));
+    expect(lines[1]).toBe('NAME            STATUS             REASON');
+    expect(lines[3]).toBe('└ fail          CrashLoopBackOff   exit code 1 after 30s; r…');
+    expect(lines[5]).toBe('├ volume data   Mounting           waiting for the mount (3…');
+  });
+
+  test('where there is no room for a reason, names and statuses stay', () => {
+    const { lines } = frame(all, on(40, 30));
+    expect(lines[1]).toBe('NAME            STATUS');
+    expect(lines.slice(2).some((line) => line.includes('CrashLoopBackOff'))).toBe(true);
   });
 
   test.each([1, 2, 5, 10, 20, 40, 60, 80, 100, 120, 200])('at %i columns no line is wider', (width) => {

@@ -42,6 +42,7 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
     returned: () => actor.send({ type: 'runtime.returned' }),
     unmount: () => actor.send({ type: 'volume.unmount' }),
     state: () => shownState(actor),
+    hasTag: (tag: 'leaving') => actor.getSnapshot().hasTag(tag),
     meta: () => Object.values(actor.getSnapshot().getMeta()).at(-1),
     grant: () => actor.getSnapshot().children.image?.send({ type: 'slot.granted', key: 'any' }),
     asksOfLimiter: () => limiter.heard().map((asked) => ('key' in asked ? `${asked.type} ${asked.key}` : asked.type)),
@@ -116,6 +117,16 @@ test.each(['mounting', 'awaitingRetry', 'mounted'])('from %s it is unmounted: a 
   expect(story.ports.pending()).toEqual([]);
   expect(story.ports.untilNext).toBeUndefined();
   expect(story.reports().at(-1)).toMatchObject({ lifecycle: 'unmounted' });
+});
+
+test('a volume that is being unmounted is not waited for, also while its unmount fails', () => {
+  const story = volumeStory();
+  story.start();
+  expect(story.hasTag('leaving')).toBe(false);
+  story.ports.failNext('unmountVolume', 'FailedUnmount');
+  story.unmount();
+  expect(story.state()).toBe('awaitingUnmountRetry');
+  expect(story.hasTag('leaving')).toBe(true);
 });
 
 test('a failed unmount is tried again until it works', () => {

@@ -2,7 +2,18 @@ import { describe, expect, test } from '@jest/globals';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
 import type { TerminatedRun } from '../../../pod/status/view.ts';
-import { backOff, NOW, nodeActor, podView, run, running, type ShownPod, seenPod, waiting } from '../views.ts';
+import {
+  backOff,
+  NOW,
+  nodeActor,
+  podView,
+  run,
+  running,
+  type ShownPod,
+  seenPod,
+  volumeView,
+  waiting,
+} from '../views.ts';
 
 const answer = (view: ShownPod) => explainPod(seenPod(view), NOW).answer;
 
@@ -20,6 +31,14 @@ describe('a headline', () => {
   test('has the date of a deadline that is on another day', () => {
     const at = (deadline: number) => answer(podView({ main: { app: backOff(1, { until: deadline }) } }));
     expect(at(NOW + 43_200_000)).toMatch(/at 2026-05-05 00:02:56 \(in 12h\)/);
+  });
+
+  test('does not name a volume that a running pod does not use any more', () => {
+    const lastFailure = { reason: 'FailedUnmount', message: 'device busy', at: NOW } as const;
+    const leaving = volumeView('old', { tags: ['retrying', 'leaving'], mounted: false, lastFailure });
+    expect(answer(podView({ main: { app: running() }, view: { volumes: [leaving] } }))).toBe(
+      'pod web is running, with 1 of 1 containers ready',
+    );
   });
 
   test('has the last line of the log, which stands below with its file', () => {

@@ -90,7 +90,12 @@ describe('the answer is about the one, whatever is worse in its pod', () => {
       'volume data is waiting for its unmount to complete until 12:03:10 (in 14s)',
       podView({
         view: {
-          volumes: [mount({ tags: ['working'], state: 'unmounting', waitingFor: 'its unmount to complete', until })],
+          volumes: [
+            mount({
+              ...{ tags: ['working', 'leaving'], state: 'unmounting' },
+              ...{ waitingFor: 'its unmount to complete', until },
+            }),
+          ],
           ...ending(),
         },
       }),
@@ -98,7 +103,7 @@ describe('the answer is about the one, whatever is worse in its pod', () => {
     ],
     [
       'volume data is unmounted',
-      podView({ view: { volumes: [mount({ tags: ['done'], state: 'unmounted' })], ended: true } }),
+      podView({ view: { volumes: [mount({ tags: ['done', 'leaving'], state: 'unmounted' })], ended: true } }),
       data,
     ],
   ])('%s', (answer, view, part) => {
