@@ -192,7 +192,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/pod/show/describe/pod.test.ts': { 'pod/show/describe': 'containers events labels tabbed time volumes' },
   'test/cli/table/render.test.ts': { 'cli/table': 'help layout liveRows', 'pod/show': 'shownName' },
   'test/actors/resize.test.ts': { 'pod/show': 'reason' },
-  'test/pod/events/eventTable.test.ts': { 'pod/events': 'event recordedEvent' },
+  'test/pod/events/eventTable.test.ts': { 'pod/events': 'recordedEvent' },
   // What the node is told and decides by.
   'test/pod/admission/decide.test.ts': { 'pod/admission': 'node' },
   'test/actors/store/durableFacts.test.ts': { 'pod/resources': 'allocation' },

@@ -6,6 +6,8 @@ import { type NodeDescription, withResolver } from '../../cri/nodeDescription.ts
 import { observedSandboxStatus } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import { requireLogDirectory } from '../../host/pods/takePodDirectory.ts';
 import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
@@ -40,6 +42,7 @@ interface SandboxParts {
   readonly clock: Clock;
   readonly findHandler: FindRuntimeHandler;
   readonly ownership: Ownership;
+  readonly layout: Layout;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
   /** Absent: the runtime is not the node's own. */
@@ -95,10 +98,13 @@ export function unlessGone(error: unknown): void {
 
 /** Runs a sandbox; one of this pod and attempt that an earlier call made, its answer lost, is taken or cleared away. */
 async function runSandbox(
-  { cri, users, clock, findHandler, ownership }: SandboxParts,
+  { cri, users, clock, findHandler, ownership, layout }: SandboxParts,
   node: NodeDescription,
   { pod, attempt, signal }: { pod: Pod; attempt: number; signal: AbortSignal },
 ): Promise<string> {
+  await requireLogDirectory(layout, pod.metadata).catch((error: unknown) => {
+    throw failedSandbox(error);
+  });
   const runtimeHandler = await runtimeHandlerOf(pod.spec, findHandler);
   if (pod.spec.hostUsers === false) await requireUserNamespaces(cri, runtimeHandler, { signal });
   const own = pod.spec.hostUsers === false ? await users.rangeOf(pod.metadata.uid) : undefined;

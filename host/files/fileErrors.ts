@@ -6,11 +6,17 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Whether the error says that a path does not exist. */
+/**
+ * Whether the error says that nothing exists at a path. A path with a name that is longer than any file's leads nowhere
+ * either: nothing needs to be removed there.
+ */
 export function isMissing(error: unknown): boolean {
   const code = errorCode(error);
-  return code === 'ENOENT' || code === 'ENOTDIR';
+  return code === 'ENOENT' || code === 'ENOTDIR' || isTooLong(error);
 }
+
+/** Whether a name in a path is longer than the file system can store, so that nothing can be created there. */
+export const isTooLong = (error: unknown): boolean => errorCode(error) === 'ENAMETOOLONG';
 
 /** Whether a file could not be opened because too many are open, in this process or on the host: it says nothing of the file. */
 export const lacksFiles = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(errorCode(error) ?? '');

@@ -3,7 +3,7 @@ import { constants, type FileHandle, open, rmdir, unlink } from 'node:fs/promise
 import { NodeFailure } from '../../pod/failure.ts';
 import { ProgramFailure, runProgram } from '../program.ts';
 import { entriesIn, within } from './entries.ts';
-import { errorCode, isMissing } from './fileErrors.ts';
+import { errorCode, isMissing, isTooLong } from './fileErrors.ts';
 import { mountsUnder } from './mountinfo.ts';
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -70,9 +70,9 @@ async function removeSmall(directory: string, signal: AbortSignal): Promise<bool
   return true;
 }
 
-/** What is there and no directory is not absent. */
+/** Ignores that nothing exists there. `ENOTDIR` is an error here, because it says that something else does. */
 function unlessAbsent(error: unknown): undefined {
-  if (errorCode(error) !== 'ENOENT') throw error;
+  if (errorCode(error) !== 'ENOENT' && !isTooLong(error)) throw error;
 }
 
 function unlessMissing(error: unknown): undefined {

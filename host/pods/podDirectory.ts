@@ -3,7 +3,7 @@ import path from 'node:path';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import { errorCode, isMissing } from '../files/fileErrors.ts';
+import { errorCode, isMissing, isTooLong } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { isSafeSegment, type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
 import { isHalfDone, knownOwnerOf, type Maker, nameOfRemoved } from './podMark.ts';
@@ -25,7 +25,12 @@ export async function preparePodDirectory({ pod, layout, signal }: PodFolders): 
   await Promise.all([
     makeBelowPod(layout.files, layout.volumesDir(uid)),
     makeBelowPod(layout.files, layout.terminationLogsDir(uid)),
-    ...logDirs.map((directory) => makeBelowPod(layout.files, directory, READABLE)),
+    ...logDirs.map((directory) =>
+      makeBelowPod(layout.files, directory, READABLE).catch((error: unknown) => {
+        // `requireLogDirectory` reports this with the sandbox.
+        if (!isTooLong(error)) throw error;
+      }),
+    ),
   ]);
 }
 

@@ -1,6 +1,7 @@
 /** Takes the directory of a pod, and with it the folder of its logs, for this agent: made with its mark, or given it. */
 import { NodeFailure } from '../../pod/failure.ts';
 import { allDone } from '../allDone.ts';
+import { isTooLong } from '../files/fileErrors.ts';
 import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
 import { type DirectoryOwner, knownOwnerOf, type Maker, makeMarked, ownerOf, writeMark } from './podMark.ts';
 
@@ -79,7 +80,11 @@ function refuseLogs({ layout, maker, pod }: PodToTake, kinds: readonly Directory
   if ('why' in found && kinds.includes(found.kind)) throw unusable(logs, found.why);
 }
 
-/** A folder that is there already is used, and stays whose it is; a mark of ours that was cut off is written again. */
+/**
+ * Creates the directory of the pod's logs. An existing one is used and remains its owner's; a damaged mark of this agent
+ * is rewritten. A name that is too long for a directory is not an error yet, because a kubelet reports it only with the
+ * pod's sandbox (`requireLogDirectory`).
+ */
 async function makeLogs({ layout, maker, pod }: PodToTake): Promise<void> {
   const logs = layout.podLogDir(pod);
   const found = ownerOf(layout.files, logs, maker);
@@ -88,7 +93,21 @@ async function makeLogs({ layout, maker, pod }: PodToTake): Promise<void> {
   const isCutOff = found.kind === 'unmarked' ? found.isCutOff : found.kind === 'ours' && found.pod === undefined;
   if (isCutOff) await writeMark(logs, { layout, maker, pod });
   if (found.kind !== 'missing') return;
-  await makeMarked(logs, { layout, maker, pod }, READABLE);
+  await makeMarked(logs, { layout, maker, pod }, READABLE).catch((error: unknown) => {
+    if (!isTooLong(error)) throw error;
+  });
+}
+
+/**
+ * Fails if the file system cannot store a name as long as that of the pod's log directory, with the error of Go's mkdir
+ * (`createPodSandbox` in `kuberuntime/kuberuntime_sandbox.go`).
+ */
+export async function requireLogDirectory(layout: Layout, pod: PodIdentity): Promise<void> {
+  const logs = layout.podLogDir(pod);
+  await layout.files.lstat(logs).catch((cause: unknown) => {
+    if (!isTooLong(cause)) return;
+    throw new NodeFailure('FailedCreatePodSandBox', `mkdir ${logs}: file name too long`, { cause });
+  });
 }
 
 function unusable(directory: string, why: string): NodeFailure {

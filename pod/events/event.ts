@@ -1,6 +1,8 @@
 /** The core/v1 Event: what `get events` shows, made of what a machine told. */
 
+import { createHash } from 'node:crypto';
 import { rfc3339 } from '../api/rfc3339.ts';
+import { dnsSubdomain } from '../api/validation/nameRules.ts';
 import type { EventType, InvolvedObject, RecordedEvent } from './recordedEvent.ts';
 
 export interface CoreEvent {
@@ -54,7 +56,21 @@ export function coreEvent(
   };
 }
 
-/** `<object>.<hex>`: the time in nanoseconds, where the number of the event stands for those that no clock tells apart. */
+/**
+ * Returns `<object>.<hex>`, the time in nanoseconds, in which the number of the event stands for the digits below a
+ * millisecond. If an API server would reject that name, because it is no DNS subdomain, returns a UUID, as
+ * `GenerateEventName` does in client-go's `tools/record/util/util.go`. The UUID is derived from the name, so that it is
+ * as unique as the name and the same in a replay.
+ */
 export function eventName({ name }: InvolvedObject, at: number, number: number): string {
-  return `${name}.${(BigInt(Math.trunc(at)) * 1_000_000n + BigInt(number % 1_000_000)).toString(16)}`;
+  const unique = `${name}.${(BigInt(Math.trunc(at)) * 1_000_000n + BigInt(number % 1_000_000)).toString(16)}`;
+  return dnsSubdomain(unique).length === 0 ? unique : uuidOf(unique);
+}
+
+/** The UUID, of version 8 (RFC 9562), that is derived from a text. */
+function uuidOf(text: string): string {
+  const digits = createHash('sha256').update(text).digest('hex');
+  const variant = 8 + (Number.parseInt(digits.slice(16, 17), 16) % 4);
+  const last = `${variant.toString(16)}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-${last}`;
 }

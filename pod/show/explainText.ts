@@ -4,7 +4,7 @@ import { isoTime } from '../api/rfc3339.ts';
 import { neverBegan } from '../lifecycle/restart.ts';
 import type { ContainerRole, TerminatedRun } from '../status/view.ts';
 import type { LimiterView } from './actorNode.ts';
-import { shortText } from './shortText.ts';
+import { shortSentence } from './shortText.ts';
 
 /** What is said of an update for which other pods have to end. */
 export const AWAITS_ROOM = 'update waiting for room: other pods are being terminated to free it';
@@ -161,10 +161,6 @@ export function failureText({ reason, message }: { readonly reason: string; read
   return said === '' || said === reason ? reason : `${reason}: ${said}`;
 }
 
-/** A message on one line, cut in its middle: it begins with what was tried and ends with what went wrong. */
-export function shortened(message: string): string {
-  const line = shortText(message.replace(/\s+/g, ' ').trim(), LONGEST_MESSAGE);
-  if (line.length <= LONGEST_MESSAGE) return line;
-  const start = Math.floor(LONGEST_MESSAGE / 3);
-  return `${line.slice(0, start)}…${line.slice(start + 1 - LONGEST_MESSAGE)}`;
-}
+/** Returns a message on one line of at most 240 characters. */
+export const shortened = (message: string): string =>
+  shortSentence(message.replace(/\s+/g, ' ').trim(), LONGEST_MESSAGE);

@@ -1,7 +1,7 @@
 /** A directory's files over HTTP as Go's http.FileServer has them; nothing outside of it is told. */
 import { readdir } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
+import { errorCode, isMissing, isTooLong } from '../../host/files/fileErrors.ts';
 import { sendError } from '../answers.ts';
 import type { Exchange } from '../exchange.ts';
 import { answerFile, isUnmodified } from './fileAnswer.ts';
@@ -58,8 +58,8 @@ async function openIn(root: string, path: string): Promise<Inside | number> {
     return await openInside(root, path);
   } catch (error) {
     const code = errorCode(error);
-    // A path that leads outside leads nowhere.
-    if (code === undefined || isMissing(error)) return 404;
+    // A path that leads outside leads nowhere. A name that is too long is an error for Go's file server.
+    if (code === undefined || (isMissing(error) && !isTooLong(error))) return 404;
     return code === 'EACCES' || code === 'EPERM' ? 403 : 500;
   }
 }

@@ -1,7 +1,7 @@
 /** The logs of the node's own services: from the journal, else from files (kubelet: kubelet_server_journal.go). */
 import { Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-import { isMissing } from '../../host/files/fileErrors.ts';
+import { isMissing, isTooLong } from '../../host/files/fileErrors.ts';
 import { plainBlocks } from '../../host/logs/logBlocks.ts';
 import { runProgram } from '../../host/program.ts';
 import { programOutput } from '../../host/programOutput.ts';
@@ -100,7 +100,7 @@ async function* fileOf({ root }: NodeLogsParts, service: string): AsyncGenerator
   try {
     for (const name of [service, `${service}.log`, `${service}/${service}.log`]) {
       const found = await openInside(root, name).catch((error: unknown) => {
-        if (!isMissing(error)) throw error;
+        if (!isMissing(error) || isTooLong(error)) throw error;
       });
       if (found === undefined) continue;
       try {

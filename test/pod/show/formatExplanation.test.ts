@@ -46,7 +46,7 @@ describe('the text', () => {
     expect(lines.some((line) => line.endsWith(path))).toBe(true);
   });
 
-  test('cuts a long message in its middle: the cause stands last', () => {
+  test('leaves out clauses in the middle of a long message, and ends with the cause', () => {
     const message = `failed to create task: ${'wrapped: '.repeat(60)}exec: "/bin/nope": no such file`;
     const said = answer(
       podView({
@@ -54,8 +54,10 @@ describe('the text', () => {
         view: network,
       }),
     );
-    expect(said).toMatch(/RunContainerError: failed to create task: .*….*exec: "\/bin\/nope": no such file$/);
-    expect(said.split('RunContainerError: ')[1]).toHaveLength(240);
+    expect(said).toMatch(
+      /RunContainerError: failed to create task…(: wrapped){10,}: exec: "\/bin\/nope": no such file$/,
+    );
+    expect(said.split('RunContainerError: ')[1]?.length).toBeLessThanOrEqual(240);
   });
 
   test.each([

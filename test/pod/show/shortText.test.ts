@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { problemsToTell } from '../../../actors/sources/problemsToTell.ts';
 import { describeIssues } from '../../../node/config/configError.ts';
 import { shortened } from '../../../pod/show/explainText.ts';
-import { beginningOf, shortText } from '../../../pod/show/shortText.ts';
+import { beginningOf, shortSentence, shortText } from '../../../pod/show/shortText.ts';
 
 const path = `/var/lib/${'directory/'.repeat(400)}data`;
 const text = `cannot mount ${path}: it belongs to another pod; expected a path below ${path}`;
@@ -29,4 +30,51 @@ test('so it is wherever a message is shortened', () => {
 test('the beginning of a text has as many characters as it may have, the ellipsis among them', () => {
   expect(beginningOf('four', 4)).toBe('four');
   expect(beginningOf('fifth', 4)).toBe('fif…');
+});
+
+const LOGS = `/var/log/pods/default_${'long-'.repeat(45)}node_0123456789abcdef`;
+const messages = [
+  `${LOGS} cannot be used as a pod directory: it cannot be read: ENAMETOOLONG: name too long, lstat '${LOGS}'`,
+  `Failed to create pod sandbox: mkdir ${LOGS}: file name too long`,
+  `error making pod data directories: ${LOGS} cannot be used as a pod directory: it is not a directory; ${LOGS} stays`,
+];
+
+test('a shortened message still says "cannot", and still ends with the cause', () => {
+  for (const message of messages) {
+    const short = shortened(message);
+    expect(short.length).toBeLessThanOrEqual(240);
+    expect(short.includes('cannot be used')).toBe(message.includes('cannot be used'));
+  }
+  expect(shortened(messages[1] ?? '')).toMatch(
+    /^Failed to create pod sandbox: mkdir \/var\S*…\S*: file name too long$/,
+  );
+});
+
+test('a message of many clauses loses those in its middle', () => {
+  const clauses = Array.from({ length: 40 }, (_, index) => `layer ${index} is not usable`);
+  const short = shortened(clauses.join(': '));
+  expect(short).toMatch(/^layer 0 is not usable…: layer \d+ is not usable(: layer \d+ is not usable)+$/);
+  expect(short).toMatch(/: layer 39 is not usable$/);
+  expect(shortened('word '.repeat(100))).toMatch(/^(word )+word…$/);
+});
+
+const word = fc.oneof(
+  fc.constantFrom('cannot', 'is', 'not', 'a', 'directory'),
+  fc.string({ minLength: 1, maxLength: 300, unit: fc.constantFrom('a', 'b', '/') }),
+);
+const clause = fc.array(word, { minLength: 1, maxLength: 60 }).map((words) => words.join(' '));
+
+test('each word of a shortened message has the words before it in its clause, and the length is bounded', () => {
+  const initials = (text: string) => Array.from(text.split(' '), (each) => each.slice(0, 1).replace('…', '')).join('');
+  fc.assert(
+    fc.property(fc.array(clause, { minLength: 1, maxLength: 8 }), fc.constantFrom(': ', '; '), (clauses, between) => {
+      const short = shortSentence(clauses.join(between), 240);
+      expect(short.length).toBeLessThanOrEqual(240);
+      const beginnings = clauses.map(initials);
+      for (const each of short.split(/…?[:;] /)) {
+        const remaining = initials(each);
+        expect(beginnings.some((beginning) => beginning.startsWith(remaining))).toBe(true);
+      }
+    }),
+  );
 });
