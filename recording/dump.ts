@@ -24,8 +24,9 @@ export async function bytesOf(path: string): Promise<AsyncIterable<Uint8Array> |
   return first < 0 ? undefined : parts(rangesOf(members.slice(first)));
 }
 
+/** Swallows the error of a missing file, whether it is the system's own or `RecordingFile.open` wraps it. */
 function unlessMissing(error: unknown): undefined {
-  if (!isMissing(error)) throw error;
+  if (!isMissing(error instanceof RecordingError ? error.cause : error)) throw error;
 }
 
 /** By file, in their order. */

@@ -171,10 +171,10 @@ export const faultsOfMachines: readonly SeededFault[] = [
   },
   {
     name: 'last-state',
-    breaks: 'how the run before the last one ended is not told beside the end of that',
+    breaks: 'the last state of a container that has terminated repeats its present state',
     file: 'machines/container/context.ts',
     find: 'run ? { run: undefined, earlierRun: run, runBefore: earlierRun } : { run, earlierRun, runBefore };',
-    put: 'run ? { run: undefined, earlierRun: run } : { run, earlierRun, runBefore };',
+    put: 'run ? { run: undefined, earlierRun: run, runBefore: run } : { run, earlierRun, runBefore };',
     story: 32,
   },
   {
