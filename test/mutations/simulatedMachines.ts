@@ -171,10 +171,10 @@ export const faultsOfMachines: readonly SeededFault[] = [
   },
   {
     name: 'last-state',
-    breaks: 'the last state of a container that has terminated repeats its present state',
-    file: 'machines/container/context.ts',
-    find: 'run ? { run: undefined, earlierRun: run, runBefore: earlierRun } : { run, earlierRun, runBefore };',
-    put: 'run ? { run: undefined, earlierRun: run, runBefore: run } : { run, earlierRun, runBefore };',
+    breaks: 'the status of a container lacks its last state',
+    file: 'pod/status/containerStatuses.ts',
+    find: 'lastState: seen.last ? { terminated: terminated(seen.last, runtimeName) } : {},',
+    put: 'lastState: {},',
     story: 32,
   },
   {
