@@ -115,7 +115,8 @@ async function firstBroken({
     soaked.steps += steps;
     soaked.lived += elapsed;
     if (violation !== undefined) return { story, options, violation };
-    if (performance.now() - toldAt < TELLS_EVERY_MS) continue;
+    // The result has been reported if the soak was stopped during the story.
+    if (isOver() || performance.now() - toldAt < TELLS_EVERY_MS) continue;
     toldAt = performance.now();
     tell('');
   }

@@ -48,6 +48,31 @@ test('a soak that is stopped tells how far it has come', async () => {
   expect(said.at(-1)).toMatch(/^0 stories, .*, no story told, stopped by SIGINT$/);
 });
 
+test('a soak that is stopped during a story reports no progress after its result', async () => {
+  const asked = new AbortController();
+  const storyEnded = Promise.withResolvers<void>();
+  let now = 0;
+  let quiet: NodeJS.Timeout | undefined;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const follow: Invariant['follow'] = () => ({
+    afterStep: () => {
+      // The story takes an hour, and the soak is stopped meanwhile.
+      now = 3_600_000;
+      asked.abort('SIGINT');
+    },
+    whole: () => {
+      clearTimeout(quiet);
+      quiet = setTimeout(storyEnded.resolve, 1_000);
+    },
+  });
+  const lines: string[] = [];
+  jest.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+  await soak({ minutes: 600, seed: 5, invariants: [{ ...noSandbox, follow }], signal: asked.signal });
+  expect(lines.at(-1)).toMatch(/no story told, stopped by SIGINT$/);
+  await storyEnded.promise;
+  expect(lines.at(-1)).toMatch(/no story told, stopped by SIGINT$/);
+});
+
 test('a soak goes on after the last seed with the first', async () => {
   const asked = new AbortController();
   const hosts = new Set<unknown>();
