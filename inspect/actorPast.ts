@@ -4,25 +4,30 @@ import type { Move } from '../actors/status/since.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
 import type { ActorView } from '../pod/show/actorNode.ts';
 import { containerIn } from '../pod/show/actorPath.ts';
-import type { Detail } from './protocol.ts';
+import type { ActorHistory } from './protocol.ts';
 import { Runs } from './runs.ts';
 import { uidIn } from './shown.ts';
 import { TakenWays } from './takenWays.ts';
 
-/** What a detail has of it. */
-export type ToldPast = Pick<Detail, 'taken' | 'tried'>;
+/** The part of an actor's history that depends on how it moved. */
+export type ToldPast = Pick<ActorHistory, 'taken' | 'tried'>;
 
 /** Learns from what goes on, live or replayed. */
 export class ActorPast {
   readonly #uid: string;
   readonly #taken: TakenWays;
-  readonly #runs: Runs;
+  #runs: Runs;
+  readonly #container: string | undefined;
+  /** Whether the pod's present life began after the first moment: then nothing of the time before belongs to it. */
+  #isWhole = false;
+  #startTime: string | undefined;
 
   /** `from` is the first moment of which it learns. */
   constructor(path: string, from: number) {
     this.#uid = uidIn(path);
     this.#taken = new TakenWays(path, from);
-    this.#runs = new Runs(containerIn(path));
+    this.#container = containerIn(path);
+    this.#runs = new Runs(this.#container);
   }
 
   /** The state that it is in. */
@@ -38,12 +43,22 @@ export class ActorPast {
     this.#taken.move(move);
   }
 
+  /** `status` is undefined when the pod is gone. A later start time belongs to the pod's next life under the same UID. */
   status(uid: string, status: PodStatus | undefined): void {
-    if (uid === this.#uid) this.#runs.learn(status);
+    if (uid !== this.#uid) return;
+    const { startTime } = status ?? {};
+    const isOther = startTime !== undefined && this.#startTime !== undefined && startTime !== this.#startTime;
+    if (status === undefined || isOther) {
+      this.#runs = new Runs(this.#container);
+      this.#isWhole = true;
+    }
+    if (startTime !== undefined) this.#startTime = startTime;
+    if (status) this.#runs.learn(status);
   }
 
-  /** What is known of the time before. */
+  /** Adds the time before the first moment, unless the pod's present life began later. */
   addEarlier({ taken, tried }: ToldPast): void {
+    if (this.#isWhole) return;
     this.#taken.addEarlier(taken);
     this.#runs.addEarlier(tried);
   }

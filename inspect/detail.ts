@@ -6,31 +6,43 @@ import { stateValueOf } from '../machines/drawing/stateValue.ts';
 import { isoTime } from '../pod/api/rfc3339.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
 import type { ActorNode } from '../pod/show/actorNode.ts';
+import { actorSteps } from '../pod/show/actorPath.ts';
 import type { ExplainedActor, Explanation } from '../pod/show/explain.ts';
 import type { NodeExplanation } from '../pod/show/explainNode.ts';
+import type { PartExplanation, PodPart } from '../pod/show/explainPart.ts';
 import { NotInspected } from './inspected.ts';
 import type { Detail, ShownEvent } from './protocol.ts';
 
-/** What a detail is taken from. */
-export interface DetailParts extends Pick<Detail, 'path' | 'at' | 'tried' | 'taken'> {
-  /** Of the actor's pod; absent of the node's own actors. */
+/** The sources of a detail. */
+export interface DetailParts extends Pick<Detail, 'path' | 'at' | 'events'> {
+  /** Explanation of the actor's pod; absent of the node's own actors. */
   readonly explanation?: Explanation | undefined;
+  /** Explanation of the container or volume itself; absent of all other actors. */
+  readonly part?: Pick<PartExplanation, 'answer'> | undefined;
   readonly node: NodeExplanation;
   /** The actor's pod, in the states of its machines alone. */
   readonly tree: ActorNode | undefined;
-  readonly events: readonly ShownEvent[];
+}
+
+/** Returns the container or volume that a path names exactly, as `explain` is asked for it; undefined of all other actors. */
+export function partAt(path: string): PodPart | undefined {
+  const [, last, ...others] = actorSteps(path);
+  const kind = last?.kind;
+  return last && others.length === 0 && (kind === 'container' || kind === 'volume')
+    ? { kind, name: last.name }
+    : undefined;
 }
 
 /** Throws a `NotInspected` where there is no such actor. */
 export function detailOf(parts: DetailParts): Detail {
-  const { explanation, node, tree, path, ...rest } = parts;
+  const { explanation, part, node, tree, path, ...rest } = parts;
   const root = explanation?.pod ?? node.node;
   // An image stands for nobody of its own in an explanation.
   const bare = actorIn(tree ?? node.node, path);
   const actor = actorIn(root, path) ?? bare;
   if (actor === undefined) throw new NotInspected(`there is no actor ${path}`);
   const problems = [...(explanation?.manifestProblems ?? []), ...(explanation?.manifestWarnings ?? [])];
-  const answer = actor === root ? (explanation ?? node).answer : sentenceOf(actor);
+  const answer = actor === root ? (explanation ?? node).answer : (part?.answer ?? sentenceOf(actor));
   const lines = actor.log?.lines;
   const next = bare ? nextOf(bare) : [];
   return { path, ...rest, answer, problems, next, ...(lines === undefined ? {} : { log: { lines } }) };
@@ -64,7 +76,14 @@ function sentenceOf({ machine, kind, name, state, waitingFor, until, lastFailure
   return `${what === name ? '' : `${what} `}${name} ${does}${end}${waitingFor === undefined ? '' : exit}${failed}`;
 }
 
-/** An event of Kubernetes about a pod, the latest last. */
-export const shownEvent = ({ type, reason, message, count, lastTimestamp }: CoreEvent): ShownEvent => ({
-  ...{ type, reason, message, count, at: Date.parse(lastTimestamp) },
-});
+/**
+ * Returns an event of Kubernetes as the page shows it. `lifeFrom` is when the present life of its pod began: an event that
+ * occurred before that as well has no count, because nobody knows how many of its occurrences belong to which life.
+ */
+export function shownEvent(
+  { type, reason, message, count, firstTimestamp, lastTimestamp }: CoreEvent,
+  lifeFrom: number,
+): ShownEvent {
+  const isOfThisLife = Date.parse(firstTimestamp) >= lifeFrom;
+  return { type, reason, message, at: Date.parse(lastTimestamp), ...(isOfThisLife ? { count } : {}) };
+}

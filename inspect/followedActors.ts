@@ -81,7 +81,7 @@ export class FollowedActors {
       for (const { past } of this.#followed.values()) tell(past);
     };
     const unsubscribe = agent.subscribe(({ uid, pod, removed }) => {
-      if (!removed) each((past) => past.status(uid, pod.status));
+      each((past) => past.status(uid, removed ? undefined : pod.status));
     });
     const leave = audience.add({
       line: (line) => {

@@ -1,7 +1,7 @@
 /** What the page can ask of whatever it shows: a node that runs, or a recording. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Detail, Frame, Rail, ShownObject, ShownPayload, Snapshot, Story } from './protocol.ts';
+import type { ActorHistory, Detail, Frame, Rail, ShownObject, ShownPayload, Snapshot, Story } from './protocol.ts';
 
 /** What is asked for is not there, or not any more: the message is for people. */
 export class NotInspected extends Error {}
@@ -25,6 +25,8 @@ export interface Inspected {
   rail(): Promise<Rail>;
   /** Of one actor, by its path; without a moment as it is now. */
   detail(path: string, at?: number): Promise<Detail>;
+  /** How one actor came to be where it is, which has to be read from the recording; without a moment as it is now. */
+  actorHistory(path: string, at?: number): Promise<ActorHistory>;
   object(uid: string, at?: number): Promise<ShownObject>;
   /** What entered an actor at a moment from a source. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;

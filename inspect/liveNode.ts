@@ -4,12 +4,12 @@ import { containerIn } from '../pod/show/actorPath.ts';
 import type { Explanation } from '../pod/show/explain.ts';
 import type { LogTails } from '../pod/show/logTail.ts';
 import { problemsOf } from '../server/manifestProblems.ts';
-import { detailOf, shownEvent } from './detail.ts';
+import { detailOf, partAt, shownEvent } from './detail.ts';
 import type { FollowedActors } from './followedActors.ts';
 import { type Inspected, NotInspected } from './inspected.ts';
 import type { InspectedAgent, LiveView } from './liveView.ts';
 import { objectOf, type Past } from './past.ts';
-import type { Detail } from './protocol.ts';
+import type { ActorHistory, Detail } from './protocol.ts';
 import { uidIn } from './shown.ts';
 
 interface LiveNodeParts {
@@ -30,14 +30,26 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
     return past;
   };
   const detailNow = async (path: string): Promise<Detail> => {
-    const [uid, container] = [uidIn(path), containerIn(path)];
-    const told = await followed.of(path);
-    const explanation = uid === '' ? undefined : explained(agent, uid, await agent.logTails(uid));
+    const [uid, part] = [uidIn(path), partAt(path)];
+    const [logs, partExplanation] = await Promise.all([
+      uid === '' ? undefined : agent.logTails(uid),
+      part && agent.explainPart(uid, part),
+    ]);
+    const explanation = logs && explained(agent, uid, logs);
     if (uid !== '' && explanation === undefined) throw new NotInspected(`there is no pod of UID ${uid}`);
     return detailOf({
-      ...{ path, at: now(), ...told, explanation, node: agent.explainNode() },
-      ...{ tree: agent.redact(agent.trees().get(uid)), events: agent.redact(eventsAbout(agent, uid, container)) },
+      path,
+      at: now(),
+      explanation,
+      part: partExplanation,
+      node: agent.explainNode(),
+      tree: agent.redact(agent.trees().get(uid)),
+      events: agent.redact(eventsAbout(agent, uid, containerIn(path))),
     });
+  };
+  const historyNow = async (path: string): Promise<ActorHistory> => {
+    const told = await followed.of(path);
+    return { path, at: now(), ...told };
   };
   return {
     live: view,
@@ -46,6 +58,7 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
     story: async (uid, from, to) => there().story(uid, from, to),
     rail: async () => there().rail(now()),
     detail: async (path, at) => (at === undefined ? detailNow(path) : there().detail(path, at)),
+    actorHistory: async (path, at) => (at === undefined ? historyNow(path) : there().actorHistory(path, at)),
     object: async (uid, at) => (at === undefined ? agent.redact(objectOf(agent.pods(), uid)) : there().object(uid, at)),
     entry: async (actor, source, at) => there().entry(actor, source, at),
     close,
@@ -65,11 +78,14 @@ function explained(agent: InspectedAgent, uid: string, logs: LogTails): Explanat
   };
 }
 
-/** Those of a pod, or of one of its containers; of the node with an empty UID. */
-function eventsAbout({ events, node }: InspectedAgent, uid: string, container: string | undefined) {
+/** Returns the events of a pod's present life, or of one of its containers; of the node if the UID is empty. */
+function eventsAbout({ events, node, pods }: InspectedAgent, uid: string, container: string | undefined) {
   const about = uid === '' ? node().name : uid;
+  const startTime = pods().find(({ metadata }) => metadata.uid === uid)?.status?.startTime;
+  const lifeFrom = startTime === undefined ? Number.NEGATIVE_INFINITY : Date.parse(startTime);
   return events()
     .filter(({ involvedObject }) => involvedObject.uid === about)
     .filter(({ involvedObject: { fieldPath } }) => container === undefined || fieldPath?.endsWith(`{${container}}`))
-    .map(shownEvent);
+    .filter(({ lastTimestamp }) => Date.parse(lastTimestamp) >= lifeFrom)
+    .map((event) => shownEvent(event, lifeFrom));
 }

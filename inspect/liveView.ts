@@ -15,7 +15,7 @@ import { StoryTeller } from './storyLines.ts';
 /** What of an agent the page shows. */
 export type InspectedAgent = Pick<
   AgentPort,
-  'pods' | 'trees' | 'explainNode' | 'node' | 'subscribe' | 'events' | 'explain' | 'logTails'
+  'pods' | 'trees' | 'explainNode' | 'node' | 'subscribe' | 'events' | 'explain' | 'explainPart' | 'logTails'
 > & { redact<T>(value: T): T };
 
 interface LiveParts {
@@ -207,7 +207,7 @@ class Watching {
     this.#onDue = onDue;
     this.#loop = monitorLoop(clock, () => this.#note());
     const leave = audience.add({ line: (line) => this.#hear(line), inspect: (event) => this.#look(event) });
-    // A status that has been saved is told after the actors have moved.
+    // A status that has been saved is reported after the actors have moved.
     const unsubscribe = agent.subscribe(() => this.#note());
     this.#leave = () => {
       leave();

@@ -2,10 +2,10 @@
 import { isMissing } from '../host/files/fileErrors.ts';
 import { containerIn } from '../pod/show/actorPath.ts';
 import { ActorPast, type ToldPast } from './actorPast.ts';
-import { detailOf } from './detail.ts';
+import { detailOf, partAt } from './detail.ts';
 import type { History, PlayedMoment } from './history.ts';
 import { NotInspected } from './inspected.ts';
-import type { Detail, Rail, ShownEvent, ShownObject, ShownPayload, Snapshot, Story } from './protocol.ts';
+import type { ActorHistory, Detail, Rail, ShownEvent, ShownObject, ShownPayload, Snapshot, Story } from './protocol.ts';
 import { uidIn } from './shown.ts';
 
 /** What can be asked about it; each question rejects with a `NotInspected` where there is nothing of it. */
@@ -17,6 +17,7 @@ export interface Past {
   /** `now` ends what still goes on. */
   rail(now?: number): Promise<Rail>;
   detail(path: string, at: number): Promise<Detail>;
+  actorHistory(path: string, at: number): Promise<ActorHistory>;
   object(uid: string, at: number): Promise<ShownObject>;
   /** What entered an actor. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
@@ -42,6 +43,7 @@ export function pastOf(history: History, mode: 'past' | 'file'): Past {
     object: orAgain((uid, at) => history.at(at, ({ agent }) => objectOf(agent.pods(), uid))),
     entry: orAgain((actor, source, at) => history.entry({ actor, source, at })),
     detail: orAgain((path, at) => pastDetail(history, path, at)),
+    actorHistory: orAgain((path, at) => pastHistory(history, path, at)),
     actorPast: orAgain(async (path, at) => (await seenTo(history, path, at, () => undefined)).told),
   };
 }
@@ -60,15 +62,25 @@ const orAgain =
     });
   };
 
-async function pastDetail(history: History, path: string, at: number): Promise<Detail> {
+function pastDetail(history: History, path: string, at: number): Promise<Detail> {
+  const [uid, part] = [uidIn(path), partAt(path)];
+  return history.at(at, ({ agent }) =>
+    detailOf({
+      path,
+      at,
+      explanation: uid === '' ? undefined : agent.explainUid(uid),
+      part: part && agent.explainPart(uid, part),
+      node: agent.explainNode(),
+      tree: uid === '' ? undefined : agent.tree(uid),
+    }),
+  );
+}
+
+async function pastHistory(history: History, path: string, at: number): Promise<ActorHistory> {
   const [uid, container] = [uidIn(path), containerIn(path)];
   const story = uid === '' ? undefined : await history.story(uid, at - EVENTS_MS, at);
-  const { used, told } = await seenTo(history, path, at, ({ agent }) => ({
-    explanation: uid === '' ? undefined : agent.explainUid(uid),
-    node: agent.explainNode(),
-    tree: uid === '' ? undefined : agent.tree(uid),
-  }));
-  return detailOf({ path, at, ...told, ...used, events: story ? eventsOf(story, container) : [] });
+  const { told } = await seenTo(history, path, at, () => undefined);
+  return { path, at, ...told, events: story ? eventsOf(story, container) : [] };
 }
 
 /** Plays to a moment, and sees on the way there how an actor moved. */
@@ -94,10 +106,11 @@ export function objectOf(
   return { manifest, status: status ?? null };
 }
 
-/** The same again counts, as an event of Kubernetes does. */
+/** Returns the events of the pod's last life in a story. Repetitions are counted, as in an event of Kubernetes. */
 function eventsOf({ lines }: Story, container: string | undefined): ShownEvent[] {
   const events = new Map<string, ShownEvent>();
   for (const line of lines) {
+    if (line.kind === 'gone') events.clear();
     if (line.kind !== 'event' || (container !== undefined && line.container !== container)) continue;
     const { eventType: type, reason, message, at } = line;
     const key = JSON.stringify([type, reason, message]);

@@ -29,6 +29,8 @@ export async function pastStory(file: RecordingFile, stretches: readonly Stretch
   let said = unread;
   for await (const told of toldOf(file, parts, asked, states)) {
     if (told.at > asked.to || !isAbout(told, asked.uid)) continue;
+    // Lines before the first one that is asked for belong to an earlier life, and so do the states that they lead to.
+    if (told.at < asked.from && told.kind === 'gone') states.clear();
     if (told.at < asked.from) {
       if (told.kind === 'state') states.set(told.actor, stateOf(told.actor, told.state, told.at));
       continue;
@@ -100,6 +102,7 @@ const isOf = (actor: string, uid: string): boolean =>
 function isAbout(line: StoryLine, uid: string): boolean {
   if (line.kind === 'began' || line.kind === 'ended') return true;
   if (line.kind === 'event') return line.uid === uid || (uid === '' && line.uid === '');
+  if (line.kind === 'gone') return line.uid === uid;
   if (line.kind === 'entered' && line.uid !== undefined) return line.uid === uid;
   return isOf(line.actor, uid);
 }

@@ -22,13 +22,16 @@ const CLOSED = 'the page has been closed';
 /** More at a time than a page asks for. */
 const MOST_ASKED = 8;
 
+/** Questions that a reader waits for. They are answered before those about the history, however long ago these were asked. */
+const URGENT: ReadonlySet<keyof Past> = new Set(['moment', 'detail']);
+
 interface Asked {
   readonly task: PastTask;
   readonly resolve: (json: string) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Asks the thread, which it starts when it is needed, one question after the other. */
+/** Asks the thread, which it starts when it is needed, one question after the other, the urgent ones first. */
 export class PastThread implements Past {
   readonly #parts: PastThreadParts;
   readonly #waiting: Asked[] = [];
@@ -50,6 +53,7 @@ export class PastThread implements Past {
   story = (uid: string, from: number, to: number) => this.#ask('story', uid, from, to);
   rail = (now?: number) => this.#ask('rail', now);
   detail = (path: string, at: number) => this.#ask('detail', path, at);
+  actorHistory = (path: string, at: number) => this.#ask('actorHistory', path, at);
   object = (uid: string, at: number) => this.#ask('object', uid, at);
   entry = (actor: string, source: string, at: number) => this.#ask('entry', actor, source, at);
   actorPast = (path: string, at: number) => this.#ask('actorPast', path, at);
@@ -90,7 +94,8 @@ export class PastThread implements Past {
     if (this.#running) return;
     const { clock } = this.#parts;
     clock.clearTimeout(this.#idle);
-    const next = this.#waiting.shift();
+    const urgent = this.#waiting.findIndex(({ task }) => URGENT.has(task.ask));
+    const [next] = this.#waiting.splice(Math.max(0, urgent), 1);
     if (next) {
       const timer = clock.setTimeout(() => this.#fail(`no answer within ${ANSWER_MS / 1_000} s`), ANSWER_MS);
       this.#running = { ...next, timer };

@@ -112,6 +112,8 @@ export type StoryLine =
       readonly reason: string;
       readonly message: string;
     }
+  /** The pod is gone from the node. Later lines with its UID are about its next life, as of a static pod that is created again. */
+  | { readonly kind: 'gone'; readonly at: number; readonly uid: string }
   /** An agent's life begins. */
   | { readonly kind: 'began'; readonly at: number }
   /** It ends in good order. */
@@ -189,11 +191,12 @@ export interface ShownEvent {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  readonly count: number;
+  /** Number of occurrences; absent if some of them belong to an earlier life of the pod. */
+  readonly count?: number;
   readonly at: number;
 }
 
-/** Everything about one actor that is shown only while it is selected. */
+/** The part of an actor's details that is known at once. Its history is read from the recording and follows later. */
 export interface Detail {
   readonly path: string;
   readonly at: number;
@@ -201,12 +204,21 @@ export interface Detail {
   readonly answer: string;
   /** What has to be seen to in its pod's manifest. */
   readonly problems: readonly string[];
-  readonly tried: readonly TriedRun[];
   readonly next: readonly NextWay[];
-  readonly taken: Taken;
-  readonly events: readonly ShownEvent[];
+  /** Absent of a moment of the past, whose events are read with the history. */
+  readonly events?: readonly ShownEvent[];
   /** How the log of a container ends. */
   readonly log?: { readonly lines: readonly string[] };
+}
+
+/** The history of one actor: how it came to be where it is. */
+export interface ActorHistory {
+  readonly path: string;
+  readonly at: number;
+  readonly tried: readonly TriedRun[];
+  readonly taken: Taken;
+  /** Absent of a node that goes on, whose details have them. */
+  readonly events?: readonly ShownEvent[];
 }
 
 /** A pod's manifest and status as far as they may be seen: in place of what may not stands a digest, as `HELD_BACK` finds it. */
@@ -263,7 +275,7 @@ export interface DrawnWay {
   readonly from: string;
   readonly to: string;
   readonly points: readonly (readonly [number, number])[];
-  /** One line for each way: `event [guard]`. */
+  /** One line for each way: its event; empty of a way that is taken at once. */
   readonly label: readonly string[];
   /** The top left corner of its label; absent where there is no room for it. */
   readonly labelAt?: readonly [number, number];

@@ -11,6 +11,7 @@ export const recordedNode = (past: Past, close: () => Promise<void>): Inspected 
   story: past.story,
   rail: () => past.rail(),
   detail: (path, at = LAST) => past.detail(path, at),
+  actorHistory: (path, at = LAST) => past.actorHistory(path, at),
   object: (uid, at = LAST) => past.object(uid, at),
   entry: past.entry,
   close,

@@ -56,6 +56,8 @@ async function apiAnswer({ inspected, live }: Answering, { pathname, searchParam
       return json(200, await inspected.rail());
     case '/api/detail':
       return json(200, await inspected.detail(path, at));
+    case '/api/history':
+      return json(200, await inspected.actorHistory(path, at));
     case '/api/object':
       return json(200, await inspected.object(uid, at));
     case '/api/entry':

@@ -1,6 +1,7 @@
 /** What happened, as the page is told of it: the lines of a recording without their payloads. */
 import * as z from 'zod/mini';
-import { machineAt, tagOf } from '../machines/drawing/stateTags.ts';
+import { hasTag, machineAt, tagOf } from '../machines/drawing/stateTags.ts';
+import { podUidIn } from '../pod/show/actorPath.ts';
 import type { Line } from '../recording/lines.ts';
 import type { EnteredLine, StoryLine } from './protocol.ts';
 
@@ -24,7 +25,9 @@ export class StoryTeller {
       case 'state': {
         const { at, actor, state } = line;
         const tag = tagOf(machineAt(actor), state);
-        return [{ kind: 'state', at, actor, state, ...(tag === undefined ? {} : { tag }) }];
+        const moved: StoryLine = { kind: 'state', at, actor, state, ...(tag === undefined ? {} : { tag }) };
+        const uid = isPodEnd(actor, state) ? podUidIn(actor) : undefined;
+        return uid === undefined ? [moved] : [moved, { kind: 'gone', at, uid }];
       }
       case 'event':
         return [eventLine(line)];
@@ -86,6 +89,10 @@ export class StoryTeller {
     return words.length === 0 ? undefined : words.join(', ');
   }
 }
+
+/** Whether the state that an actor comes into ends the life of a pod. */
+const isPodEnd = (actor: string, state: string): boolean =>
+  /^pod\/[^/]+$/.test(actor) && hasTag('pod', state, 'terminated');
 
 /** What is forgotten is told once more than it should be. */
 const MOST_SEEN = 10_000;

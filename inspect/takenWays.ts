@@ -3,11 +3,14 @@ import type { AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { Move } from '../actors/status/since.ts';
 import { wayIdsOf } from '../machines/drawing/ways.ts';
 import { pathOf } from '../machines/shared/actorRefs.ts';
+import { podUidIn } from '../pod/show/actorPath.ts';
 import type { Taken } from './protocol.ts';
 
 /** Learns from what xstate tells of all actors, and from the moves of the node. */
 export class TakenWays {
   readonly #path: string;
+  /** Path of its pod; of an actor of the node its own, which begins once. */
+  readonly #pod: string;
   #from: number;
   readonly #ways = new Map<string, { count: number; lastAt: number }>();
   readonly #stays = new Map<string, number>();
@@ -16,11 +19,14 @@ export class TakenWays {
   /** `from` is when it begins to look. */
   constructor(path: string, from: number) {
     this.#path = path;
+    const uid = podUidIn(path);
+    this.#pod = uid === undefined ? path : `pod/${uid}`;
     this.#from = from;
   }
 
   /** `at` is when it happens. */
   inspect(event: InspectionEvent, at: number): void {
+    if (event.type === '@xstate.actor' && isAt(event, this.#pod)) this.#forget(at);
     if (event.type !== '@xstate.microstep' || !isAt(event, this.#path)) return;
     // What xstate has taken in this step, where its types say less.
     const { _transitions: taken = [] } = event as { _transitions?: AnyTransitionDefinition[] };
@@ -52,6 +58,14 @@ export class TakenWays {
       ways: [...this.#ways].map(([way, counted]) => ({ way, ...counted })),
       stays: [...this.#stays].map(([state, lastMs]) => ({ state, lastMs })),
     };
+  }
+
+  /** Another life of the pod begins, of which nothing has been taken yet. */
+  #forget(at: number): void {
+    if (this.#state !== undefined || this.#ways.size > 0) this.#from = at;
+    this.#ways.clear();
+    this.#stays.clear();
+    this.#state = undefined;
   }
 
   #count(way: string, times: number, at: number): void {

@@ -17,14 +17,18 @@ export function machineAt(path: string): string | undefined {
 }
 
 /** The tag of a state, by its dotted path; of regions in parallel, parted by blanks, the worst. */
-export function tagOf(machine: string | undefined, state: string): Category | undefined {
+export const tagOf = (machine: string | undefined, state: string): Category | undefined =>
+  categoryIn(allTagsOf(machine, state));
+
+/** Whether a state, by its dotted path, has a tag. */
+export const hasTag = (machine: string, state: string, tag: string): boolean => allTagsOf(machine, state).includes(tag);
+
+function allTagsOf(machine: string | undefined, state: string): string[] {
   const found = byId.get(machine ?? '');
-  if (found === undefined) return undefined;
-  const tags = state.split(' ').flatMap((path) => tagsOf(found, path.split('.')));
-  return categoryIn(tags);
+  return found === undefined ? [] : state.split(' ').flatMap((path) => tagsOf(found, path.split('.')));
 }
 
-/** Those of all states on the way to it. */
+/** Returns the tags of all states on the way to a state. */
 function tagsOf(machine: AnyStateMachine, steps: readonly string[]): string[] {
   let node = machine.root;
   const tags: string[] = [...node.tags];

@@ -48,7 +48,7 @@ export async function draw(machine: AnyStateMachine, said: Said, region?: Region
       [...outer.routes, ...cards.flatMap((card) => innerRoutes(card, placeOf(outer, card)))],
       outer,
     ),
-    exits: content.exits.map(({ id, from, label, to = '' }) => ({ way: id, from, label, to })),
+    exits: content.exits.map(({ id, from, label, to = '' }) => ({ way: id, from, label: withoutGuard(label), to })),
     regions: regionsShown(machine),
     rules: said.rules.filter(({ rule }) => used.has(rule)),
     statesOfAll: statesOf(machine).length,
@@ -155,8 +155,10 @@ const grown = ({ x, y, width, height }: Rectangle, by: number): Rectangle => ({
 
 const weight = ({ arrow }: Routed): number => (arrow.ways.some(({ event }) => event === 'timer.elapsed') ? 1 : 0);
 
-/** One line for each way. */
-const labelOf = ({ arrow }: Routed): string[] => arrow.ways.map(({ label }) => label);
+/** Returns one line for each way. The guard of a way is a name in the code, which says nothing to a reader of the page. */
+const labelOf = ({ arrow }: Routed): string[] => arrow.ways.map(({ label }) => withoutGuard(label));
+
+const withoutGuard = (label: string): string => label.replace(/ ?\[.*\]$/, '');
 
 /** As large as it can become: a timer's way says how long that is. */
 function labelSize(label: readonly string[]): { width: number; height: number } {

@@ -135,7 +135,8 @@ describe('a pod that names a ConfigMap and a Secret', () => {
 test('no value of a Secret leaves the agent: not by its log, its arguments, its files, events, statuses or page', async () => {
   const { uid } = (await podOf('web')).metadata;
   const link = await printedPageLink(cluster.agent);
-  for (const question of ['snapshot', 'rail', `object?uid=${uid}`, `story?uid=${uid}`, `detail?path=pod/${uid}`]) {
+  const ofPod = [`object?uid=${uid}`, `story?uid=${uid}`, `detail?path=pod/${uid}`, `history?path=pod/${uid}`];
+  for (const question of ['snapshot', 'rail', ...ofPod]) {
     const answer = await fetchWithLink(link, `/api/${question}`);
     const shown = await answer.text();
     expect([question, answer.status, shown.includes(SECRET)]).toEqual([question, 200, false]);

@@ -200,7 +200,7 @@ const backOffIn = (page: Page) =>
     const [answer = '', count = '', run = ''] = await page.evaluate<string[]>(
       `${JSON.stringify(texts)}.map((at) => document.querySelector(at)?.textContent ?? '')`,
     );
-    const isWait = /^Container api is waiting .*back-off until \d\d:\d\d:\d\d.*exit code 3/.test(answer);
+    const isWait = /^Container api keeps failing: exit code 3.*restarts at \d\d:\d\d:\d\d/.test(answer);
     if (!isWait || !/^\d+s$/.test(count) || run === '') throw new Error(`it tells: ${answer} (${count}, run ${run})`);
     return { answer, run: Number(run) };
   });

@@ -136,7 +136,8 @@ describe('an actor', () => {
 
   test('of which a detail tells has its runs as the statuses number them, its ways and its events', async () => {
     const at = shown.at(-1)?.at ?? 0;
-    const { tried, taken, events, next, answer } = await node.past.detail(path, at);
+    const { next, answer } = await node.past.detail(path, at);
+    const { tried, taken, events = [] } = await node.past.actorHistory(path, at);
     const { restartCount } = node.node.container('bad');
     expect(tried[0]?.run).toBe(restartCount + 1);
     expect(tried.map(({ run }) => run)).toEqual(tried.map((_, index) => restartCount + 1 - index));
@@ -148,7 +149,8 @@ describe('an actor', () => {
     expect(taken.from).toBeLessThan(at);
     expect(events.map(({ reason }) => reason)).toContain('BackOff');
     expect(next.length).toBeGreaterThan(0);
-    expect(answer).toMatch(/^container main is waiting for .* after exit code 3 \(Error\)/);
+    // Its answer is that of `explain`.
+    expect(answer).toMatch(/^container main keeps failing: exit code 3 after \d+s; restarts at \d\d:\d\d:\d\d/);
   });
 
   test('that is none, and a pod that is none, are not there', async () => {
@@ -160,6 +162,34 @@ describe('an actor', () => {
       status: { phase: 'Running' },
       manifest: { kind: 'Pod' },
     });
+  });
+
+  test('of a pod that is created again under its UID has nothing of the life before, live and in a replay', async () => {
+    const live = await simulation({ pods: [podRunning('bad', 'exit 3')] });
+    const inspected = () => live.page().inspected;
+    await live.node.advance('47s');
+    const before = await inspected().actorHistory(path);
+    expect(before.tried.length).toBeGreaterThan(2);
+    live.node.remove('bad');
+    await live.node.advance('2s');
+    live.node.apply(podRunning('bad', 'exit 3'));
+    await live.node.advance('5s');
+    const at = live.node.clock.now();
+    const after = await inspected().actorHistory(path);
+    const begins = at - 6_000;
+    expect(after.tried.map(({ run }) => run)).toEqual([2, 1]);
+    expect(after.tried.every(({ startedAt }) => startedAt >= begins)).toBe(true);
+    expect(after.taken.ways.every(({ lastAt }) => lastAt >= begins)).toBe(true);
+    const replayed = await live.past.actorHistory(path, at);
+    expect(replayed.tried).toEqual(after.tried);
+    expect(byWay(replayed)).toEqual(byWay(after));
+    // The events of both lives have the same object, and are one for the recorder of events.
+    const { events = [] } = await inspected().detail(path);
+    expect(events.map(({ reason }) => reason)).not.toContain('Killing');
+    expect(events.every((event) => event.at >= begins)).toBe(true);
+    expect(replayed.events?.map(({ reason, count }) => [reason, count])).toContainEqual(['Started', 2]);
+    const { lines } = await live.past.story('bad-uid', 0, at);
+    expect(lines.filter(({ kind }) => kind === 'gone')).toHaveLength(1);
   });
 
   test('has taken the same ways live as in a replay', async () => {

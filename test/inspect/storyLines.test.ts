@@ -106,3 +106,13 @@ test('states have their tags, events their container, and what begins in the mid
     { kind: 'event', at: 1, uid: 'u', container: 'web', eventType: 'Warning', reason: 'BackOff', message: 'said' },
   ]);
 });
+
+test('a pod that has terminated is gone, and what comes later is about its next life; one that is rebuilt is not', () => {
+  const teller = new StoryTeller();
+  const kinds = (actor: string, state: string) =>
+    teller.tell({ kind: 'state', at: 1, actor, state }).map(({ kind }) => kind);
+  expect(teller.tell({ kind: 'state', at: 1, actor: 'pod/u', state: 'terminated' })[1]).toEqual({
+    ...{ kind: 'gone', at: 1, uid: 'u' },
+  });
+  expect([kinds('pod/u', 'broken'), kinds('pod/u/container/web', 'removed')]).toEqual([['state'], ['state']]);
+});

@@ -13,12 +13,15 @@ const BAD =
   /(?:[A-Z]\w+, )?(?:exit code|signal) \w+(?: \(\w+\))?|\bkilled \(SIGKILL\)|\b(?:Err[A-Z]\w+|Failed[A-Z]\w*|OOMKilled|[A-Z]\w+(?:Error|Failed|Exceeded|Unavailable))\b/;
 const STRONG = /\b(?:image pull )?back-off\b|\b(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\b|place \d+ of \d+/;
 const TOLD = new RegExp(`(?<bad>${BAD.source})|(?<strong>${STRONG.source})`, 'g');
-/** How far away a moment is: the countdown says it, and goes on. */
-const DISTANCE = / \((?:in \w+|now)\)/g;
+/** Ages, and distances from now. The countdown beside the answer shows them and goes on, while the answer stands still. */
+const BY_CLOCK = / \((?:in \w+|now|for \w+ so far)\)|, for (?:\d+[a-z]+)+$|(?<= has been running) for \w+/g;
+
+/** Returns an answer without what the countdown beside it says. */
+export const withoutClock = (answer: string): string => answer.replaceAll(BY_CLOCK, '');
 
 /** The parts of an answer, which begins like a sentence. */
 export function answerParts(answer: string): AnswerPart[] {
-  const text = answer.replaceAll(DISTANCE, '');
+  const text = withoutClock(answer);
   const subject = SUBJECT.exec(text)?.[0] ?? '';
   const rest = text.slice(subject.length);
   const parts: AnswerPart[] = subject === '' ? [] : [{ text: capital(subject), weight: 'strong' }];

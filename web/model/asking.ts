@@ -1,5 +1,14 @@
 /** Asks the server: one function for each thing that it answers. */
-import type { Detail, Drawing, Rail, ShownObject, ShownPayload, Snapshot, Story } from '../../inspect/protocol.ts';
+import type {
+  ActorHistory,
+  Detail,
+  Drawing,
+  Rail,
+  ShownObject,
+  ShownPayload,
+  Snapshot,
+  Story,
+} from '../../inspect/protocol.ts';
 import { shownTexts } from './shownTexts.ts';
 
 /** What answers the page's questions; each rejects with an `Error` whose message says why not. */
@@ -9,6 +18,7 @@ export interface Asking {
   story(uid: string, from: number, to: number): Promise<Story>;
   rail(): Promise<Rail>;
   detail(path: string, at?: number): Promise<Detail>;
+  actorHistory(path: string, at?: number): Promise<ActorHistory>;
   object(uid: string, at?: number): Promise<ShownObject>;
   /** What entered an actor at a moment from a source. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
@@ -34,6 +44,7 @@ export function askingOver(fetch: (resource: string) => Promise<Response>): Aski
     story: (uid, from, to) => json<Story>('/api/story', { uid, from, to }),
     rail: () => json<Rail>('/api/rail'),
     detail: (path, at) => json<Detail>('/api/detail', { path, at }),
+    actorHistory: (path, at) => json<ActorHistory>('/api/history', { path, at }),
     object: (uid, at) => json<ShownObject>('/api/object', { uid, at }, false),
     entry: (actor, source, at) => json<ShownPayload>('/api/entry', { actor, source, at }, false),
     drawing: (machine, region) => json<Drawing>(`/assets/charts/${machine}${region ? `.${region}` : ''}.json`),

@@ -1,7 +1,7 @@
-/** What is shown of one actor only while it is selected: asked for anew when something of it has changed. */
+/** The details of the selected actor: its answer first, then its history. Both are requested again when the actor has changed. */
 
 import { batch } from '@preact/signals';
-import type { Detail, ShownActor } from '../../inspect/protocol.ts';
+import type { ActorHistory, Detail, ShownActor } from '../../inspect/protocol.ts';
 import { podUidIn } from '../../pod/show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import { isSameList, keepAsking } from './keepAsking.ts';
@@ -29,14 +29,21 @@ interface Waits {
   readonly isSeen: () => boolean;
 }
 
-/** Keeps the page's detail to its selection until the function that it returns is called. */
-export const followDetail = (page: Page, { setTimeout, isSeen }: Waits): (() => void) =>
-  keepAsking<Asked>({
-    setTimeout,
-    question: () => questionOf(page, isSeen()),
-    isSame: (one, other) => one.path === other.path && one.at === other.at && isSameList(one.of, other.of),
-    ask: (question) => ask(page, question),
-  });
+/** Keeps the page's details to its selection until the function that it returns is called. The answer waits for no history. */
+export function followDetail(page: Page, { setTimeout, isSeen }: Waits): () => void {
+  const keep = (ask: (question: Asked) => Promise<void>) =>
+    keepAsking<Asked>({
+      setTimeout,
+      question: () => questionOf(page, isSeen()),
+      isSame: (one, other) => one.path === other.path && one.at === other.at && isSameList(one.of, other.of),
+      isUrgent: (one, other) => one.path !== other.path,
+      ask,
+    });
+  const leaves = [keep((question) => askDetail(page, question)), keep((question) => askHistory(page, question))];
+  return () => {
+    for (const leave of leaves) leave();
+  };
+}
 
 /** What is to be asked now; nothing while the hand is on the rail, the connection is lost, or the actor is gone. */
 function questionOf(page: Page, isSeen: boolean): Asked | undefined {
@@ -50,7 +57,7 @@ function questionOf(page: Page, isSeen: boolean): Asked | undefined {
   return { path, at, of: [tries, again, ...familyOf(world, podUidIn(path))] };
 }
 
-async function ask(page: Page, { path, at }: Asked): Promise<void> {
+async function askDetail(page: Page, { path, at }: Asked): Promise<void> {
   try {
     const detail = await page.asking.detail(path, at);
     if (page.selected.peek() !== path) return;
@@ -63,15 +70,37 @@ async function ask(page: Page, { path, at }: Asked): Promise<void> {
   }
 }
 
+async function askHistory(page: Page, { path, at }: Asked): Promise<void> {
+  try {
+    const history = await page.asking.actorHistory(path, at);
+    if (page.selected.peek() !== path) return;
+    batch(() => {
+      page.actorHistory.value = history;
+      page.historyTrouble.value = undefined;
+    });
+  } catch (error) {
+    page.historyTrouble.value = { path, message: messageOf(error) };
+  }
+}
+
+/** The details of an actor as far as they have come. */
+export interface KnownDetail extends Detail, Partial<Pick<ActorHistory, 'tried' | 'taken'>> {}
+
 /** What is known of an actor as it is shown: not of one that has moved on since, and not of a later moment. */
-export function detailOf(page: Page, { path, since }: ShownActor): Detail | undefined {
+export function detailOf(page: Page, { path, since }: ShownActor): KnownDetail | undefined {
   const detail = earlierDetailOf(page, path);
   return detail && detail.at >= since ? detail : undefined;
 }
 
 /** The same also of an actor that has moved on since: until the next answer comes that tells more than nothing. */
-export function earlierDetailOf(page: Page, path: string): Detail | undefined {
-  const { value: detail } = page.detail;
+export function earlierDetailOf(page: Page, path: string): KnownDetail | undefined {
   const { value: past } = page.past;
-  return detail?.path !== path || (past && detail.at > past.at) ? undefined : detail;
+  const isShown = (each: { readonly path: string; readonly at: number } | undefined) =>
+    each?.path === path && !(past && each.at > past.at);
+  const { value: detail } = page.detail;
+  const { value: history } = page.actorHistory;
+  if (!detail || !isShown(detail)) return undefined;
+  if (!history || !isShown(history)) return detail;
+  const { tried, taken, events = detail.events } = history;
+  return { ...detail, tried, taken, ...(events === undefined ? {} : { events }) };
 }

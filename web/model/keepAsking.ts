@@ -8,23 +8,36 @@ interface Asked<Question> {
   readonly question: () => Question | undefined;
   /** Whether both have the same answer. */
   readonly isSame: (one: Question, other: Question) => boolean;
+  /** Whether a question is asked at once, even while the one before is being answered. The default is never. */
+  readonly isUrgent?: (question: Question, before: Question) => boolean;
   /** Never rejects. */
   readonly ask: (question: Question) => Promise<void>;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
 }
 
 /** Asks whenever there is something else to ask, one question at a time, until the function that it returns is called. */
-export function keepAsking<Question>({ question, isSame, ask, setTimeout: later }: Asked<Question>): () => void {
+export function keepAsking<Question>({
+  question,
+  isSame,
+  isUrgent = () => false,
+  ask,
+  setTimeout: later,
+}: Asked<Question>): () => void {
   let asked: Question | undefined;
   let isResting = false;
+  let count = 0;
   let isOver = false;
   const look = () => {
     const next = question();
-    if (isOver || isResting || next === undefined || (asked !== undefined && isSame(next, asked))) return;
+    if (isOver || next === undefined || (asked !== undefined && isSame(next, asked))) return;
+    if (isResting && !(asked !== undefined && isUrgent(next, asked))) return;
     asked = next;
     isResting = true;
+    count += 1;
+    const own = count;
     const rested = new Promise<void>((resolve) => void later(resolve, EVERY_MS));
     void Promise.all([ask(next), rested]).then(() => {
+      if (own !== count) return;
       isResting = false;
       look();
     });

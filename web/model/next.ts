@@ -1,6 +1,8 @@
 /** What comes next, in words: the ways out of the state that an actor is in. */
-import type { Detail, NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';
+import type { NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';
 import { humanDuration } from '../../pod/api/duration.ts';
+import { categoryOf, isWell } from '../../pod/show/category.ts';
+import type { KnownDetail } from './detail.ts';
 import { clockOf } from './time.ts';
 import { lastFirst } from './tried.ts';
 
@@ -15,7 +17,7 @@ export interface NextLine {
   readonly way?: string;
 }
 
-/** What an event means, to follow "when". */
+/** Events in words that follow "when". They name the event, not the machine's condition for a transition on it. */
 const EVENTS: ReadonlyMap<string, string> = new Map([
   ['container.update', 'its manifest is changed'],
   ['container.stop', 'it is told to stop'],
@@ -25,13 +27,20 @@ const EVENTS: ReadonlyMap<string, string> = new Map([
   ['container.sized', 'its resources are changed'],
   ['container.changed', 'one of its containers changes'],
   ['container.notFound', 'the runtime does not know it any more'],
+  ['container.objectsChanged', 'a ConfigMap or Secret that it uses changes'],
+  ['container.runningObserved', 'the runtime shows that it runs'],
   ['image.update', 'its pull secrets are changed'],
   ['image.changed', 'its image changes'],
   ['volume.changed', 'one of its volumes changes'],
   ['volume.update', "its pod's data are changed"],
+  ['volume.objectsChanged', 'an object that it shows changes'],
   ['volume.unmount', 'it is no longer needed'],
   ['pod.terminate', 'it has to end'],
   ['pod.update', 'its manifest is changed'],
+  ['pod.metadataChanged', 'its labels or annotations are changed'],
+  ['pod.conditionsChanged', 'its conditions change'],
+  ['pod.objectsChanged', 'an object that it uses changes'],
+  ['pod.rewanted', 'its manifest is created again'],
   ['pod.deadlineExceeded', 'its active deadline has passed'],
   ['admission.admitted', 'it is admitted'],
   ['admission.refused', 'it is refused'],
@@ -40,23 +49,29 @@ const EVENTS: ReadonlyMap<string, string> = new Map([
   ['slot.granted', 'it gets its slot'],
   ['slot.request', 'a slot is asked for'],
   ['slot.release', 'a slot is given back'],
+  ['slot.forget', 'a pod that waits for a slot is gone'],
   ['probe.succeeded', 'a probe succeeds'],
   ['probe.failed', 'a probe fails'],
   ['runtime.containerObserved', 'the runtime shows a change of it'],
+  ['runtime.containerSeen', 'the runtime shows a change of it'],
   ['runtime.podObserved', 'the runtime shows a change of it'],
   ['runtime.returned', 'the runtime answers again'],
   ['runtime.networkChanged', "the runtime's network changes"],
+  ['timer.elapsed', 'its time is over'],
   ['node.ticked', 'the node looks again'],
   ['node.drain', 'the node is shut down'],
+  ['status.changed', 'the status of a pod changes'],
+  ['mirror.changed', 'its mirror pod changes'],
+  ['certificate.namesChanged', 'the addresses of the node change'],
 ]);
 
 /**
  * `container.update [changesBackOffKey]` is an event with its guard; `findImage done` how a call ends; `[isComplete]` alone
- * is what has to hold.
+ * is a condition.
  */
 const ON = /^(?<event>[^\s[]\S*)?(?: (?<end>done|failed))?(?: ?\[(?<guard>.*)\])?$/;
 
-/** The guards that say more than their event does. */
+/** Guards in words, of those that say more than their event. The name of a guard is never shown. */
 const GUARDS: ReadonlyMap<string, string> = new Map([
   ['changesBackOffKey', 'its image or resources are changed'],
   ['changesIdentity', 'its image is changed'],
@@ -72,39 +87,51 @@ const GUARDS: ReadonlyMap<string, string> = new Map([
   ['canGrant', 'a slot is free'],
 ]);
 
-function whenText(on: string): string {
-  const { event = '', end, guard = '' } = ON.exec(on)?.groups ?? { event: on };
-  if (event === '') return GUARDS.get(guard) ?? `${guard} holds`;
-  if (end !== undefined) return `${event} ${end === 'done' ? 'is done' : 'fails'}`;
-  return (
-    GUARDS.get(guard) ?? EVENTS.get(event) ?? `${event}${guard === '' || guard === 'else' ? '' : ` (${guard})`} comes`
-  );
+/** Returns the name of a call in words: `createContainer` is `"create container"`. */
+const callText = (port: string): string =>
+  !/[A-Z]/.test(port) ? port : `"${port.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}"`;
+
+/** When a transition is taken, in words; undefined if only its machine's own condition says when. */
+export function whenText(on: string): string | undefined {
+  const { event = '', end, guard = '' } = ON.exec(on)?.groups ?? {};
+  if (event === '') return GUARDS.get(guard);
+  if (end !== undefined) return `${callText(event)} ${end === 'done' ? 'is done' : 'fails'}`;
+  return GUARDS.get(guard) ?? EVENTS.get(event);
 }
 
 /** The chart has all of them. */
 const MOST_OTHERS = 3;
 
-/** The lines of "What comes next": the deadline first, then what may come before it. */
-export function nextLines(detail: Detail, actor: ShownActor | undefined): NextLine[] {
+/** Returns the lines of "What comes next", the deadline first. An actor at rest waits for nothing, so it has none. */
+export function nextLines(detail: NextDetail, actor: NextActor | undefined): NextLine[] {
+  if (actor && isWell(categoryOf(actor))) return [];
+  const { tried = [] } = detail;
   const timed = detail.next.filter(({ at }) => at !== undefined);
   const others = detail.next.filter(({ at }) => at === undefined);
-  const isBackOff = actor?.machine === 'container' && actor.tags.includes('retrying') && detail.tried.length > 0;
-  const lines = timed.map((way) => timedLine(way, isBackOff ? nextRun(detail) : undefined));
+  const isContainer = actor?.machine === 'container' && actor.tags.includes('retrying');
+  const isBackOff = isContainer && (tried.length > 0 || actor.lastRun !== undefined);
+  const lines = timed.map((way) => timedLine(way, isBackOff, tried));
   const said = new Set<string>();
   for (const { on, to, way } of others) {
-    const text = `when ${whenText(on)}`;
+    const condition = whenText(on);
+    if (condition === undefined) continue;
+    const text = `when ${condition}`;
     if (said.has(text) || said.size === MOST_OTHERS) continue;
     const when = said.size > 0 ? '' : timed.length > 0 ? 'Sooner' : 'Goes on';
     said.add(text);
     lines.push({ when, ...(isBackOff && timed.length > 0 ? { text, strong: '' } : towards(text, to)), way });
   }
-  return isBackOff ? [...lines, ...ifItFails(lastFirst(detail, actor))] : lines;
+  return isBackOff ? [...lines, ...ifItFails(lastFirst({ tried }, actor))] : lines;
 }
 
-const nextRun = ({ tried }: Detail): number => Math.max(...tried.map(({ run }) => run)) + 1;
+type NextDetail = Pick<KnownDetail, 'next' | 'tried'>;
+type NextActor = Pick<ShownActor, 'machine' | 'tags' | 'lastRun' | 'since' | 'until'>;
 
-function timedLine({ at = 0, to, way }: NextWay, run: number | undefined): NextLine {
-  const line = run === undefined ? towards('it goes on', to) : { text: 'it is', strong: `started as run ${run}` };
+/** `tried` is empty until the history of the container has been read. */
+function timedLine({ at = 0, to, way }: NextWay, isBackOff: boolean, tried: readonly TriedRun[]): NextLine {
+  const run = Math.max(...tried.map((each) => each.run)) + 1;
+  const started = tried.length > 0 ? `started as run ${run}` : 'started again';
+  const line = isBackOff ? { text: 'it is', strong: started } : towards('it goes on', to);
   return { when: clockOf(at), ...line, way };
 }
 

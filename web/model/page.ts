@@ -1,6 +1,6 @@
 /** All that the panels share, as signals: who, when, how, and what is known of the node. */
 import { computed, signal } from '@preact/signals';
-import type { Detail, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
+import type { ActorHistory, Detail, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
 import type { Asking } from './asking.ts';
 import { noKeys } from './keys.ts';
 import type { Place } from './place.ts';
@@ -111,6 +111,10 @@ export function createPage({ first, place, asking, now, history = NO_HISTORY }: 
     detail: signal<Detail | undefined>(undefined),
     /** Why that of an actor does not come. */
     detailTrouble: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
+    /** The history of the selected actor; that of a different path, or none, until it has been read. */
+    actorHistory: signal<ActorHistory | undefined>(undefined),
+    /** Why the history of an actor could not be read. */
+    historyTrouble: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
     /** Counts the attempts that somebody has asked for. */
     detailTries: signal(0),
     keys: noKeys(),

@@ -11,7 +11,7 @@ const MOST_LINES = 20_000;
 /** Whether a line is about a pod, or about the node where the uid is empty. */
 export function isOfPod(line: StoryLine, uid: string): boolean {
   if (line.kind === 'began' || line.kind === 'ended') return true;
-  if (line.kind === 'event') return line.uid === uid;
+  if (line.kind === 'event' || line.kind === 'gone') return line.uid === uid;
   if (line.kind === 'entered' && line.uid !== undefined) return line.uid === uid;
   return (podUidIn(line.actor) ?? '') === uid;
 }
@@ -37,7 +37,7 @@ function withoutFirst(
 ): Pick<Story, 'from' | 'before' | 'lines'> {
   const states = new Map(before.map((each) => [each.actor, each]));
   for (const line of all.slice(0, count)) {
-    if (line.kind === 'began') states.clear();
+    if (line.kind === 'began' || line.kind === 'gone') states.clear();
     if (line.kind !== 'state') continue;
     const { actor, state, at, tag } = line;
     states.set(actor, { actor, state, since: at, ...(tag === undefined ? {} : { tag }) });
@@ -68,6 +68,33 @@ export function withoutKnown(lines: readonly StoryLine[], { lines: told }: Pick<
   const known = new Set(told.filter(({ at }) => at >= first).map((line) => JSON.stringify(line)));
   return lines.filter((line) => !known.has(JSON.stringify(line)));
 }
+
+/** Nothing is known of the time before a life. */
+const NOTHING_BEFORE: Story['before'] = [];
+
+/**
+ * Returns a function that cuts a story to the life of its pod at a moment: a pod that is created again under its UID, as a
+ * static pod is, has several. Before the first line of the next life the last one is shown. The same cut of the same story
+ * is the same object.
+ */
+export function lifeCutter(): (story: Story, at: number) => Story {
+  let last: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;
+  return (story, at) => {
+    const { lines } = story;
+    const ends = lines.flatMap(({ kind }, index) => (kind === 'gone' ? [index + 1] : []));
+    if (ends.length === 0) return story;
+    const from = ends.findLast((end) => (lines.slice(end).find(isOwn)?.at ?? Number.POSITIVE_INFINITY) <= at) ?? 0;
+    const to = ends.find((end) => end > from) ?? lines.length;
+    if (last?.story === story && last.from === from && last.to === to) return last.cut;
+    const before = from === 0 ? story.before : NOTHING_BEFORE;
+    const cut = from === 0 && to === lines.length ? story : { ...story, before, lines: lines.slice(from, to) };
+    last = { story, from, to, cut };
+    return cut;
+  };
+}
+
+/** Whether a line shows that the pod exists. */
+const isOwn = ({ kind }: StoryLine): boolean => kind === 'state' || kind === 'asked';
 
 /** A story that begins now, with what its actors are in. */
 export function storyOfNow({ at, actors }: World, uid: string): Story {

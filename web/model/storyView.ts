@@ -106,10 +106,13 @@ interface Present {
 }
 
 function lanesNow(page: Page, telling: Telling, { edge, actors }: Present): readonly Lane[] {
-  const known = telling.known.value;
-  if (!known) return [];
+  const {
+    known: { value: known },
+    life: { value: story },
+  } = telling;
+  if (!known || !story) return [];
   return lanesOf({
-    ...{ story: known.story, steps: telling.steps.value, selected: page.selected.value },
+    ...{ story, steps: telling.steps.value, selected: page.selected.value },
     from: telling.window.value.from,
     now: Math.min(edge, known.isOpen ? edge : known.story.to),
     // Of a recording only the moment that is shown is known, not how it ends.
@@ -127,7 +130,7 @@ function sequenceNow(
   const { burst, rows, after } = shown;
   const isOwn = ({ actor }: { readonly actor: string }) => actor === subject;
   const earlier = telling.steps.value.findLast(({ moves, at }) => at < burst.from && moves.some(isOwn));
-  const before = earlier?.moves.findLast(isOwn) ?? telling.known.value?.story.before.find(isOwn);
+  const before = earlier?.moves.findLast(isOwn) ?? telling.life.value?.before.find(isOwn);
   return sequenceOf({
     ...{ rows, subject, from: burst.from },
     before: before && { state: before.state, ...(before.tag === undefined ? {} : { tag: before.tag }) },

@@ -5,7 +5,7 @@ import type { Story, StoryLine } from '../../inspect/protocol.ts';
 import { podUidIn } from '../../pod/show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import type { Page } from './page.ts';
-import { appended, isOfPod, rejoined, storyOfNow, toldFrom, withoutKnown } from './storyGrowth.ts';
+import { appended, isOfPod, lifeCutter, rejoined, storyOfNow, toldFrom, withoutKnown } from './storyGrowth.ts';
 import type { Row } from './storyRows.ts';
 import { growingSteps, type Step } from './storySteps.ts';
 import { FIRST_WINDOW, type TimeWindow, type WindowChoice, windowOf } from './storyWindow.ts';
@@ -40,12 +40,19 @@ export function createTelling(page: Page) {
   const known = signal<Known | undefined>(undefined);
   const choice = signal<WindowChoice>(FIRST_WINDOW);
   const stepsSoFar = growingSteps();
+  const cutToLife = lifeCutter();
+  const life = computed<Story | undefined>(() => {
+    const at = page.past.value ? page.now.value : Number.POSITIVE_INFINITY;
+    return known.value && cutToLife(known.value.story, at);
+  });
   /** What comes live while a story is on its way; none: none is, or some of it was missed. */
   const coming: { now?: Coming | undefined } = {};
   return {
     ...{ known, choice, coming },
     trouble: signal<string | undefined>(undefined),
-    steps: computed<readonly Step[]>(() => (known.value ? stepsSoFar(known.value.story) : [])),
+    /** The story of the pod's life at the moment that is shown. */
+    life,
+    steps: computed<readonly Step[]>(() => (life.value ? stepsSoFar(life.value) : [])),
     window: computed<TimeWindow>(() => windowOf(choice.value, page.now.value, lastOf(page))),
     pointed: signal<Pointed | undefined>(undefined),
     /** The line that is open. */

@@ -1,5 +1,5 @@
 /** The runs of a container that have ended, for the table of what it tried. */
-import type { Detail, ShownActor, TriedRun } from '../../inspect/protocol.ts';
+import type { ActorHistory, ShownActor, TriedRun } from '../../inspect/protocol.ts';
 import { humanDuration } from '../../pod/api/duration.ts';
 
 /** The runs, the last first, with what is said of all. */
@@ -15,7 +15,10 @@ export interface Tried {
 const SHOWN = 4;
 
 /** All of them, the last first, with how long each waited; the last one still waits. */
-export function lastFirst({ tried }: Detail, actor: ShownActor | undefined): TriedRun[] {
+export function lastFirst(
+  { tried }: Pick<ActorHistory, 'tried'>,
+  actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,
+): TriedRun[] {
   const waits = actor?.tags.includes('retrying') && actor.until !== undefined ? actor.until - actor.since : undefined;
   const all = tried.toSorted((a, b) => b.run - a.run);
   return all.map((run, at) =>
@@ -24,7 +27,10 @@ export function lastFirst({ tried }: Detail, actor: ShownActor | undefined): Tri
 }
 
 /** What the table of the runs shows. */
-export function triedRuns(detail: Detail, actor: ShownActor | undefined): Tried {
+export function triedRuns(
+  detail: Pick<ActorHistory, 'tried'>,
+  actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,
+): Tried {
   const all = lastFirst(detail, actor);
   const longest = Math.max(0, ...all.map(({ ranMs }) => ranMs));
   const runs = all.slice(0, SHOWN);

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { go, goTo, select } from '../model/actions.ts';
-import { type AnswerPart, answerParts } from '../model/answer.ts';
+import { type AnswerPart, answerParts, withoutClock } from '../model/answer.ts';
 import { detailOf } from '../model/detail.ts';
 import { type Crumb, crumbsOf, plainAnswer, type Subject, statusOf, subjectOf } from '../model/headline.ts';
 import { toneOf } from '../model/marks.ts';
@@ -44,7 +44,7 @@ export function Headline(panel: Panel) {
 /** Of the actor itself the server knows why; until it has said so, its state does. */
 function answerTo(page: Page, subject: Subject): string {
   const answer = subject.isGone ? undefined : detailOf(page, subject.actor)?.answer;
-  return answer || plainAnswer(subject);
+  return withoutClock(answer || plainAnswer(subject));
 }
 
 const Answer = ({ parts }: { readonly parts: readonly AnswerPart[] }) => (

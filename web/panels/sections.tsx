@@ -1,16 +1,18 @@
 /** The sections of Why: what it tried, what comes next, its log's last lines, its events. */
 import type { ComponentChildren } from 'preact';
-import type { Detail, ShownActor, TriedRun } from '../../inspect/protocol.ts';
+import type { ShownActor, TriedRun } from '../../inspect/protocol.ts';
 import { humanDuration } from '../../pod/api/duration.ts';
 import { podUidIn } from '../../pod/show/actorPath.ts';
+import type { KnownDetail } from '../model/detail.ts';
 import { nextLines } from '../model/next.ts';
 import { heldParts } from '../model/objectLines.ts';
 import { clockOf, shortSpan } from '../model/time.ts';
 import { triedRuns } from '../model/tried.ts';
+import { Loading } from './loading.tsx';
 import { Parts } from './objectText.tsx';
 
 interface OfDetail {
-  readonly detail: Detail;
+  readonly detail: KnownDetail;
 }
 
 interface SectionProps {
@@ -60,9 +62,17 @@ export function Facts({ actor }: { readonly actor: ShownActor }) {
   );
 }
 
-/** The runs that have ended, the last first. */
-export function Tried({ detail, actor }: OfActor) {
-  const { runs, summary, longestMs } = triedRuns(detail, actor);
+/** The ended runs of a container, the last first. They are read from the recording and come after the answer. */
+export function Tried({ detail: { tried }, actor }: OfActor) {
+  if (tried === undefined) {
+    if (actor?.lastRun === undefined) return null;
+    return (
+      <Section title="What it tried" beside="being read">
+        <Loading />
+      </Section>
+    );
+  }
+  const { runs, summary, longestMs } = triedRuns({ tried }, actor);
   if (runs.length === 0) return null;
   return (
     <Section title="What it tried" beside={summary}>
@@ -164,6 +174,7 @@ const FEW_EVENTS = 4;
 
 /** The events of Kubernetes about its pod. */
 export function Events({ detail: { events }, isWhole = false }: OfDetail & { readonly isWhole?: boolean }) {
+  if (events === undefined) return isWhole ? <Loading /> : null;
   if (events.length === 0) return isWhole ? <p class="sec dim">No events within the last hour.</p> : null;
   const latest = events.toSorted((a, b) => b.at - a.at);
   const shown = isWhole ? latest : latest.slice(0, FEW_EVENTS);
@@ -175,7 +186,7 @@ export function Events({ detail: { events }, isWhole = false }: OfDetail & { rea
           <span class="sub" title={message}>
             {message}
           </span>
-          <span class="dim">{count > 1 ? `${count}×` : clockOf(at)}</span>
+          <span class="dim">{count !== undefined && count > 1 ? `${count}×` : clockOf(at)}</span>
         </div>
       ))}
     </Section>

@@ -1,6 +1,5 @@
 /** What is known of the selected actor beside its state, in one of the tabs. */
-import type { Detail } from '../../inspect/protocol.ts';
-import { earlierDetailOf } from '../model/detail.ts';
+import { earlierDetailOf, type KnownDetail } from '../model/detail.ts';
 import type { Subject } from '../model/headline.ts';
 import { logNote } from '../model/logNote.ts';
 import { Loading } from './loading.tsx';
@@ -16,8 +15,8 @@ interface ShownProps extends Panel {
 /** Its details, or why they are not there. */
 export function Shown({ page, subject, tab }: ShownProps) {
   const known = earlierDetailOf(page, subject.actor.path);
-  const { value: failed } = page.detailTrouble;
-  const trouble = failed?.path === subject.actor.path ? failed.message : undefined;
+  const troubles = [page.detailTrouble.value, page.historyTrouble.value];
+  const trouble = troubles.find((each) => each?.path === subject.actor.path)?.message;
   return (
     <>
       {trouble !== undefined && (
@@ -42,7 +41,7 @@ export function Shown({ page, subject, tab }: ShownProps) {
 }
 
 interface KnownProps {
-  readonly detail: Detail;
+  readonly detail: KnownDetail;
   readonly subject: Subject;
   readonly tab: 'why' | 'log' | 'events';
   readonly isPast: boolean;

@@ -63,6 +63,7 @@ export function fakeInspected(live?: Live): Inspected {
     story: (uid, from, to) => asked('story', uid, from, to),
     rail: () => asked('rail'),
     detail: (path, at) => asked('detail', path, at),
+    actorHistory: (path, at) => asked('history', path, at),
     object: (uid, at) => asked('object', uid, at),
     entry: (actor, source, at) => asked('entry', actor, source, at),
     close: async () => {},

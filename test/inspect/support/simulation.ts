@@ -141,6 +141,7 @@ function flushed(recorded: Recorded, past: Past): Past {
     story: after(past.story),
     rail: after(past.rail),
     detail: after(past.detail),
+    actorHistory: after(past.actorHistory),
     object: after(past.object),
     entry: after(past.entry),
     actorPast: after(past.actorPast),

@@ -110,6 +110,11 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
     expect(slanted).toEqual([]);
   });
 
+  test('names no guard', () => {
+    const labels = [...drawing.ways.flatMap(({ label }) => label), ...drawing.exits.map(({ label }) => label)];
+    expect(labels.filter((label) => /[[\]]/.test(label))).toEqual([]);
+  });
+
   test('has labels that cover no state and no other label', () => {
     const labels = labelBoxes(drawing);
     expect(labels.filter((label) => states.some((state) => overlap(label, state)))).toEqual([]);

@@ -4,7 +4,7 @@ import { goTo, select } from '../../../web/model/actions.ts';
 import { detailOf, earlierDetailOf, followDetail } from '../../../web/model/detail.ts';
 import { followSelection } from '../../../web/model/selection.ts';
 import { withFrame } from '../../../web/model/world.ts';
-import { API, actor, apiDetail, NOW } from '../support/nodeOnPage.ts';
+import { API, actor, apiDetail, apiHistory, NOW } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
 
 function follows(answer?: (path: string) => Promise<Detail>, isSeen = false) {
@@ -24,7 +24,7 @@ function follows(answer?: (path: string) => Promise<Detail>, isSeen = false) {
   };
   /** Half a second passes. */
   const rest = async () => {
-    rests.shift()?.();
+    for (const each of rests.splice(0)) each();
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
   return { page, asked, change, rest, leave };
@@ -43,16 +43,32 @@ test('is asked for when an actor is selected, and when one of its pod has change
   expect(asked).toEqual([API, API]);
 });
 
-test('of another selection is asked for at once after the rest, and an answer that comes too late is not shown', async () => {
+test('of another selection is asked for at once, and an answer that comes too late is not shown', async () => {
   const late: (() => void)[] = [];
-  const { page, asked, rest } = follows(
-    (path) => new Promise((resolve) => late.push(() => resolve({ ...apiDetail, path }))),
-  );
+  const { page, asked } = follows((path) => new Promise((resolve) => late.push(() => resolve({ ...apiDetail, path }))));
   select(page, 'pod/uid-auth');
-  late[0]?.();
-  await rest();
-  expect(page.detail.value).toBeUndefined();
   expect(asked).toEqual([API, 'pod/uid-auth']);
+  late[0]?.();
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  expect(page.detail.value).toBeUndefined();
+  late[1]?.();
+  await until(() => page.detail.value?.path === 'pod/uid-auth');
+});
+
+test('has its answer before its history, whose runs and transitions join it once they have been read', async () => {
+  let read: (() => void) | undefined;
+  const { page } = pageModel({
+    url: '/pod/shop/checkout-api/container/api',
+    actorHistory: (path) => new Promise((resolve) => (read = () => resolve({ ...apiHistory, path }))),
+  });
+  followSelection(page, () => undefined);
+  followDetail(page, { setTimeout: () => {}, isSeen: () => false });
+  await until(() => page.detail.value !== undefined);
+  const known = earlierDetailOf(page, API);
+  expect([known?.answer, known?.tried, known?.taken]).toEqual([apiDetail.answer, undefined, undefined]);
+  read?.();
+  await until(() => page.actorHistory.value !== undefined);
+  expect(earlierDetailOf(page, API)).toMatchObject({ answer: apiDetail.answer, tried: apiHistory.tried });
 });
 
 test('is asked for the moment that is shown, but not while the hand is on the rail', async () => {

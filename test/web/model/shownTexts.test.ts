@@ -3,7 +3,7 @@ import { isPrintable } from '../../../pod/show/printable.ts';
 import { askingOver } from '../../../web/model/asking.ts';
 import { shownTexts } from '../../../web/model/shownTexts.ts';
 import { worldOf } from '../../../web/model/world.ts';
-import { apiDetail, checkoutObject, designSnapshot, NOW } from '../support/nodeOnPage.ts';
+import { apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from '../support/nodeOnPage.ts';
 
 const HOSTILE = 'a\u001b[2Jb\u202egpj\u2066\r\nc';
 const SAFE = 'a^[[2Jb\\u202egpj\\u2066\\r\\nc';
@@ -31,9 +31,10 @@ test('what a world is made of has no control and no bidirectional characters', (
 });
 
 test('nor has what is asked for: names, messages, lines of a log, reasons of an end', async () => {
-  const asking = answering(hostile({ ...apiDetail, log: { lines: ['x'] } }));
+  const asking = answering(hostile({ ...apiDetail, ...apiHistory, log: { lines: ['x'] } }));
   const detail = await asking.detail('pod/u');
-  expect([detail.answer, detail.log?.lines[0], detail.tried[0]?.reason]).toEqual([SAFE, SAFE, SAFE]);
+  const { tried } = await asking.actorHistory('pod/u');
+  expect([detail.answer, detail.log?.lines[0], tried[0]?.reason]).toEqual([SAFE, SAFE, SAFE]);
   for (const answer of [await asking.snapshot(NOW), await asking.story('', 0, NOW), await asking.rail(), detail])
     expect(textsIn(answer).filter((text) => !isPrintable(text))).toEqual([]);
   await expect(answering({ message: HOSTILE }, 500).rail()).rejects.toThrow(SAFE);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Story } from '../../../inspect/protocol.ts';
-import { appended, isOfPod, rejoined } from '../../../web/model/storyGrowth.ts';
+import type { Story, StoryLine } from '../../../inspect/protocol.ts';
+import { appended, isOfPod, lifeCutter, rejoined } from '../../../web/model/storyGrowth.ts';
 import { API, answer, POD, state, UID } from '../support/crashLoop.ts';
 
 const empty: Story = { from: 0, to: 0, before: [], lines: [] };
@@ -72,4 +72,19 @@ test('a line is of the pod that it is about', () => {
     expect(isOfPod(line, UID)).toBe(false);
   expect(isOfPod(state(0, 'startLimiter', 'x', 'done'), '')).toBe(true);
   expect(isOfPod(fact, '')).toBe(false);
+});
+
+test('of a pod that was created again only the life of the moment is shown, and the last one until the next begins', () => {
+  const cut = lifeCutter();
+  const first = [state(1, POD, 'admitting', 'working'), state(5, POD, 'terminated', 'done')];
+  const gone: StoryLine = { kind: 'gone', at: 5, uid: UID };
+  const second = [state(8, POD, 'admitting', 'working'), state(9, POD, 'active', 'steady')];
+  const before = [{ actor: API, state: 'new', since: 0 }];
+  const story = { from: 0, to: 9, before, lines: [...first, gone, ...second] };
+  expect(cut(story, 9)).toEqual({ ...story, before: [], lines: second });
+  expect(cut(story, 9)).toBe(cut(story, 8));
+  expect(cut(story, 7)).toEqual({ ...story, lines: [...first, gone] });
+  expect(cut(story, 1).lines).toEqual([...first, gone]);
+  const ended = { ...story, lines: [...first, gone] };
+  expect(cut(ended, 9)).toBe(ended);
 });

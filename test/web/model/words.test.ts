@@ -1,5 +1,7 @@
 /** What the reading panels say, without a browser. */
 import { describe, expect, test } from '@jest/globals';
+import { machines } from '../../../machines/drawing/charts.ts';
+import { waysOf } from '../../../machines/drawing/ways.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
 import { answerParts } from '../../../web/model/answer.ts';
 import { CELL_FILTERS, containersByCategory, containersThat, podsByPhase } from '../../../web/model/bar.ts';
@@ -7,7 +9,7 @@ import { conditionsOf } from '../../../web/model/conditions.ts';
 import { crumbsOf, plainAnswer, statusOf, subjectOf, titleOf } from '../../../web/model/headline.ts';
 import { logNote } from '../../../web/model/logNote.ts';
 import { MARKS, toneOf } from '../../../web/model/marks.ts';
-import { nextLines } from '../../../web/model/next.ts';
+import { nextLines, whenText } from '../../../web/model/next.ts';
 import { objectLines } from '../../../web/model/objectLines.ts';
 import { createSpeaker } from '../../../web/model/reading.ts';
 import { createTree } from '../../../web/model/rows.ts';
@@ -15,7 +17,7 @@ import { followSelection } from '../../../web/model/selection.ts';
 import { countdownOf, momentText } from '../../../web/model/time.ts';
 import { triedRuns } from '../../../web/model/tried.ts';
 import { worldOf } from '../../../web/model/world.ts';
-import { API, apiDetail, checkoutObject, designSnapshot, NOW } from '../support/nodeOnPage.ts';
+import { API, apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
 
 const world = worldOf(designSnapshot);
@@ -56,6 +58,12 @@ describe('an answer', () => {
     [
       'container app keeps failing: killed (SIGKILL) after 3s; restarts at 07:44:40 (in 48s)',
       '*Container app* keeps failing: !killed (SIGKILL)! after 3s; restarts at *07:44:40*',
+    ],
+    ['container web is running and ready, for 3h12m', '*Container web* is running and ready'],
+    ['volume data is waiting for its mount (for 12s so far)', '*Volume data* is waiting for its mount'],
+    [
+      'init container db has been running for 3m; the other containers are waiting for it',
+      '*Init container db* has been running; the other containers are waiting for it',
     ],
     ['pod web is running, with 2 of 2 containers ready', '*Pod web* is running, with 2 of 2 containers ready'],
     [
@@ -111,7 +119,7 @@ describe('what comes next', () => {
     nextLines(...given).map(({ when, text, strong }) => `${when}: ${text} ${strong}`.trim());
 
   test('of a container in back-off: when, as which run, what would be sooner, and if it fails', () => {
-    expect(lines(apiDetail, api)).toEqual([
+    expect(lines({ ...apiDetail, ...apiHistory }, api)).toEqual([
       '07:44:40: it is started as run 7',
       'Sooner: when its image or resources are changed',
       ': when it is told to stop',
@@ -120,7 +128,7 @@ describe('what comes next', () => {
   });
 
   test('no wait is longer than one that has not grown', () => {
-    const tried = apiDetail.tried.map((run) => ({ ...run, waitedMs: 300_000 }));
+    const tried = apiHistory.tried.map((run) => ({ ...run, waitedMs: 300_000 }));
     expect(lines({ ...apiDetail, tried }, api).at(-1)).toBe('If it fails: it waits 5m again');
   });
 
@@ -130,7 +138,7 @@ describe('what comes next', () => {
       { way: 'b', on: 'container.stop', to: 'stopped' },
     ];
     expect(lines({ ...apiDetail, next, tried: [] }, undefined)).toEqual([
-      'Goes on: when createContainer is done, to launching.making.starting',
+      'Goes on: when "create container" is done, to launching.making.starting',
       ': when it is told to stop, to stopped',
     ]);
   });
@@ -142,13 +150,41 @@ describe('what comes next', () => {
     ];
     expect(lines({ ...apiDetail, next, tried: [] }, undefined)).toEqual([
       'Goes on: when none of its containers has anything left to do, to terminating',
-      ': when isOdd holds, to elsewhere',
     ]);
+  });
+
+  test('of one in back-off is known before its earlier runs are', () => {
+    const lastRun = { containerId: 'a', exitCode: 3, reason: 'Error' };
+    expect(lines(apiDetail, { machine: 'container', tags: ['retrying'], since: NOW, lastRun })[0]).toBe(
+      '07:44:40: it is started again',
+    );
+  });
+
+  test('of one that rests is nothing', () => {
+    const next = [
+      { way: 'a', on: 'container.stop', to: 'stopped' },
+      { way: 'b', on: 'timer.elapsed', to: 'passing.probing', at: NOW + 4_000 },
+    ];
+    const rests = (tags: readonly string[]) =>
+      lines({ ...apiDetail, next }, { machine: 'container', tags, since: NOW });
+    for (const tags of [['steady'], ['done'], ['waiting', 'passing'], ['working', 'passing']])
+      expect(rests(tags)).toEqual([]);
+    expect(rests(['waiting'])).toHaveLength(2);
+  });
+
+  test('names no guard of any machine, and no event by its name in the code', () => {
+    const labels = machines.flatMap((machine) => waysOf(machine).map(({ label }) => label));
+    expect(labels.filter((label) => label.includes('['))).not.toEqual([]);
+    const said = labels.flatMap((label) => whenText(label) ?? []);
+    // "ConfigMap" is a word of Kubernetes.
+    const isCode = (text: string) => /[[\]]|[a-z]\.[a-z]|[a-z][A-Z]/.test(text.replaceAll('ConfigMap', ''));
+    expect(said.filter(isCode)).toEqual([]);
+    expect(new Set(said).size).toBeGreaterThan(40);
   });
 });
 
 test('the runs: the last first, how long each waited, and how long none took', () => {
-  const { runs, summary, longestMs } = triedRuns(apiDetail, api);
+  const { runs, summary, longestMs } = triedRuns(apiHistory, api);
   expect(runs.map(({ run, waitedMs = 0 }) => `${run} ${waitedMs / 1_000}s`)).toEqual([
     '6 160s',
     '5 80s',

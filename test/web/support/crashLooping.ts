@@ -1,5 +1,5 @@
 /** A container that has run six times and waits for the seventh, as its chart is told of it. */
-import type { Detail } from '../../../inspect/protocol.ts';
+import type { Taken } from '../../../inspect/protocol.ts';
 import type { Seen } from '../../../web/model/chart/view.ts';
 
 /** The moment that is looked at. */
@@ -9,7 +9,7 @@ const way = (name: string, count: number, beforeMs: number) => ({ way: name, cou
 const stay = (state: string, lastMs: number) => ({ state, lastMs });
 
 /** What is known of how it moved. */
-const taken: Detail['taken'] = {
+const taken: Taken = {
   from: NOW - 300_000,
   ways: [
     way('pending.restarting always 0', 6, 114_000),

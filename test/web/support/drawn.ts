@@ -51,7 +51,7 @@ export const drawn: Drawing = {
           [140, 245],
         ],
       },
-      ...{ label: ['[wantsRestart and backsOff]', '[else]'], labelAt: [180, 250], countAt: [220, 245] },
+      ...{ label: ['runHook done', ''], labelAt: [180, 250], countAt: [220, 245] },
     },
     {
       ways: ['ended.backingOff timer.elapsed 0', 'ended.backingOff container.update 0'],
@@ -65,7 +65,7 @@ export const drawn: Drawing = {
           [30, 62],
         ],
       },
-      label: ['container.update [changesBackOffKey]', 'timer.elapsed'],
+      label: ['container.update', 'timer.elapsed'],
     },
   ],
   exits: [

@@ -1,5 +1,5 @@
 /** A node as the page is told of it: that of the design, with a container in back-off. */
-import type { Detail, ShownActor, ShownObject, ShownPod, Snapshot } from '../../../inspect/protocol.ts';
+import type { ActorHistory, Detail, ShownActor, ShownObject, ShownPod, Snapshot } from '../../../inspect/protocol.ts';
 
 export const NOW = Date.parse('2026-05-04T07:43:52.000Z');
 const H3 = 3 * 3_600_000;
@@ -191,20 +191,11 @@ export const apiDetail: Detail = {
   ...{ path: API, at: NOW, problems: [] },
   answer:
     'container api keeps failing: exit code 3 after 1s: no database at db.shop:5432; restarts at 07:44:40 (in 48s)',
-  tried: [
-    run(1, '07:39:15', 2_000),
-    run(2, '07:39:21', 10_000),
-    run(3, '07:39:33', 20_000),
-    run(4, '07:39:55', 40_000),
-    run(5, '07:40:37', 80_000),
-    run(6, '07:41:58'),
-  ],
   next: [
     { way: 'a', on: 'timer.elapsed', to: 'pending.restarting', at: NOW + 48_000 },
     { way: 'b', on: 'container.update [changesBackOffKey]', to: 'pending.restarting' },
     { way: 'c', on: 'container.stop', to: 'stopped' },
   ],
-  taken: { from: NOW - 1_800_000, ways: [], stays: [] },
   events: [
     {
       type: 'Warning',
@@ -216,6 +207,20 @@ export const apiDetail: Detail = {
     { type: 'Normal', reason: 'Started', message: 'Container started', count: 6, at: NOW - 114_000 },
   ],
   log: { lines: ['connecting to db.shop:5432 as redacted-0123456789abcdef', 'no database at db.shop:5432'] },
+};
+
+/** How it came to be there. */
+export const apiHistory: ActorHistory = {
+  ...{ path: API, at: NOW },
+  tried: [
+    run(1, '07:39:15', 2_000),
+    run(2, '07:39:21', 10_000),
+    run(3, '07:39:33', 20_000),
+    run(4, '07:39:55', 40_000),
+    run(5, '07:40:37', 80_000),
+    run(6, '07:41:58'),
+  ],
+  taken: { from: NOW - 1_800_000, ways: [], stays: [] },
 };
 
 export const checkoutObject: ShownObject = {

@@ -1,18 +1,19 @@
 /** The page's model over a node that a test makes up, without a browser. */
-import type { Detail, Snapshot } from '../../../inspect/protocol.ts';
+import type { ActorHistory, Detail, Snapshot } from '../../../inspect/protocol.ts';
 import { createPage } from '../../../web/model/page.ts';
 import { placeOf } from '../../../web/model/place.ts';
-import { apiDetail, checkoutObject, designSnapshot, NOW } from './nodeOnPage.ts';
+import { apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from './nodeOnPage.ts';
 
 interface Given {
   readonly first?: Snapshot;
   readonly url?: string;
   readonly snapshot?: (at: number) => Promise<Snapshot>;
   readonly detail?: (path: string, at?: number) => Promise<Detail>;
+  readonly actorHistory?: (path: string, at?: number) => Promise<ActorHistory>;
 }
 
 /** A page, with what it has written into the history. */
-export function pageModel({ first = designSnapshot, url = '/', snapshot, detail }: Given = {}) {
+export function pageModel({ first = designSnapshot, url = '/', snapshot, detail, actorHistory }: Given = {}) {
   const written: string[] = [];
   const page = createPage({
     first,
@@ -22,6 +23,7 @@ export function pageModel({ first = designSnapshot, url = '/', snapshot, detail 
     asking: {
       snapshot: snapshot ?? (async (at) => ({ ...first, at, mode: 'past' })),
       detail: detail ?? (async (path) => ({ ...apiDetail, path })),
+      actorHistory: actorHistory ?? (async (path) => ({ ...apiHistory, path })),
       object: async () => checkoutObject,
       entry: async () => ({ value: null, heldBack: 0 }),
       story: async (_uid, from, to) => ({ from, to, before: [], lines: [] }),

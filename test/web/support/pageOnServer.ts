@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import type { Inspected } from '../../../inspect/inspected.ts';
-import type { Frame, Snapshot } from '../../../inspect/protocol.ts';
+import type { ActorHistory, Frame, Snapshot } from '../../../inspect/protocol.ts';
 import { type PageServer, servePage } from '../../../inspect/server.ts';
 import { withFrame, worldOf } from '../../../web/model/world.ts';
 import { startBrowser } from './browser.ts';
-import { apiDetail, checkoutObject, designSnapshot } from './nodeOnPage.ts';
+import { apiDetail, apiHistory, checkoutObject, designSnapshot } from './nodeOnPage.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const build = `await (await import('./scripts/buildPage.mjs')).buildPage(await import('esbuild'));`;
@@ -51,8 +51,10 @@ export class NodeOnPage implements Inspected {
   detail = async (path: string) => {
     if (this.trouble !== undefined) throw new Error(this.trouble);
     if (path === apiDetail.path) return apiDetail;
-    return { ...apiDetail, path, answer: `asked of ${path}`, tried: [], next: [], events: [] };
+    return { ...apiDetail, path, answer: `asked of ${path}`, next: [], events: [] };
   };
+  actorHistory = async (path: string): Promise<ActorHistory> =>
+    path === apiHistory.path ? apiHistory : { ...apiHistory, path, tried: [] };
   object = async () => checkoutObject;
   entry = async () => ({ value: { state: 'exited', exitCode: 3 }, heldBack: 2 });
   close = async () => {};

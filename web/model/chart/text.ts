@@ -10,8 +10,6 @@ export function chartTitle({ machine, region, title, states, statesOfAll }: Draw
   return region === undefined ? `${machine}: ${many}` : `${machine}: ${title}, ${shown} of ${many}`;
 }
 
-/** A label is broken before its guard where it is longer. */
-const LONG = 24;
 /** Of more lines the first are shown, and how many there are beside. */
 const LINES = 4;
 
@@ -20,16 +18,9 @@ export function labelLines(label: readonly string[], left?: string, most = LINES
   const all = [...new Set(label)].map((line) => line || 'at once');
   const isTimed = (line: string) => left !== undefined && line.startsWith('timer.elapsed');
   const sorted = [...all.filter(isTimed).map((line) => `${line}, in ${left}`), ...all.filter((line) => !isTimed(line))];
-  const broken = sorted.map((line) => (line.length > LONG ? line.split(/ (?=\[)/) : [line]));
-  if (broken.flat().length <= most) return broken.flat();
-  const shown: string[] = [];
-  let count = 0;
-  for (const lines of broken) {
-    if (shown.length + lines.length >= most) break;
-    shown.push(...lines);
-    count += 1;
-  }
-  return [...shown, count === 0 ? `${broken.length} ways` : `and ${broken.length - count} more`];
+  if (sorted.length <= most) return sorted;
+  const shown = sorted.slice(0, most - 1);
+  return [...shown, shown.length === 0 ? `${sorted.length} ways` : `and ${sorted.length - shown.length} more`];
 }
 
 /** `backingOff, active for 112s, waits for … until 07:44:40, then restarting`. */
