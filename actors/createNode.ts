@@ -37,7 +37,7 @@ import { hostNetwork } from './services/hostNetwork.ts';
 import { defaultLogPolicy } from './services/logs.ts';
 import { noCredentials } from './services/nodeCredentials.ts';
 import { handlersOf } from './services/runtimeClasses.ts';
-import { sourceNames } from './sources/sources.ts';
+import { sourcePlaces } from './sources/sources.ts';
 import { StatusReports } from './status/statusReports.ts';
 import { type DurableFacts, type NodeStore, openNodeStore } from './store/durableFacts.ts';
 import { createFactWriter, type FactWriter } from './store/factWriter.ts';
@@ -148,7 +148,7 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   const manifestFiles = { now: new Map() };
   const podsLeft = () => podDirectories(createLayout(told, files));
   const caches = clusterCaches(parts, { clock, files, podsLeft, onError });
-  const localObjects = localObjectsOf(sourceNames(told), parts.keptObjects, { clock, files, podsLeft, onError });
+  const localObjects = localObjectsOf(sourcePlaces(told), parts.keptObjects, { clock, files, podsLeft, onError });
   const common = { clock, files, onError, redaction, store, durable, manifestFiles, localObjects };
   const { objects, tokens, trustBundles, ...others } = parts;
   const given = withoutUndefined({ objects, tokens, trustBundles });

@@ -7,7 +7,7 @@ import type { ImageVerification } from '../pod/images/imageVerification.ts';
 import type { Capacity } from '../pod/resources/requests.ts';
 import type { HostAddresses } from './feeds/addresses.ts';
 import type { LogPolicy } from './services/logs.ts';
-import { type SourceParts, sourceNames } from './sources/sources.ts';
+import { type SourceParts, sourcePlaces } from './sources/sources.ts';
 
 /** What `createNode` finds out by itself: from the rest, from the store, from the disk. */
 type Derived =
@@ -75,7 +75,7 @@ export function completeConfig(config: NodeAgentConfig) {
     podLogsDir: join(rootDir, 'logs'),
     allocatable: capacity,
     ...withoutUndefined(config),
-    sources: [...sourceNames(config), ...(config.sources ?? [])],
+    sources: [...sourcePlaces(config).keys(), ...(config.sources ?? [])],
     owner: ownerMark(rootDir, nodeName),
     podDirectory: (uid: string) => join(rootDir, 'pods', uid),
     ...(logs?.checkMs === undefined ? {} : { logCheckMs: logs.checkMs }),

@@ -5,12 +5,14 @@ import { containersOf } from '../pod/api/containers.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { defaultContainer, expectContainer, isRunning, type LoggedRun, runToLog } from '../pod/show/containerLog.ts';
+import { statusesOf } from '../pod/show/seenPod.ts';
 import type { PodPlaces } from '../server/agent.ts';
 import type { AgentClient } from '../server/client.ts';
 import { agentNamed } from './agent.ts';
 import { askForPod } from './askPod.ts';
 import { errorText } from './errorText.ts';
 import { type LogsOptions, type LogsWanted, logsWanted } from './logsWanted.ts';
+import { readAnswer } from './readExplanation.ts';
 import { readNode, readPlaces } from './readPods.ts';
 import { TerminalText } from './terminalText.ts';
 import { WholeLines } from './wholeLines.ts';
@@ -75,7 +77,7 @@ async function printAll(asked: Asked): Promise<boolean> {
 async function printLog(asked: Asked, container: string): Promise<void> {
   const { places, options, output } = asked;
   const { name } = places.pod.metadata;
-  const logged = runToLog(places.pod, container, options);
+  const logged = await runOf(asked, container);
   const place = { root: places.podLogs, directory: `${places.logs}/${container}`, run: logged.run };
   const lines = new WholeLines(options.prefix ? `[pod/${name}/${container}] ` : '');
   const text = new TerminalText();
@@ -92,6 +94,22 @@ async function printLog(asked: Asked, container: string): Promise<void> {
     if (output.isTerminal) await print(text.end());
   }
 }
+
+/** Returns the run to print. The error for a container that has yet to start says what it is waiting for. */
+async function runOf({ agent, places: { pod }, options }: Asked, container: string): Promise<LoggedRun> {
+  try {
+    return runToLog(pod, container, options);
+  } catch (error) {
+    const { state } = statusesOf(pod).find(({ name }) => name === container) ?? {};
+    if (options.previous || state?.waiting === undefined || !(error instanceof NodeFailure)) throw error;
+    const explanation = await agent.json(explanationOf(pod, container)).then(readAnswer, () => undefined);
+    if (explanation === undefined) throw error;
+    throw new NodeFailure(error.reason, `${error.message}\n${explanation.answer}`, { cause: error });
+  }
+}
+
+const explanationOf = ({ metadata: { namespace, name } }: Pod, container: string): string =>
+  `/explain/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/containers/${encodeURIComponent(container)}`;
 
 function readOptions(asked: Asked, container: string, logged: LoggedRun): LogOptions {
   const { agent, places, options, output, tailLines, since, limitBytes } = asked;

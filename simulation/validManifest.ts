@@ -41,10 +41,14 @@ export function podOfManifest(manifest: Manifest): Pod {
   return read.pod;
 }
 
-/** Nothing brings it the objects that it may need. */
+/** Returns why a manifest is of no use in a simulation, where no source has ConfigMaps and Secrets. */
 function problemsOf(read: ManifestFile): readonly Problem[] {
   if ('problems' in read) return read.problems;
-  return 'pod' in read ? read.needs.map(({ problem }) => problem) : [{ path: 'kind', message: 'expected Pod' }];
+  if (!('pod' in read)) return [{ path: 'kind', message: 'expected Pod' }];
+  return read.needs.map(({ path, kind, name }) => ({
+    path,
+    message: `names ${kind} "${name}", and a simulation has no manifests of such objects`,
+  }));
 }
 
 /** The node says itself where it has a pod from, and when it has seen it. */

@@ -44,7 +44,10 @@ describe('every example can run beside every other one, without a registry', () 
 test('that of a node without a cluster brings the ConfigMap and the Secret that its pod names', async () => {
   const file = path.join(folder, '..', 'standalone', 'notes.yaml');
   const text = await takenIn(EMPTY_TEXT, readDocuments(readFileSync(file, 'utf8')), async () => {});
-  const { pods, objects, problems, warnings } = settled(new Map([[file, text]]), new Map(), 'file');
+  const { pods, objects, problems, warnings } = settled(new Map([[file, text]]), new Map(), {
+    word: 'file',
+    searched: folder,
+  });
   expect([...problems, ...warnings]).toEqual([]);
   expect(objects.map(({ object: { kind, name } }) => `${kind} ${name}`)).toEqual(['ConfigMap notes', 'Secret notes']);
   expect(pods.map(({ metadata }) => metadata.name)).toEqual(['notes-node']);

@@ -30,9 +30,15 @@ interface LocalParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** `directory` is in memory: where what pods have outlives the agent, of each source in one of its own; absent: nowhere. */
+/** The directory, file or URL of each source, by the name that its pods have for the source. */
+type SourcePlaces = ReadonlyMap<string, string>;
+
+/**
+ * Creates the objects of each source. Below `directory`, which is in memory, the objects that pods use outlive the agent.
+ * Undefined if they do not.
+ */
 export function localObjectsOf(
-  sources: readonly string[],
+  sources: SourcePlaces,
   directory: string | undefined,
   { clock, files, podsLeft, onError }: LocalParts,
 ): LocalObjects {
@@ -41,7 +47,7 @@ export function localObjectsOf(
     const kept = new KeptObjects({ directory: `${directory}-${source}`, files, isInMemory, onError });
     return [source, new KeptOfSource({ kept, podsLeft, onError })] as const;
   };
-  return new LocalObjects(sources, clock, new Map(sources.map(keptOf)));
+  return new LocalObjects(sources, clock, new Map([...sources.keys()].map(keptOf)));
 }
 
 export class LocalObjects implements ObjectsInUse {
@@ -51,10 +57,12 @@ export class LocalObjects implements ObjectsInUse {
   readonly #pods = new Map<string, Followed>();
   readonly #news: ObjectNews;
   readonly #kept: ReadonlyMap<string, KeptOfSource>;
+  readonly #places: SourcePlaces;
 
-  /** `sources` by the names that their pods have of them; `kept` what outlives the agent of each, if anything does. */
-  constructor(sources: readonly string[], clock: Clock, kept: ReadonlyMap<string, KeptOfSource> = new Map()) {
-    this.#sources = new Map(sources.map((source) => [source, undefined]));
+  /** `kept` has the objects of each source that outlive the agent. */
+  constructor(places: SourcePlaces, clock: Clock, kept: ReadonlyMap<string, KeptOfSource> = new Map()) {
+    this.#places = places;
+    this.#sources = new Map(Array.from(places.keys(), (source) => [source, undefined]));
     this.#news = new ObjectNews(clock, () => []);
     this.#kept = kept;
   }
@@ -123,7 +131,7 @@ export class LocalObjects implements ObjectsInUse {
       throw new Error(`the manifests that ${kind.toLowerCase()} "${name}" may be in have not been read yet`);
     }
     const found = objects?.get(key);
-    if (found === undefined) throw new ObjectNotFound(kind, name);
+    if (found === undefined) throw new ObjectNotFound(kind, name, this.#places.get(source));
     return found.object;
   }
 

@@ -131,7 +131,10 @@ class HttpSource {
   /** A set is there once an answer gave one, be it of no pods, or from before a restart. */
   #settle(text: StandingText): void {
     const { lastGood, onGood, url } = this.#options;
-    const found = settled(new Map([[withoutSecrets(url), text]]), this.#holders, 'response');
+    const found = settled(new Map([[withoutSecrets(url), text]]), this.#holders, {
+      word: 'response',
+      searched: withoutSecrets(url),
+    });
     const known = new Set(this.#pods ?? lastGood ?? []);
     const isNew = found.pods.length !== known.size || found.pods.some((pod) => !known.has(pod));
     this.#invalid = this.#located(found.problems);

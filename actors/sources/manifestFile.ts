@@ -12,7 +12,7 @@ import { problemsToTell } from './problemsToTell.ts';
 
 /** What a manifest gives: the static pod to run, an object that pods may name, or all that is wrong with it. */
 export type ManifestFile =
-  /** `needs`: without these objects the pod is refused. */
+  /** `needs` are the objects that the source should have for the pod. */
   | { readonly pod: Pod; readonly needs: readonly Need[]; readonly warnings: readonly Problem[] }
   | { readonly object: ObjectManifest; readonly warnings: readonly Problem[] }
   | {

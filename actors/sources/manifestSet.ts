@@ -62,6 +62,8 @@ interface Entry {
 export interface ManifestFilesOptions {
   readonly nodeName: string;
   readonly isLenient: boolean;
+  /** The manifest directory or file. */
+  readonly path: string;
   /** Last good versions by file, from before a restart. */
   readonly lastGood: ReadonlyMap<string, GoodManifest>;
   /** Last good versions of the objects that pods have in use, by file, from before a restart; absent: there are none. */
@@ -169,7 +171,7 @@ export class ManifestFiles {
     this.#changed = false;
     const entries = [...this.#entries].sort(([one], [other]) => (one < other ? -1 : 1));
     const texts = new Map(entries.map(([file, { standing }]) => [file, standing]));
-    const found = settled(texts, this.#holders, 'file');
+    const found = settled(texts, this.#holders, { word: 'file', searched: this.#options.path });
     this.#holders = found.holders;
     this.#beside = { files: found.fileOf, objects: found.objects };
     for (const [file, entry] of entries)

@@ -3,6 +3,7 @@ import type { SourceProblem } from '../../machines/shared/events.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Need } from '../../pod/api/validation/static.ts';
 import type { ConfigObject } from '../../pod/objects/configObject.ts';
+import { shownObject } from '../../pod/show/shownName.ts';
 import type { LocalObject } from '../objects/keptOfSource.ts';
 import { keyOf } from './manifestText.ts';
 import { problemsToTell, shortProblem } from './problemsToTell.ts';
@@ -30,8 +31,13 @@ export interface SettledTexts {
   readonly fileOf: ReadonlyMap<string, string>;
 }
 
-/** What a text is called. */
-export type TextWord = 'file' | 'response';
+/** Where the texts of a source come from. */
+export interface TextOrigin {
+  /** The word for one of its texts. */
+  readonly word: 'file' | 'response';
+  /** The manifest directory, file or URL. */
+  readonly searched: string;
+}
 
 interface Place {
   readonly file: string;
@@ -40,10 +46,11 @@ interface Place {
 }
 
 /**
- * Settles texts by file, in their order. Of two documents that want the same, that which `held` it keeps it. A pod is used
- * once all is there that it needs, and stays in use without.
+ * Settles texts by file, in their order. If two documents claim the same pod or object, the one in `held` retains it. A new
+ * pod is used at once, and waits itself for the ConfigMaps and Secrets that are missing. A changed pod is used once the
+ * source has the objects that it names, so that its last version runs until then.
  */
-export function settled(texts: ReadonlyMap<string, StandingText>, held: Holders, what: TextWord): SettledTexts {
+export function settled(texts: ReadonlyMap<string, StandingText>, held: Holders, origin: TextOrigin): SettledTexts {
   const objectHolders = holdersOf(texts, held, ({ object }) => object && keyOf(object.kind, object));
   const lacks = ({ pod, needs }: WantedPod): Need[] =>
     needs.filter(({ kind, name }) => !objectHolders.has(keyOf(kind, { namespace: pod.metadata.namespace, name })));
@@ -53,10 +60,12 @@ export function settled(texts: ReadonlyMap<string, StandingText>, held: Holders,
   const [problems, warnings]: [SourceProblem[], SourceProblem[]] = [[], []];
   const fileOf = new Map<string, string>();
   for (const [file, text] of admitted) {
-    problems.push(...text.problems.map((problem) => located(file, problem, what)));
+    problems.push(...text.problems.map((problem) => located(file, problem, origin)));
     for (const [key, document] of text.documents) {
       const { pod, object, wanted } = document;
-      if (wanted) problems.push(...lacking(file, wanted, lacks(wanted), what));
+      const missing = wanted ? lacks(wanted) : [];
+      if (wanted && wanted.pod !== pod) problems.push(...heldBack(file, wanted, missing, origin));
+      else if (wanted) warnings.push(...missingObjects(file, wanted, missing, origin));
       const [podHolder, objectHolder] = [pod && podHolders.get(pod.metadata.uid), object && objectHolders.get(key)];
       const place = placeOf({ file, key });
       if (pod && podHolder !== place) problems.push(sameUid(file, pod, fileIn(podHolder)));
@@ -81,7 +90,8 @@ export function settled(texts: ReadonlyMap<string, StandingText>, held: Holders,
 
 /** The text with the pods in use that may be. */
 function admitting(text: StandingText, lacks: (wanted: WantedPod) => readonly Need[]): StandingText {
-  const isAdmitted = ({ pod, wanted }: StandingDocument) => wanted && wanted.pod !== pod && lacks(wanted).length === 0;
+  const isAdmitted = ({ pod, wanted }: StandingDocument) =>
+    wanted && wanted.pod !== pod && (pod === undefined || lacks(wanted).length === 0);
   if (![...text.documents.values()].some(isAdmitted)) return text;
   const documents = Array.from(
     text.documents,
@@ -113,20 +123,47 @@ const BETWEEN = '\0';
 const placeOf = ({ file, key }: Pick<Place, 'file' | 'key'>): string => `${file}${BETWEEN}${key}`;
 const fileIn = (place = ''): string => place.slice(0, place.indexOf(BETWEEN));
 
-function located(file: string, { isOfClass, ...problem }: TextProblem, what: TextWord): SourceProblem {
-  return { file, until: isOfClass ? `the ${what} or its RuntimeClass changes` : `the ${what} changes`, ...problem };
+function located(file: string, { isOfClass, ...problem }: TextProblem, { word }: TextOrigin): SourceProblem {
+  return { file, until: isOfClass ? `the ${word} or its RuntimeClass changes` : `the ${word} changes`, ...problem };
 }
 
-/** Why a pod is not used as it is written, in the words for one that names what no static pod may. */
-function lacking(file: string, { pod, path }: WantedPod, needs: readonly Need[], what: TextWord): SourceProblem[] {
-  const { namespace } = pod.metadata;
-  const names = [...new Set(needs.map(({ kind, name }) => `${kind} ${namespace}/${name}`))];
+const shownNeed = ({ metadata: { namespace } }: Pod, { kind, name }: Need): string =>
+  `${kind} ${shownObject({ namespace, name })}`;
+
+/** Reports a changed pod whose last version runs until the source has the objects that the new one names. */
+function heldBack(
+  file: string,
+  { pod, path }: WantedPod,
+  missing: readonly Need[],
+  { word, searched }: TextOrigin,
+): SourceProblem[] {
+  const names = [...new Set(missing.map((need) => shownNeed(pod, need)))];
   const { message: wanted } = shortProblem({ path: '', message: names.join(', ') });
-  const problems = problemsToTell(needs.map(({ problem }) => problem));
+  const problems = problemsToTell(
+    missing.map((need) => ({
+      path: need.path,
+      message: `${shownNeed(pod, need)} is not in ${searched}; the last version of the pod is used until it is`,
+    })),
+  );
   return within(path, problems, shownPod(pod)).map((problem) => ({
-    ...{ file, ...problem },
-    until: `the ${what} changes, or ${what === 'file' ? 'a file' : 'it'} has ${wanted}`,
+    file,
+    ...problem,
+    until: `the ${word} changes, or ${word === 'file' ? 'a file' : 'it'} has ${wanted}`,
   }));
+}
+
+/** Reports the objects that a pod in use names and its source does not have. */
+function missingObjects(
+  file: string,
+  { pod, path }: WantedPod,
+  missing: readonly Need[],
+  { searched }: TextOrigin,
+): SourceProblem[] {
+  const warnings = missing.map((need) => {
+    const effect = need.isOptional ? 'the pod runs without it' : 'containers that need it start as soon as it exists';
+    return { path: need.path, message: `${shownNeed(pod, need)} is not in ${searched}; ${effect}` };
+  });
+  return within(path, problemsToTell(warnings), shownPod(pod)).map((warning) => ({ file, ...warning }));
 }
 
 /** Two files are two pods, and a uid is one pod's. */

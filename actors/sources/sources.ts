@@ -60,14 +60,15 @@ export interface SourceParts {
   readonly onManifestProblem?: OnManifestProblem;
 }
 
-/** The sources of a configuration, by the names under which they tell their sets. */
-export const sourceNames = ({
+/** Returns the manifest path and URL of a configuration, by the names of the sources that read them. */
+export const sourcePlaces = ({
   staticPodPath,
   manifestUrl,
-}: Pick<SourceParts, 'staticPodPath' | 'manifestUrl'>): string[] => [
-  ...(staticPodPath === undefined ? [] : ['file']),
-  ...(manifestUrl === undefined ? [] : ['http']),
-];
+}: Pick<SourceParts, 'staticPodPath' | 'manifestUrl'>): ReadonlyMap<string, string> =>
+  new Map([
+    ...(staticPodPath === undefined ? [] : [['file', staticPodPath] as const]),
+    ...(manifestUrl === undefined ? [] : [['http', withoutSecrets(manifestUrl.url)] as const]),
+  ]);
 
 /** All sources as one feed; a fault in one ends no other. */
 export function sourcesFeed(parts: SourceParts): Feed {

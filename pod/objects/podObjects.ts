@@ -23,12 +23,16 @@ export interface ObjectsInUse extends PodObjects {
   release(uid: string): void;
 }
 
-/** `configmap "x" not found`, as a kubelet says it. */
+/**
+ * `configmap "x" not found`, in a kubelet's words. `searched` is the manifest directory, file or URL that should have the
+ * object. Undefined for an object of the cluster.
+ */
 export class ObjectNotFound extends Error {
   override readonly name = 'ObjectNotFound';
 
-  constructor(kind: ConfigKind, name: string) {
-    super(`${kind.toLowerCase()} "${name}" not found`);
+  constructor(kind: ConfigKind, name: string, searched?: string) {
+    const where = searched === undefined ? '' : ` in ${searched}; the pod starts as soon as the ${kind} exists`;
+    super(`${kind.toLowerCase()} "${name}" not found${where}`);
   }
 }
 

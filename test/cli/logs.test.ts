@@ -94,8 +94,23 @@ describe('logs', () => {
     expect(await printed(['web'], { allContainers: true, prefix: true, tail: '1' })).toEqual({
       isWhole: false,
       out: '[pod/web-host/setup] two\n[pod/web-host/log] three\n',
-      err: 'statelet: container "app" in pod "web-host" is waiting to start: image can\'t be pulled\n',
+      err: expect.stringMatching(
+        /^statelet: container "app" in pod "web-host" is waiting to start: image can't be pulled\n/,
+      ),
     });
+  });
+
+  test('of a container that has yet to start say what it waits for', async () => {
+    const message = 'secret "api" not found in /pods; the pod starts as soon as the Secret exists';
+    const lastFailure = { reason: 'CreateContainerConfigError', message, at: NOW } as const;
+    const waitingFor = 'another attempt to start it';
+    await serve({
+      main: { app: waiting('CreateContainerConfigError', { lastFailure, waitingFor, tags: ['retrying'] }) },
+    });
+    await expect(printed(['web'])).rejects.toThrow(
+      'container "app" in pod "web-host" is waiting to start: CreateContainerConfigError\n' +
+        `container app is waiting for another attempt to start it: CreateContainerConfigError: ${message}`,
+    );
   });
 
   test('of the run before, also of one that waits to run again', async () => {

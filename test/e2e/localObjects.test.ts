@@ -31,12 +31,12 @@ test('the example runs, follows its file in place, and nothing of its Secret is 
   expect(kept).not.toContain(PASSWORD);
 });
 
-test('what is not there is refused until it is, and other kinds say what to write instead', async () => {
+test('a pod waits for what is not there, says where it was searched, and other kinds say what to write instead', async () => {
   const pod = example.slice(example.lastIndexOf('---') + 4).replaceAll('notes', 'late');
   await node.write('late', `${pod}---\napiVersion: v1\nkind: Service\nmetadata:\n  name: late\n`);
   const told = await eventually('both are told', async () => {
     const said = JSON.stringify(await node.ask('/node'));
-    return said.includes('static pods may not reference configmaps') && said;
+    return said.includes(`ConfigMap default/late is not in ${node.manifests}`) && said;
   });
   expect(told).toContain('nothing is done here with a Service');
   await node.write('objects', example.slice(0, example.lastIndexOf('---')).replaceAll('notes', 'late'));

@@ -1,6 +1,6 @@
 /**
- * A static pod has no API server behind it, so it may not refer to anything that lives there (C24); to a ConfigMap or a
- * Secret it may where one comes from its own source.
+ * A static pod has no API server behind it, so it may not refer to objects of one (C24). ConfigMaps and Secrets are the
+ * exception, because the source of the pod may have them.
  */
 import type { ConfigKind } from '../../objects/configObject.ts';
 import { containersOf } from '../containers.ts';
@@ -16,7 +16,7 @@ interface Reference {
   readonly resource: string;
   /** The pod can do without it: the reference says so, or nothing comes of it. */
   readonly isOptional: boolean;
-  /** What the pod gets of it where the source of the pod has it, in the pod's namespace. */
+  /** The object, in the pod's namespace, if it is of a kind that the source of the pod may have. */
   readonly object?: NamedObject | undefined;
 }
 
@@ -25,16 +25,18 @@ interface NamedObject {
   readonly name: string;
 }
 
-/** Something without which a static pod is refused, and why it is. */
+/** A ConfigMap or Secret that a static pod names, at a path of its manifest. */
 export interface Need extends NamedObject {
-  readonly problem: Problem;
+  readonly path: string;
+  /** Whether the pod can run without the object. */
+  readonly isOptional: boolean;
 }
 
 /** How references are judged. */
 export interface StaticRules {
   /** What a pod can do without is taken: for manifests that were written for a cluster. */
   readonly isLenient: boolean;
-  /** Whoever asks sees to its needs. */
+  /** Whether ConfigMaps and Secrets may be named, because the caller checks `needsOf`. */
   readonly seesNeeds?: boolean;
 }
 
@@ -44,10 +46,10 @@ export function validateStatic(spec: PodSpec, { isLenient, seesNeeds = false }: 
   return refused.map(problemOf);
 }
 
-/** The objects that a pod is refused for unless its source has them, once for each place that names one. */
+/** Returns the objects that the source of a pod should have, once for each path that names one. */
 export function needsOf(spec: PodSpec, isLenient: boolean): Need[] {
-  return refusedReferences(spec, isLenient).flatMap((reference) =>
-    reference.object === undefined ? [] : [{ ...reference.object, problem: problemOf(reference) }],
+  return refusedReferences(spec, isLenient).flatMap(({ object, path, isOptional }) =>
+    object === undefined ? [] : [{ ...object, path, isOptional }],
   );
 }
 

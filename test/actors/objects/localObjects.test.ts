@@ -24,7 +24,7 @@ function podOf(source: string, uid: string, spec: Partial<Pod['spec']>, namespac
 
 function local(sources: readonly string[] = ['file', 'http']) {
   const clock = new SimulatedClock();
-  const objects = new LocalObjects(sources, clock);
+  const objects = new LocalObjects(new Map(sources.map((source) => [source, `/of/${source}`])), clock);
   const facts: NodeFact[] = [];
   const ending = new AbortController();
   objects.begin((fact) => facts.push(fact), ending.signal);
@@ -43,9 +43,15 @@ describe('a pod gets objects', () => {
     expect(await read(podOf('http', 'b', {}))).toBe('of a URL');
     expect(await read(podOf('file', 'c', {}, 'other'))).toBe('elsewhere');
     expect(await read(podOf('http', 'd', {}), 'Secret', 's')).toBe('secret');
-    const none = { name: 'ObjectNotFound', message: 'secret "s" not found' };
+    const none = {
+      name: 'ObjectNotFound',
+      message: 'secret "s" not found in /of/file; the pod starts as soon as the Secret exists',
+    };
     await expect(read(podOf('file', 'e', {}), 'Secret', 's')).rejects.toMatchObject(none);
-    await expect(read(podOf('http', 'f', {}, 'other'), 'Secret', 's')).rejects.toMatchObject(none);
+    await expect(read(podOf('http', 'f', {}, 'other'), 'Secret', 's')).rejects.toMatchObject({
+      ...none,
+      message: none.message.replace('/of/file', '/of/http'),
+    });
     await expect(read(podOf('program', 'g', {}))).rejects.toMatchObject({ name: 'ObjectNotFound' });
   });
 

@@ -30,26 +30,54 @@ async function onDisk(node: SimulatedNode): Promise<string> {
   return (await Promise.all(texts)).join('\n');
 }
 
-const refused = ['spec.imagePullSecrets[0]: static pods may not reference secrets (accepted with --lenient-manifests)'];
+const warningsOf = (node: SimulatedNode) =>
+  node.agent.overview().warnings.map(({ path, message }) => `${path}: ${message}`);
 
-test('a pod is admitted once its Secret is there, runs on without it, and over a restart', async () => {
+const byVariable = podText('web', '', IMAGE).replace(
+  'image:',
+  'env: [{name: KEY, valueFrom: {secretKeyRef: {name: api, key: k}}}], image:',
+);
+const byVolume = podText('web', 'volumes: [{name: v, configMap: {name: api}}], ', IMAGE);
+
+test.each([
+  ['Secret', byVariable, 'spec.containers[0].env[0].valueFrom.secretKeyRef', secretText('api', 'k: v')],
+  ['ConfigMap', byVolume, 'spec.volumes[0].configMap', configText('api', 'k: v')],
+])('a pod whose %s is missing is shown, says where it was searched, and starts once it exists', async (...row) => {
+  const [kind, text, path, object] = row;
   const node = await simulatedNode({ fromFiles: true });
-  await write(node, 'web.yaml', pod);
-  expect(problemsOf(node)).toEqual(refused);
-  expect(node.has('web-node-1')).toBe(false);
-  await write(node, 'secret.yaml', secretText('pull', `password: ${SECRET}`));
+  await write(node, 'web.yaml', text);
+  const searched = node.manifestDir;
+  expect(node.pod('web-node-1').phase).toBe('Pending');
+  expect(node.agent.explain('web-node-1')?.answer).toContain(
+    `${kind.toLowerCase()} "api" not found in ${searched}; the pod starts as soon as the ${kind} exists`,
+  );
   expect(problemsOf(node)).toEqual([]);
+  expect(warningsOf(node)).toEqual([
+    `${path}: ${kind} default/api is not in ${searched}; containers that need it start as soon as it exists`,
+  ]);
+  await write(node, 'object.yaml', object);
+  expect(node.pod('web-node-1').phase).toBe('Running');
+  expect(node.container('web-node-1').restartCount).toBe(0);
+  expect(warningsOf(node)).toEqual([]);
+});
+
+const missing = (searched: string) => [
+  `spec.imagePullSecrets[0]: Secret default/pull is not in ${searched}; the pod runs without it`,
+];
+
+test('a pod runs on without its Secret, and over a restart', async () => {
+  const node = await simulatedNode({ fromFiles: true });
+  await write(node, 'web.yaml', documents(pod, secretText('pull', `password: ${SECRET}`)));
   expect(node.pod('web-node-1').phase).toBe('Running');
   const id = node.containerId('web-node-1');
   await node.restartAgent();
   await node.advance('25s');
-  expect(problemsOf(node)).toEqual([]);
-  await unlink(`${node.manifestDir}/secret.yaml`);
-  await node.advance('25s');
-  expect(problemsOf(node)).toEqual(refused);
+  expect(warningsOf(node)).toEqual([]);
+  await write(node, 'web.yaml', pod);
+  expect(warningsOf(node)).toEqual(missing(node.manifestDir));
   await node.restartAgent();
   await node.advance('25s');
-  expect(problemsOf(node)).toEqual(refused);
+  expect(warningsOf(node)).toEqual(missing(node.manifestDir));
   expect(node.containerId('web-node-1')).toBe(id);
   expect(JSON.stringify(node.entries)).not.toContain(SECRET);
 });
@@ -118,7 +146,7 @@ test('its volume and variables are of the file, and the volume follows it in pla
   // Nor is what it had taken away with the object.
   await write(node, 'all.yaml', showing);
   expect(await mode()).toBe('fast');
-  expect(problemsOf(node)).toHaveLength(2);
+  expect(warningsOf(node)).toHaveLength(2);
   expect(node.containerId('web-node-1')).toBe(id);
   await write(node, 'all.yaml', documents(configText('app', 'mode: last'), showing));
   expect(await mode()).toBe('last');

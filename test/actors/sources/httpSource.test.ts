@@ -323,11 +323,21 @@ describe('an answer with ConfigMaps and Secrets', () => {
   });
 
   test('of which nothing can be used is no set', async () => {
-    answers(needing('a'));
+    answers('kind: Service\n');
     start();
     await until(() => unread.length === 1);
-    expect(unread[0]).toMatchObject([{ message: 'static pods may not reference secrets' }]);
+    expect(unread[0]).toMatchObject([{ path: 'kind' }]);
     expect(sets).toEqual([]);
+  });
+
+  test('with a pod whose Secret is missing is a set with a warning that names the URL', async () => {
+    answers(needing('a'));
+    start();
+    await until(() => sets.length === 1);
+    expect(sets[0]).toMatchObject({ problems: [], pods: [{ metadata: { name: expect.any(String) } }] });
+    expect(sets[0]?.warnings[0]?.message).toMatch(
+      /^Secret default\/s is not in http:.*; containers that need it start /,
+    );
   });
 });
 

@@ -11,6 +11,7 @@ function files(lastGood?: GoodManifest, nodeName = 'node') {
   const kept: ManifestToStore[] = [];
   const found = new ManifestFiles({
     nodeName,
+    path: '/pods',
     isLenient: false,
     readManifests: readAtOnce,
     nextTurn: async () => {},
@@ -122,20 +123,21 @@ describe('a file that holds more than pods', () => {
     expect(kept).toHaveLength(1);
   });
 
-  test('keeps a pod after a restart that has lost its object, and refuses it', async () => {
+  test('keeps a pod after a restart that has lost its object, and reports that', async () => {
     const first = files();
     const { pods } = (await first.list(both())) ?? {};
     const again = files(first.kept[0]?.manifest ?? undefined);
     expect(await again.list(podText('a', ofSecret('s')))).toMatchObject({
       pods,
-      problems: [{ message: 'static pods may not reference secrets' }],
+      problems: [],
+      warnings: [{ message: 'Secret default/s is not in /pods; containers that need it start as soon as it exists' }],
     });
   });
 
-  test('is not kept while its pod waits for an object', async () => {
+  test('is read again after a restart while its pod waits for an object', async () => {
     const { list, kept } = files();
-    expect(await list(podText('a', ofSecret('s')))).toMatchObject({ pods: [], problems: [{}] });
-    expect(kept).toEqual([]);
+    expect(await list(podText('a', ofSecret('s')))).toMatchObject({ pods: [{}], problems: [], warnings: [{}] });
+    expect(kept.map(({ manifest }) => manifest?.digest)).toEqual([undefined]);
     expect((await list(both()))?.pods).toHaveLength(1);
     expect(kept).toHaveLength(1);
   });

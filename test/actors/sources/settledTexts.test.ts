@@ -14,7 +14,7 @@ import {
 const [A, B] = ['/pods/a.yaml', '/pods/b.yaml'];
 
 /** The files of a source, settled after each change. */
-function source(what: 'file' | 'response' = 'file') {
+function source(word: 'file' | 'response' = 'file') {
   let texts: ReadonlyMap<string, StandingText> = new Map();
   let holders: Holders = new Map();
   return async (files: Readonly<Record<string, string>>) => {
@@ -22,7 +22,7 @@ function source(what: 'file' | 'response' = 'file') {
       const before = texts.get(file) ?? EMPTY_TEXT;
       return [file, await takenIn(before, readDocuments(text, { origin: file }), async () => {})] as const;
     });
-    const found = settled(new Map(await Promise.all(read)), holders, what);
+    const found = settled(new Map(await Promise.all(read)), holders, { word, searched: '/pods' });
     ({ texts, holders } = found);
     const pods = found.pods.map(({ metadata }) => metadata.name);
     const said = found.problems.map(({ file, path, message }) => `${file}: ${path}: ${message}`);
@@ -31,51 +31,69 @@ function source(what: 'file' | 'response' = 'file') {
 }
 
 describe('a pod that names a ConfigMap or a Secret', () => {
-  const refused = `${A}: spec.volumes[0].configMap: static pods may not reference configmaps`;
+  const missing = 'spec.volumes[0].configMap: ConfigMap default/c is not in /pods';
+  const warningsOf = ({ warnings }: { readonly warnings: readonly { path: string; message: string }[] }) =>
+    warnings.map(({ path, message }) => `${path}: ${message}`);
 
-  test('is refused in the words of today, until its source has that', async () => {
+  test('is used at once, with a warning until its source has that', async () => {
     const settle = source();
     const alone = await settle({ [A]: podText('p', ofConfig('c')) });
-    expect(alone).toMatchObject({ pods: [], said: [refused] });
-    expect(alone.problems[0]).toMatchObject({
-      pod: 'default/p-node',
-      until: 'the file changes, or a file has ConfigMap default/c',
-    });
+    expect(alone).toMatchObject({ pods: ['p-node'], said: [] });
+    expect(alone.warnings).toMatchObject([{ file: A, pod: 'default/p-node' }]);
+    expect(warningsOf(alone)).toEqual([`${missing}; containers that need it start as soon as it exists`]);
     const both = await settle({ [A]: podText('p', ofConfig('c')), [B]: configText('c', 'k: v') });
-    expect(both).toMatchObject({ pods: ['p-node'], said: [] });
+    expect(both).toMatchObject({ pods: ['p-node'], said: [], warnings: [] });
     expect(both.objects).toMatchObject([{ object: { kind: 'ConfigMap', name: 'c' }, file: B }]);
     expect([...both.fileOf.values()]).toEqual([A]);
+    expect(both.found.pods[0]).toBe(alone.found.pods[0]);
+  });
+
+  test('runs without one that is optional', async () => {
+    const optional = ofConfig('c').replace('{name: c}', '{name: c, optional: true}');
+    expect(warningsOf(await source()({ [A]: podText('p', optional) }))).toEqual([
+      `${missing}; the pod runs without it`,
+    ]);
   });
 
   test('may have it in its own file', async () => {
     const text = documents(podText('p', ofSecret('s')), secretText('s', 'k: v'));
-    expect(await source()({ [A]: text })).toMatchObject({ pods: ['p-node'], said: [] });
+    expect(await source()({ [A]: text })).toMatchObject({ pods: ['p-node'], said: [], warnings: [] });
   });
 
-  test('is refused again when that is gone, and runs on', async () => {
+  test('stays in use when that is gone, and a changed version waits for it', async () => {
     const settle = source();
     const before = await settle({ [A]: podText('p', ofConfig('c')), [B]: configText('c', 'k: v') });
     const after = await settle({ [A]: podText('p', ofConfig('c')) });
-    expect(after).toMatchObject({ pods: ['p-node'], said: [refused], objects: [] });
+    expect(after).toMatchObject({ pods: ['p-node'], said: [], objects: [] });
+    expect(warningsOf(after)).toEqual([`${missing}; containers that need it start as soon as it exists`]);
     expect(after.found.pods[0]).toBe(before.found.pods[0]);
-    // Nor does another version of it take its place.
     const other = await settle({ [A]: podText('p', ofConfig('c'), 'other') });
     expect(other.found.pods[0]).toBe(before.found.pods[0]);
+    expect(other).toMatchObject({
+      said: [`${A}: ${missing}; the last version of the pod is used until it is`],
+      warnings: [],
+    });
+    expect(other.problems[0]).toMatchObject({
+      pod: 'default/p-node',
+      until: 'the file changes, or a file has ConfigMap default/c',
+    });
+    const again = await settle({ [A]: podText('p', ofConfig('c'), 'other'), [B]: configText('c', 'k: v') });
+    expect(again).toMatchObject({ said: [], warnings: [] });
+    expect(again.found.pods[0]?.spec.containers[0]?.image).toBe('other');
   });
 
   test('is not helped by one of another kind, name or namespace', async () => {
     const elsewhere = configText('c', '').replace('name: c', 'name: c, namespace: other');
     const others = documents(elsewhere, configText('d', ''), secretText('c', ''));
-    expect(await source()({ [A]: podText('p', ofConfig('c')), [B]: others })).toMatchObject({
-      pods: [],
-      said: [refused],
-    });
+    expect((await source()({ [A]: podText('p', ofConfig('c')), [B]: others })).warnings).toHaveLength(1);
     const there = podText('p', ofConfig('c')).replace('name: p', 'name: p, namespace: other');
-    expect(await source()({ [A]: there, [B]: others })).toMatchObject({ pods: ['p-node'], said: [] });
+    expect((await source()({ [A]: there, [B]: others })).warnings).toEqual([]);
   });
 
-  test('of a URL it is told what the response has to have', async () => {
-    const { problems } = await source('response')({ [A]: podText('p', ofConfig('c')) });
+  test('waits for what the response of a URL has to have', async () => {
+    const settle = source('response');
+    await settle({ [A]: podText('p') });
+    const { problems } = await settle({ [A]: podText('p', ofConfig('c')) });
     expect(problems).toMatchObject([{ until: 'the response changes, or it has ConfigMap default/c' }]);
   });
 });

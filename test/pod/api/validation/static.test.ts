@@ -129,7 +129,7 @@ describe('what the source of a static pod may have', () => {
 
   test('is what it needs, and no reason to refuse it for whoever sees to that', () => {
     const needs = needsOf(spec, false);
-    expect(needs.map(({ kind, name, problem }) => `${problem.path}: ${kind} ${name}`)).toEqual([
+    expect(needs.map(({ kind, name, path }) => `${path}: ${kind} ${name}`)).toEqual([
       'spec.imagePullSecrets[0]: Secret s',
       'spec.volumes[0].configMap: ConfigMap c',
       'spec.volumes[1].secret: Secret s',
@@ -140,12 +140,12 @@ describe('what the source of a static pod may have', () => {
       `${main}.envFrom[0].secretRef: Secret s`,
       `${main}.envFrom[1].configMapRef: ConfigMap c`,
     ]);
-    expect(forStatic(spec)).toEqual(needs.map(({ problem }) => `${problem.path}: ${problem.message}`));
+    expect(forStatic(spec).map((message) => message.split(': ')[0])).toEqual(needs.map(({ path }) => path));
     expect(validateStatic(spec, { isLenient: false, seesNeeds: true })).toEqual([]);
   });
 
   test('it need not have where the node is lenient and the pod can do without', () => {
-    expect(needsOf(spec, true).map(({ problem }) => problem.path)).not.toContain('spec.volumes[1].secret');
+    expect(needsOf(spec, true).map(({ path }) => path)).not.toContain('spec.volumes[1].secret');
     expect(needsOf(spec, true)).toHaveLength(7);
   });
 
