@@ -78,7 +78,8 @@ export const admissionMachine = setup({
         uid,
         fullName,
         desired: isOver ? null : requests,
-        allocated: known?.allocated ?? allocated ?? null,
+        // Only what was admitted is persisted, and messages name the pod that holds it.
+        allocated: known?.allocated ?? (allocated ? { ...allocated, pod: requests.pod } : null),
         holdsName: known?.holdsName ?? false,
         preempted: false,
         deferral: known?.deferral,

@@ -5,7 +5,8 @@ import { readHandler } from '../../pod/api/schema/probe.ts';
 import { fullName, sourceOf } from '../../pod/api/staticPod.ts';
 import type { ObservedContainer, ObservedPod } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import { hostPortsOf, type PodRequests } from '../../pod/resources/requests.ts';
+import { hostPortsOf, type PodResourceRequests } from '../../pod/resources/requests.ts';
+import { shownName } from '../../pod/show/shownName.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import type { Termination, TerminationReason } from '../../pod/status/view.ts';
 import type { AdmissionEvent } from '../shared/events.ts';
@@ -14,8 +15,8 @@ import type { NodeContext } from './context.ts';
 /** A pod that no source wants and that the runtime still has gets so long (C10). */
 const ORPHAN_GRACE_SECONDS = 1;
 
-/** What a pod takes of which nothing was kept: its place. */
-const NOTHING_KNOWN: PodRequests = {
+/** The requests of a pod whose allocation was not persisted. */
+const NOTHING_KNOWN: PodResourceRequests = {
   ...{ cpuMillis: 0, memoryBytes: 0, extra: {}, hostPorts: [] },
   ...{ critical: false, priority: null, qos: 'BestEffort' },
 };
@@ -63,7 +64,8 @@ export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, 
   const admitted = lookUp(allocations, uid);
   // The runtime has the ports of a pod of which nothing was persisted.
   const hostPorts = admitted?.hostPorts ?? hostPortsOf(podOfOrphan(observed));
-  const held = hasProcess && admitted ? admitted : { ...NOTHING_KNOWN, hostPorts };
+  const requests = hasProcess && admitted ? admitted : { ...NOTHING_KNOWN, hostPorts };
+  const held = { ...requests, pod: shownName(pod.metadata) };
   const holdsAny = (hasProcess || hasSandbox) && lookUp(statuses, uid) === undefined;
   return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests: holdsAny ? held : null };
 }

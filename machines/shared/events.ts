@@ -15,7 +15,7 @@ import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { NodeCondition } from '../../pod/node/nodeConditions.ts';
 import type { RuntimeReport } from '../../pod/node/runtimeReport.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
+import type { Capacity, PodRequests, PodResourceRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/status/view.ts';
 import type { PlegState } from '../node/pleg.ts';
 import type { PodCidrState } from '../node/podCidr.ts';
@@ -38,8 +38,8 @@ export type AdmissionEvent =
       fullName: string;
       pod: Pod;
       requests: PodRequests;
-      /** What was admitted before a restart of the agent. */
-      allocated?: PodRequests;
+      /** The resources that were admitted before a restart of the agent. */
+      allocated?: PodResourceRequests;
       adopted: boolean;
       /** Nothing of the pod is to run any more: what it holds is about to be released. */
       isOver?: boolean;

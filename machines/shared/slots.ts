@@ -13,8 +13,8 @@ export interface SlotRequest {
   readonly ticket: number;
   /** Who is told. */
   readonly holder: ActorPath;
-  /** What it is for, in words for those that stand behind it. */
-  readonly purpose?: string;
+  /** What the slot is for, in words for the requests that wait behind it: `the sandbox of default/web`. */
+  readonly purpose: string;
   /** Who else has to answer for it to be done: the registry of an image, the pod of a start. */
   readonly origin?: string;
   /** What it is about, where whoever is served first may spare others the same: the image of a pod. */

@@ -163,7 +163,7 @@ export function limiterView(ref: ActorRefFrom<typeof limiterMachine> | undefined
   const keysOf = (requests: readonly { readonly key: string }[]) => requests.map(({ key }) => key);
   const slow = context.held.filter((each) => each.slow);
   const line = lineOf(context);
-  const behind = line.map((request) => holdersFor(context, request).flatMap(({ purpose }) => purpose ?? []));
+  const behind = line.map((request) => holdersFor(context, request).map(({ purpose }) => purpose));
   return {
     capacity: context.capacity,
     held: keysOf(context.held),

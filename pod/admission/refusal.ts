@@ -40,7 +40,12 @@ export interface Shortage {
   readonly requested: number;
   readonly used: number;
   readonly capacity: number;
+  /** The pods that hold the resource, largest amount first. */
+  readonly holders: readonly { readonly pod: string; readonly amount: number }[];
 }
+
+/** The number of holders that are named. */
+const NAMED_HOLDERS = 3;
 
 const plural = (amount: string, one: string): string => `${amount} ${one}${amount === '1' ? '' : 's'}`;
 
@@ -60,16 +65,26 @@ function amountOf(resource: string, amount: number): string {
   return isBytes ? bytesText(amount) : `${amount}`;
 }
 
-/** `requests 100 CPUs, but the node has 2`. */
-export function shortageCause({ resource, requested, used, capacity }: Shortage): string {
+/** `requests 100 CPUs, but the node has 2`, or `requests 1 CPU, but 1.5 of the node's 2 are allocated (1.5 to pod db)`. */
+export function shortageCause({ resource, requested, used, capacity, holders }: Shortage): string {
   if (resource === 'pods') return `the node allows ${plural(`${capacity}`, 'pod')} and already has ${used}`;
   const [amount, all] = [amountOf(resource, requested), amountOf(resource, capacity)];
   const asked = resource === 'cpu' ? plural(amount, 'CPU') : `${amount} of ${resource}`;
   if (requested > capacity) return `requests ${asked}, but the node has ${all}`;
-  return `requests ${asked}, but ${amountOf(resource, used)} of the node's ${all} are allocated`;
+  return `requests ${asked}, but ${amountOf(resource, used)} of the node's ${all} are allocated${holdersText(resource, holders)}`;
+}
+
+/** ` to pod db`, or ` (1 to pod db, 0.5 to pod web)`. */
+function holdersText(resource: string, holders: Shortage['holders']): string {
+  const [first, ...others] = holders;
+  if (first === undefined) return '';
+  if (others.length === 0) return ` to pod ${first.pod}`;
+  const named = holders.slice(0, NAMED_HOLDERS).map(({ pod, amount }) => `${amountOf(resource, amount)} to pod ${pod}`);
+  const rest = holders.length - named.length;
+  return ` (${[...named, ...(rest > 0 ? [`the rest to ${plural(`${rest}`, 'other pod')}`] : [])].join(', ')})`;
 }
 
 /** `host port 8080/TCP is in use by pod web-node`. */
-export function portCause({ port, protocol }: HostPort, { pod }: { readonly pod?: string }): string {
-  return `host port ${port}/${protocol} is in use by ${pod === undefined ? 'another pod' : `pod ${pod}`}`;
+export function portCause({ port, protocol }: HostPort, { pod }: { readonly pod: string }): string {
+  return `host port ${port}/${protocol} is in use by pod ${pod}`;
 }

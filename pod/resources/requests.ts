@@ -9,8 +9,8 @@ import { isAllocatedAsDevice } from './devices.ts';
 import { type QosClass, qosClass } from './qos.ts';
 import { podRequest } from './resources.ts';
 
-/** What a pod takes of its node while it is admitted, and how it ranks when there is not enough for all. */
-export interface PodRequests {
+/** The resources of the node that a pod requests, and how the pod ranks if there are too few for all pods. */
+export interface PodResourceRequests {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
   /** Whole units of what else it requests: ephemeral storage, hugepages, extended resources. */
@@ -21,8 +21,11 @@ export interface PodRequests {
   /** Null where nobody has set one. */
   readonly priority: number | null;
   readonly qos: QosClass;
-  /** Whose they are, for people. */
-  readonly pod?: string;
+}
+
+export interface PodRequests extends PodResourceRequests {
+  /** The name of the pod in messages about what it holds. */
+  readonly pod: string;
 }
 
 /** What a node has for its pods. */
@@ -106,8 +109,17 @@ export function shortages(requests: PodRequests, others: readonly PodRequests[],
     if (requested <= 0) return [];
     const used = others.reduce((sum, each) => sum + amountRequested(each, resource), 0);
     const has = capacityOf(capacity, resource);
-    return requested > has - used ? [{ resource, requested, used, capacity: has }] : [];
+    if (requested <= has - used) return [];
+    return [{ resource, requested, used, capacity: has, holders: holdersOf(resource, others) }];
   });
+}
+
+/** Returns how much of a resource each of the pods holds, largest amount first. */
+function holdersOf(resource: string, pods: readonly PodRequests[]): Shortage['holders'] {
+  return pods
+    .map((each) => ({ pod: each.pod, amount: amountRequested(each, resource) }))
+    .filter(({ amount }) => amount > 0)
+    .sort((one, other) => other.amount - one.amount);
 }
 
 /** How much of a resource is requested, in the unit of a `Shortage`. */

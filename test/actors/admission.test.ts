@@ -63,6 +63,24 @@ describe('admission', () => {
     },
   );
 
+  test.each([
+    ['host port', listening('a', 8080), listening('b', 8080), 'host port 8080/TCP is in use by pod a'],
+    [
+      'memory',
+      asking('a', { memory: '1000Mi' }),
+      asking('b', { memory: '100Mi' }),
+      "requests 100Mi of memory, but 1000Mi of the node's 1Gi are allocated to pod a",
+    ],
+  ])('the pod that holds a %s is named, also after a restart of the agent', async (_, holding, refused, cause) => {
+    const node = await simulatedNode({ pods: [holding], config: small });
+    await node.advance('5s');
+    await node.restartAgent();
+    await node.advance('5s');
+    node.apply(refused);
+    await node.advance('5s');
+    expect(node.agent.explain('b')?.answer).toContain(cause);
+  });
+
   test('C24: a refusal is not remembered over a restart of the agent', async () => {
     const node = await simulatedNode({
       pods: [asking('a', { cpu: '1500m' }), asking('b', { cpu: '600m' })],
@@ -191,7 +209,7 @@ describe('an update in place', () => {
     expect(node.view('b').pod.spec.containers[0]?.resources?.requests).toEqual({ cpu: '1' });
     expect(node.calls('createContainer')).toHaveLength(2);
     expect(node.agent.explain('b')?.pod.facts).toEqual([
-      "update not admitted: Deferred: requests 1.5 CPUs, but 1 of the node's 2 are allocated",
+      "update not admitted: Deferred: requests 1.5 CPUs, but 1 of the node's 2 are allocated to pod a",
     ]);
     node.remove('a');
     await node.advance('5s');

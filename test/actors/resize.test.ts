@@ -161,7 +161,7 @@ describe('C25: in-place resize', () => {
       'True Deferred Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 500), ]',
     );
     expect(node.agent.explain('web')?.pod.facts).toEqual([
-      "update not admitted: Deferred: requests 1.5 CPUs, but 1 of the node's 2 are allocated",
+      "update not admitted: Deferred: requests 1.5 CPUs, but 1 of the node's 2 are allocated to pod other",
     ]);
     node.remove('other');
     await node.advance('40s');

@@ -25,7 +25,7 @@ export function aPod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadat
 export function requestsWith(over: Partial<PodRequests> = {}): PodRequests {
   return {
     ...{ cpuMillis: 0, memoryBytes: 0, extra: {}, hostPorts: [] },
-    ...{ critical: false, priority: null, qos: 'Burstable' },
+    ...{ critical: false, priority: null, qos: 'Burstable', pod: 'web' },
     ...over,
   };
 }

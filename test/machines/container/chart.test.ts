@@ -29,7 +29,7 @@ describe('start', () => {
 
   test('it is made only while it holds a start slot', () => {
     const story = containerStory();
-    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: ['other'] });
+    story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key: 'other', ticket: 0, holder: ['other'] });
     story.begin();
     expect(story.state()).toBe('launching.making.queued');
     expect(story.ports.asked('createContainer')).toEqual([]);
@@ -231,7 +231,7 @@ describe('start', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
-    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: ['other'] });
+    story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key: 'other', ticket: 0, holder: ['other'] });
     story.ports.advance(1_000);
     expect(story.state()).toBe('launching.making.queued');
     story.send({ type: 'container.stop', deadline: 30_000 });

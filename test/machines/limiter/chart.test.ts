@@ -7,8 +7,11 @@ import { asker, limiter, queueOf } from '../support/stand.ts';
 /** Asks for a slot under a key and tells how often it was granted. */
 function asks(of: ReturnType<typeof limiter>, key: string, ticket: number) {
   const { holder, heard } = asker<SlotGranted>(of);
-  of.send({ type: 'slot.request', key, ticket, holder });
-  return { granted: () => heard().length, ask: () => of.send({ type: 'slot.request', key, ticket, holder }) };
+  of.send({ type: 'slot.request', purpose: 'a start', key, ticket, holder });
+  return {
+    granted: () => heard().length,
+    ask: () => of.send({ type: 'slot.request', purpose: 'a start', key, ticket, holder }),
+  };
 }
 
 test('so many get a slot at once, and the next when one is given back', () => {
@@ -104,7 +107,7 @@ test('never more than its capacity hold a slot, none is free while somebody wait
         if (type === 'request') asking.add(name);
         else
           for (const each of asking) if (type === 'release' ? each === name : each.startsWith(uid)) asking.delete(each);
-        if (type === 'request') of.send({ type: 'slot.request', key: name, ticket, holder });
+        if (type === 'request') of.send({ type: 'slot.request', purpose: 'a start', key: name, ticket, holder });
         else of.send(type === 'release' ? { type: 'slot.release', key: name } : { type: 'slot.forget', uid });
         const { held, queue } = queueOf(of);
         expect([...held, ...queue].sort()).toEqual([...asking].sort());

@@ -79,7 +79,8 @@ test('as long as a slot is given back in time nobody is slow', () => {
 test('a limiter that is not told how long waits for as long as it takes', () => {
   const of = limiter(1);
   const { holder } = asker<SlotGranted>(of);
-  for (const key of ['a', 'b']) of.send({ type: 'slot.request', key, ticket: 1, holder, origin: key });
+  for (const key of ['a', 'b'])
+    of.send({ type: 'slot.request', purpose: 'a start', key, ticket: 1, holder, origin: key });
   of.send({ type: 'timer.elapsed' });
   expect([of.getSnapshot().value, limiterView(of)]).toMatchObject(['full', { held: ['a'], queue: ['b'] }]);
 });

@@ -13,7 +13,10 @@ function occupant(uid: string, cpuMillis: number, mib: number, over: Partial<Pod
 
 const critical = requestsWith({ critical: true, priority: 2_000_000_000 });
 const needs = (amounts: Record<string, number>) =>
-  Object.entries(amounts).map(([resource, requested]) => ({ resource, requested, used: 10, capacity: 10 }));
+  Object.entries(amounts).map(([resource, requested]) => ({
+    ...{ resource, requested, used: 10, capacity: 10 },
+    holders: [],
+  }));
 const chosen = (amounts: Record<string, number>, occupants: Occupant[], by = critical) => {
   const found = preemption(by, needs(amounts), occupants);
   return 'victims' in found ? found.victims.map(({ uid }) => uid) : found.unmet;

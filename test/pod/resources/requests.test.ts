@@ -54,7 +54,7 @@ describe('C24: whether the node can take it', () => {
     expect(conflicts(requests({ cpuMillis: 101 }), [requests({ cpuMillis: 900 })], capacity)).toEqual({
       reason: 'OutOfcpu',
       message: "Node didn't have enough resource: cpu, requested: 101, used: 900, capacity: 1000",
-      cause: "requests 0.101 CPUs, but 0.9 of the node's 1 are allocated",
+      cause: "requests 0.101 CPUs, but 0.9 of the node's 1 are allocated to pod web",
     });
     expect(conflicts(requests({ memoryBytes: 1001 }), [], capacity)).toEqual({
       reason: 'OutOfmemory',
@@ -92,7 +92,7 @@ describe('C24: whether the node can take it', () => {
     expect(conflicts(claimed, [requests({ extra: { 'example.com/gpu': 1 } })], { ...capacity, extra })).toEqual({
       reason: 'OutOfexample.com/gpu',
       message: "Node didn't have enough resource: example.com/gpu, requested: 2, used: 1, capacity: 2",
-      cause: "requests 2 of example.com/gpu, but 1 of the node's 2 are allocated",
+      cause: "requests 2 of example.com/gpu, but 1 of the node's 2 are allocated to pod web",
     });
     const { 'hugepages-2Mi': _pages, ...without } = extra;
     expect(conflicts(claimed, [], { ...capacity, extra: without })?.reason).toBe('OutOfhugepages-2Mi');

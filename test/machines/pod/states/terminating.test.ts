@@ -143,7 +143,7 @@ describe('termination', () => {
   test('while it waits for a slot it leaves the queue', () => {
     const story = podStory({ held: ['preparePod'] });
     for (const key of ['a/x', 'b/x']) {
-      story.startLimiter.send({ type: 'slot.request', key, ticket: 0, holder: ['other'] });
+      story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key, ticket: 0, holder: ['other'] });
     }
     story.ports.answer('preparePod');
     expect(story.state()).toBe('sandboxing.creatingSandbox.queued');
