@@ -24,6 +24,7 @@ import { drained } from './drained.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
+import { persistedActor, plainCopy } from './persistedActors.ts';
 import { type RootActor, rootActor } from './rootActor.ts';
 import { startsInLine } from './startsInLine.ts';
 import { createSinceMap, type Move, type SinceMap, type Stay } from './status/since.ts';
@@ -35,7 +36,10 @@ import {
   type StatusChange,
 } from './status/statusBoard.ts';
 
-/** A whole node agent at one moment, as plain JSON: with what enters after it all that a replay needs. */
+/**
+ * A whole node agent at one moment, as plain JSON: with what enters after it all that a replay needs. An object that several
+ * actors have, as the containers of a pod have that pod, is one object here as well.
+ */
 export interface Keyframe {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -171,17 +175,19 @@ function knownPods({ root, board }: NodeActors): readonly Pod[] {
 function keyframeOf({ root, board, since }: NodeActors, { now, isSettled, redact }: Boundary): Keyframe {
   if (!isSettled()) throw new Error('keyframe: what was recorded last has not taken effect yet; ask in the next task');
   const due = board.due();
-  const untold = board.untold().map(({ uid, removed, pod: { status } }) => (removed ? { uid } : { uid, status }));
+  const untold = board
+    .untold()
+    .map(({ uid, removed, pod: { status } }) => (removed || status === undefined ? { uid } : { uid, status }));
   const frame = {
     at: now(),
-    actors: root.getPersistedSnapshot(),
+    actors: persistedActor(root),
     since: since.below(root),
     statuses: Object.fromEntries(board.statuses()),
     ...(untold.length > 0 ? { untold } : {}),
     ...(due.length > 0 ? { due } : {}),
   };
-  // It shares nothing with the actors that go on.
-  return JSON.parse(JSON.stringify(redact(frame)));
+  // A copy, because the actors may go on with what they have.
+  return plainCopy(redact(frame));
 }
 
 interface NodeActors {

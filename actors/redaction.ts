@@ -49,22 +49,42 @@ export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
     learn: (fact) => redactor.values.learn(fact),
     learnPods: (pods) => redactor.values.learnPods(pods),
     learnValues: (uid, values) => redactor.values.learnValues(uid, values),
-    redact: (value) => redactor.redact(value, false) as typeof value,
-    texts: (value) => redactor.redact(value, true) as typeof value,
+    redact: (value) => redactor.redactAll(value, false) as typeof value,
+    texts: (value) => redactor.redactAll(value, true) as typeof value,
   };
 }
 
 class Redactor {
   readonly values = new KnownValues();
   readonly #key: Buffer;
+  /** The objects of the present value that were redacted, as texts and otherwise, with the results. */
+  readonly #texts = new Map<object, unknown>();
+  readonly #others = new Map<object, unknown>();
 
   constructor(key: Buffer) {
     this.#key = key;
   }
 
+  /** Redacts a value, and each object in it once: the actors of a keyframe have a pod in common. */
+  redactAll(value: unknown, isText: boolean): unknown {
+    const redacted = this.redact(value, isText);
+    this.#texts.clear();
+    this.#others.clear();
+    return redacted;
+  }
+
   redact(value: unknown, isText: boolean): unknown {
     if (typeof value === 'string') return isText || /\s/.test(value) ? this.#text(value) : value;
     if (!isObject(value)) return value;
+    const redacted = isText ? this.#texts : this.#others;
+    const known = redacted.get(value);
+    if (known !== undefined) return known;
+    const result = this.#members(value, isText);
+    redacted.set(value, result);
+    return result;
+  }
+
+  #members(value: Readonly<Record<string, unknown>>, isText: boolean): object {
     // Most holds nothing secret: only what does is copied. It sees all that enters the actors.
     let copy: object | undefined;
     Object.keys(value).forEach((name) => {

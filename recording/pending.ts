@@ -1,6 +1,7 @@
 /** Lines that wait to be written. */
 import type { Began, Line } from './lines.ts';
 import type { MemberText } from './member.ts';
+import { withoutRepeats } from './repeatedParts.ts';
 
 export interface PendingText extends MemberText {
   /** How many lines it has that tell what happened. */
@@ -47,7 +48,7 @@ export class Pending {
 
   /** Before all that are here. */
   beginWith(began: Began, begins: 'anew' | 'again'): void {
-    const text = JSON.stringify(began);
+    const text = beganText(began);
     this.#lines.unshift(text);
     this.#count(text);
     [this.#at, this.#begins, this.#missed] = [began.at, begins, began.missed];
@@ -68,4 +69,9 @@ export class Pending {
     this.#length += length + 1;
     this.#longest = Math.max(this.#longest, length + 1);
   }
+}
+
+/** A beginning as it is written: what several actors of its keyframe have in common is written once. */
+function beganText({ from, ...began }: Began): string {
+  return JSON.stringify(from === undefined ? began : { ...began, from: withoutRepeats(from) });
 }

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { parsedJson } from '../pod/parsedJson.ts';
 import { FORMAT, type Line } from './lines.ts';
+import { type WithoutRepeats, withRepeats } from './repeatedParts.ts';
 
 const object = z.looseObject({});
 /** That of a date. */
@@ -9,12 +10,21 @@ const at = z.number().check(z.gte(-8.64e15), z.lte(8.64e15));
 const head = { at };
 const entry = { ...head, actor: z.string(), source: z.string() };
 const text = z.string();
+/** A keyframe as it is written, with what its actors have in common apart. */
+const writtenKeyframe = z.object({ value: z.unknown(), shared: z.array(z.unknown()) });
+const keyframe = z.pipe(
+  z.pipe(
+    writtenKeyframe,
+    z.transform((written: WithoutRepeats) => withRepeats(written)),
+  ),
+  object,
+);
 
 const line = z.discriminatedUnion('kind', [
   z.looseObject({
     ...{ ...head, kind: z.literal('began'), format: z.literal(FORMAT), machines: text, life: text },
     ...{ versions: z.object({ statelet: text, node: text }), input: object },
-    ...{ from: z.optional(object), missed: z.optional(z.number()), before: z.optional(z.number()) },
+    ...{ from: z.optional(keyframe), missed: z.optional(z.number()), before: z.optional(z.number()) },
   }),
   z.looseObject({ ...entry, kind: z.enum(['answer', 'failure', 'fact', 'elapsed']) }),
   z.looseObject({ ...head, kind: z.literal('asked'), actor: text, port: text, about: z.optional(text) }),

@@ -1,0 +1,80 @@
+/**
+ * How a keyframe is written, in which many actors refer to the same object, e.g. each of a thousand containers to their pod:
+ * such an object is written once, in a list, and each place of it refers to its index. Without that, the keyframe of a pod
+ * would grow with the square of its size.
+ */
+
+/** The only key of an object that stands for another one. A number is an index; an object is one that has this key itself. */
+const REFERENCE = '$shared';
+
+export interface WithoutRepeats {
+  readonly value: unknown;
+  /** The objects that are referred to, by index. They may refer to others. */
+  readonly shared: unknown[];
+}
+
+type Plain = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Plain | readonly unknown[] => typeof value === 'object' && value !== null;
+
+/** Replaces each object that occurs repeatedly in plain data by a reference. */
+export function withoutRepeats(value: unknown): WithoutRepeats {
+  const repeated = repeatedIn(value);
+  const indexes = new Map<object, number>();
+  const shared: unknown[] = [];
+  const written = (each: unknown): unknown => {
+    if (!isObject(each)) return each;
+    if (!repeated.has(each)) return content(each);
+    const known = indexes.get(each);
+    if (known !== undefined) return { [REFERENCE]: known };
+    const index = shared.push(null) - 1;
+    indexes.set(each, index);
+    shared[index] = content(each);
+    return { [REFERENCE]: index };
+  };
+  const content = (each: Plain | readonly unknown[]): unknown => {
+    const copy = mapped(each, written);
+    return isObject(copy) && Object.hasOwn(copy, REFERENCE) ? { [REFERENCE]: copy } : copy;
+  };
+  return { value: written(value), shared };
+}
+
+/** Reverses `withoutRepeats`, so that what was one object is one object again. A reference to nothing becomes null. */
+export function withRepeats({ value, shared }: WithoutRepeats): unknown {
+  const read = new Map<number, unknown>();
+  const original = (each: unknown): unknown => {
+    if (!isObject(each)) return each;
+    const reference = Object.hasOwn(each, REFERENCE) && !Array.isArray(each) ? (each as Plain)[REFERENCE] : undefined;
+    if (typeof reference === 'number') return at(reference);
+    return mapped(isObject(reference) ? reference : each, original);
+  };
+  const at = (index: number): unknown => {
+    if (!read.has(index)) {
+      // Damaged data may refer to itself.
+      read.set(index, null);
+      read.set(index, original(shared[index] ?? null));
+    }
+    return read.get(index);
+  };
+  return original(value);
+}
+
+/** The objects that occur more than once, except for empty ones. */
+function repeatedIn(value: unknown): ReadonlySet<object> {
+  const seen = new Set<object>();
+  const repeated = new Set<object>();
+  const look = (each: unknown): void => {
+    if (!isObject(each)) return;
+    if (!seen.has(each)) {
+      seen.add(each);
+      for (const item of Object.values(each)) look(item);
+    } else if (Object.keys(each).length > 0) repeated.add(each);
+  };
+  look(value);
+  return repeated;
+}
+
+const mapped = (value: Plain | readonly unknown[], to: (each: unknown) => unknown): Plain | readonly unknown[] =>
+  Array.isArray(value)
+    ? value.map(to)
+    : Object.fromEntries(Object.entries(value).map(([key, each]) => [key, to(each)]));

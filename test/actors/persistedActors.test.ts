@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AnyActor } from 'xstate';
+import { persistedActor, plainCopy } from '../../actors/persistedActors.ts';
+import { simulatedNode } from '../fakes/node.ts';
+import { podRunning, podWith } from '../fakes/pods.ts';
+
+/** What XState persists of all actors, without what it says of how their snapshots reach their parents. */
+function persistedByXState(root: AnyActor): unknown {
+  const text = JSON.stringify(root.getPersistedSnapshot(), (key, value) =>
+    key === 'syncSnapshot' ? undefined : value,
+  );
+  return JSON.parse(text);
+}
+
+describe('persistedActor', () => {
+  test('persists a node with pods that start, wait, crash and stop as XState does', async () => {
+    let root: AnyActor | undefined;
+    const node = await simulatedNode({
+      pods: [podRunning('bad', 'sleep 1; exit 1'), podWith('web', { volumes: [{ name: 'scratch', emptyDir: {} }] })],
+      parts: {
+        inspect: ({ actorRef }) => {
+          // Every actor here is one of XState's own.
+          const actor = actorRef as AnyActor;
+          if (actor._parent === undefined) root = actor;
+        },
+      },
+    });
+    for (const pause of ['0s', '1ms', '10ms', '100ms', '1s', '5s', '20s']) {
+      if (pause === '20s') node.remove('web');
+      await node.advance(pause);
+      if (root === undefined) throw new Error('no actor has started');
+      expect(plainCopy(persistedActor(root))).toEqual(persistedByXState(root));
+    }
+  });
+});
+
+describe('plainCopy', () => {
+  test('copies what JSON has of a value', () => {
+    const value = { a: [1, undefined, Number.NaN, null], b: undefined, c: { d: 'text', e: true }, f: () => 1 };
+    expect(plainCopy(value)).toEqual(JSON.parse(JSON.stringify(value)));
+  });
+
+  test('copies an object once that occurs repeatedly', () => {
+    const pod = { name: 'web' };
+    const copy = plainCopy({ one: { pod }, other: { pod } });
+    expect(copy.one.pod).toEqual(pod);
+    expect(copy.one.pod).not.toBe(pod);
+    expect(copy.one.pod).toBe(copy.other.pod);
+  });
+});

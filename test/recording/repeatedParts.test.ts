@@ -1,0 +1,53 @@
+import { describe, expect, test } from '@jest/globals';
+import { withoutRepeats, withRepeats } from '../../recording/repeatedParts.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
+import { recordedNode } from './recorded.ts';
+
+/** A value after it was written and read. */
+const readBack = (value: unknown): unknown => withRepeats(JSON.parse(JSON.stringify(withoutRepeats(value))));
+
+/** The length of the keyframe of a node that runs one pod of so many containers, as it is written. */
+async function keyframeLength(count: number): Promise<number> {
+  const containers = Array.from({ length: count }, (_, index) => containerWith(`c${index}`));
+  const { node } = await recordedNode({ pods: [podWith('large', { containers })] });
+  await node.advance('20s');
+  expect(node.container('large', `c${count - 1}`).state).toHaveProperty('running');
+  return JSON.stringify(withoutRepeats(node.agent.keyframe())).length;
+}
+
+describe('withoutRepeats', () => {
+  test('writes an object once that occurs repeatedly', () => {
+    const pod = { name: 'web', labels: { app: 'web' } };
+    const written = withoutRepeats({ one: { pod }, other: { pod } });
+    expect(written).toEqual({ value: { one: { pod: { $shared: 0 } }, other: { pod: { $shared: 0 } } }, shared: [pod] });
+  });
+
+  test('writes a keyframe whose length grows with a pod, not with its square', async () => {
+    const [few, many] = [await keyframeLength(20), await keyframeLength(80)];
+    expect(many / few).toBeLessThan(4.5);
+  });
+});
+
+describe('withRepeats', () => {
+  test('reads what was one object as one object', () => {
+    const container = { name: 'main' };
+    const pod = { containers: [container] };
+    const value = readBack({ pod, actors: [{ pod, container }, { container }] });
+    expect(value).toEqual({ pod, actors: [{ pod, container }, { container }] });
+    const { actors } = value as { actors: { container: object }[] };
+    expect(actors[0]?.container).toBe(actors[1]?.container);
+  });
+
+  test.each([{ $shared: 0 }, { $shared: { $shared: 1 } }, [{ $shared: 'a', other: 1 }], { a: { $shared: [] } }])(
+    'reads data that looks like a reference as it was: %j',
+    (value) => {
+      expect(readBack(value)).toEqual(value);
+      expect(readBack([value, value])).toEqual([value, value]);
+    },
+  );
+
+  test('reads a reference to nothing, or to itself, as null', () => {
+    expect(withRepeats({ value: { a: { $shared: 3 } }, shared: [] })).toEqual({ a: null });
+    expect(withRepeats({ value: { $shared: 0 }, shared: [{ a: { $shared: 0 } }] })).toEqual({ a: null });
+  });
+});
