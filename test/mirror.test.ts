@@ -33,7 +33,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/apiserver/recorded/recorded.test.ts': {
     apiserver: 'aggregated answers api firstObjects negotiation plainPaths shapes',
     'apiserver/admission':
-      'admission certificateRequests defaultTolerations kubeletLabels mirrorPods namespaceLifecycle nodeRestriction nodeTaint plugin podResize priority runtimeClass serviceAccount storageInUse',
+      'admission certificateRequests defaultTolerations kubeletLabels mirrorPods namespaceLifecycle nodeRestriction nodeTaint plugin priority runtimeClass serviceAccount storageInUse',
     'apiserver/authentication': 'tokens',
     'apiserver/authorization': 'attributes authorize nodeAuthorizer',
     'apiserver/decode': 'duplicates',

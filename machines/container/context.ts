@@ -8,13 +8,7 @@ import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import {
-  resizeErrorOf as errorOfCondition,
-  isResizable,
-  keyOf,
-  needsRestart,
-  sameSize,
-} from '../../pod/resources/resize.ts';
+import { resizeErrorOf as errorOfCondition, keyOf, needsRestart, sameSize } from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
 import type { ContainerRole, TerminatedRun } from '../../pod/status/view.ts';
 import type { AwaitedImage } from '../image/awaited.ts';
@@ -166,15 +160,15 @@ export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): C
 const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0, memoryRequest: 0 };
 
 /**
- * Of a container whose size nobody kept: as on a kubelet the runtime is told that of the spec once more, which changes
- * nothing where it has it (computePodResizeAction in pkg/kubelet/kuberuntime/kuberuntime_manager.go). A kubelet also
- * restarts one for it that no resize may leave running: here that is taken to have its size.
+ * Returns the size of a container of which no size was persisted. As in a kubelet, the runtime gets the size of the spec
+ * once more, which changes nothing if the container has it (`computePodResizeAction` in
+ * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a container whose resize policy requires it.
+ * Here such a container counts as having its size.
  */
 function unknownSize(input: ContainerInput): ContainerSize {
   const { spec } = input.pod;
   const container = specOf(input);
-  const goesOn = isResizable(spec, container) && !needsRestart(spec, container, NO_SIZE);
-  return goesOn ? NO_SIZE : containerSize(spec, container);
+  return needsRestart(spec, container, NO_SIZE) ? containerSize(spec, container) : NO_SIZE;
 }
 
 /** Returns the error of a resize that an earlier agent reported, as the API server has it. */
@@ -190,9 +184,9 @@ export const resizeErrorOf = (context: ContainerContext): string | undefined =>
     ? context.resizeError.message
     : undefined;
 
-/** Whether the container at the runtime has another size than its spec asks for. */
+/** Whether the container at the runtime has a different size than the one in its spec. */
 export const isMissized = (context: ContainerContext): boolean =>
-  context.role !== 'init' && context.size !== undefined && !sameSize(context.size, sizeOf(context));
+  context.size !== undefined && !sameSize(context.size, sizeOf(context));
 
 /** Under which a limiter knows what it asks for. */
 export const slotKey = (context: Pick<ContainerContext, 'pod' | 'name'>, limiter: string): string =>

@@ -9,7 +9,7 @@ import type { Seen } from '../shared/stateMeta.ts';
 import { withLifecycles } from './census.ts';
 import { initialPodContext, mountedVolumes, type PodContext, withContainer } from './context.ts';
 import { facts } from './facts.ts';
-import { recordDeadlineEvent, recordTerminationEvent, recordUnsupportedUpdate } from './recordedEvents.ts';
+import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
 import { containerId, podSetup, volumeId } from './setup.ts';
 import { active, activeImplementations } from './states/active.ts';
 import { admitting, admittingImplementations, awaitingOthers, recalled, recalling } from './states/admitting.ts';
@@ -135,7 +135,7 @@ export const podMachine = chartSetup.createMachine({
   initial: 'new',
   always: { guard: 'isDeadlineStale', actions: 'countDeadline' },
   on: {
-    'pod.update': { actions: [recordUnsupportedUpdate, 'desire', 'recordResizeRefusal', 'askAdmission'] },
+    'pod.update': { actions: ['desire', 'recordResizeRefusal', 'askAdmission'] },
     'pod.metadataChanged': { actions: ['showMetadata', 'recordMetadata'] },
     'pod.conditionsChanged': { actions: 'recordConditions' },
     'pod.objectsChanged': { actions: 'passOnObjects' },

@@ -2,10 +2,8 @@
 
 import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
-import { unsupportedUpdate } from '../../pod/node/declaredFeatures.ts';
 import type { PodEvent } from '../shared/events.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
-import type { PodContext } from './context.ts';
 import { DEADLINE_EXCEEDED } from './termination.ts';
 
 export const directoryFailed = (failure: Failure): EventMessage[] =>
@@ -28,16 +26,6 @@ export const recordTerminationEvent = {
     event.type === 'pod.terminate' && event.termination.message !== undefined
       ? [warning(event.termination.reason, event.termination.message)]
       : [],
-};
-
-/** Reports an update that needs features that the node does not declare. The update is applied all the same, as in a kubelet. */
-export const recordUnsupportedUpdate = {
-  type: 'recordEvent' as const,
-  params: ({ context, event }: { context: Pick<PodContext, 'desired'>; event: PodEvent }): EventMessage[] => {
-    if (event.type !== 'pod.update') return [];
-    const message = unsupportedUpdate(context.desired.spec, event.pod.spec);
-    return message === undefined ? [] : [warning('FailedNodeDeclaredFeaturesCheck', message)];
-  },
 };
 
 /** Those whose end the node itself needs are missed when they take too long. */

@@ -6,14 +6,7 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { type Allocation, allocationOf } from '../../pod/resources/allocation.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import {
-  isResizable,
-  resizeRefusal,
-  resourcesOf,
-  sameResources,
-  sameSize,
-  withResources,
-} from '../../pod/resources/resize.ts';
+import { resizeRefusal, resourcesOf, sameResources, sameSize, withResources } from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import type { PodContext } from './context.ts';
@@ -47,16 +40,14 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
 export const presentAllocation = (context: PodContext): Allocation =>
   allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);
 
-/** Some container that has a process still has another size than was admitted for it. */
+/** Whether a container that has a process has a different size than the admitted one. */
 const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
   const { spec } = allocated;
   return [...(spec.initContainers ?? []), ...spec.containers].some((container) => {
     const size = lookUp(sizes, container.name);
     const lifecycle = lookUp(containers, container.name);
     const lives = lifecycle === 'running' || lifecycle === 'live' || lifecycle === 'launching';
-    return (
-      lives && isResizable(spec, container) && size !== undefined && !sameSize(size, containerSize(spec, container))
-    );
+    return lives && size !== undefined && !sameSize(size, containerSize(spec, container));
   });
 };
 

@@ -3,12 +3,13 @@ import type { PodSpec } from '../api/schema/pod.ts';
 import { keyOf } from '../resources/resize.ts';
 
 /**
- * The declared features of Kubernetes that this node supports, sorted. An API server sends pods that need another feature
- * only to other nodes. The resize of init containers that end is missing.
+ * The declared features of Kubernetes that this node supports, sorted. An API server sends pods that need a different feature
+ * only to other nodes.
  */
 export const DECLARED_FEATURES: readonly string[] = [
   'ExtendWebSocketsToKubelet',
   'InPlacePodLevelResourcesVerticalScaling',
+  'InPlacePodVerticalScalingInitContainers',
   'RestartAllContainersOnContainerExits',
 ];
 
@@ -55,18 +56,15 @@ function resizesInitContainer(before: PodSpec, after: PodSpec): boolean {
  * Returns the kubelet's message about the features that a pod needs and the node does not declare; undefined if it declares
  * all of them (`declaredFeaturesAdmitHandler` in `pkg/kubelet/lifecycle/handlers.go`).
  */
-export const unsupportedFeatures = (spec: PodSpec, declared = DECLARED_FEATURES): string | undefined =>
-  missingText(({ runs }) => runs?.(spec), declared);
-
-/** Returns the same message about an update of a pod (`HandlePodUpdates` in `pkg/kubelet/kubelet.go`). */
-export const unsupportedUpdate = (before: PodSpec, after: PodSpec, declared = DECLARED_FEATURES): string | undefined =>
-  missingText(({ updates }) => updates?.(before, after), declared);
-
-function missingText(
-  isNeeded: (feature: Feature) => boolean | undefined,
-  declared: readonly string[],
-): string | undefined {
-  const missing = FEATURES.filter((feature) => isNeeded(feature) && !declared.includes(feature.name));
+export function unsupportedFeatures(spec: PodSpec, declared = DECLARED_FEATURES): string | undefined {
+  const missing = FEATURES.filter(({ name, runs }) => runs?.(spec) && !declared.includes(name));
   if (missing.length === 0) return undefined;
   return `Pod requires node features that are not available: ${missing.map(({ name }) => name).join(', ')}`;
 }
+
+/**
+ * The features that an update of a pod needs, sorted. This node declares all features that an update can need, so that only an
+ * API server checks them.
+ */
+export const featuresOfUpdate = (before: PodSpec, after: PodSpec): readonly string[] =>
+  FEATURES.filter(({ updates }) => updates?.(before, after)).map(({ name }) => name);

@@ -1,7 +1,7 @@
 /** In-place resize: which changes of a pod's resources a node takes on while its containers run, and in which words. */
 
 import type { Refusal, RefusalReason } from '../admission/refusal.ts';
-import { containersOf, isSidecar } from '../api/containers.ts';
+import { containersOf } from '../api/containers.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
@@ -18,11 +18,12 @@ export interface PodResources {
   readonly containers: Readonly<Record<string, ResourceRequirements>>;
 }
 
-export const isResizable = (spec: PodSpec, container: Container): boolean =>
-  !(spec.initContainers ?? []).includes(container) || isSidecar(container);
-
+/**
+ * Returns the resources of all containers that a resize can change: all but ephemeral ones (`IsResizableContainer` in
+ * `pkg/kubelet/allocation/allocation_manager.go`).
+ */
 export function resourcesOf({ spec }: Pod): PodResources {
-  const all = [...(spec.initContainers ?? []), ...spec.containers].filter((each) => isResizable(spec, each));
+  const all = [...(spec.initContainers ?? []), ...spec.containers];
   return {
     ...(spec.resources ? { pod: spec.resources } : {}),
     containers: Object.fromEntries(all.map(({ name, resources = {} }) => [name, resources])),
@@ -34,7 +35,7 @@ export function withResources(pod: Pod, given: PodResources): Pod {
   if (sameResources(resourcesOf(pod), given)) return pod;
   const { resources: _own, ...spec } = pod.spec;
   const sized = (container: Container): Container => {
-    const resources = isResizable(pod.spec, container) ? lookUp(given.containers, container.name) : undefined;
+    const resources = lookUp(given.containers, container.name);
     return resources === undefined ? container : { ...container, resources };
   };
   return {

@@ -50,6 +50,44 @@ describe('C25: in-place resize', () => {
     expect(node.runtime.resourcesOf(id)?.memoryLimitInBytes).toBe(BigInt(32 * Mi));
   });
 
+  test('an init container gets more while it runs, and the next one starts with what was admitted last', async () => {
+    const pod = (cpu: string, later = cpu): Pod => {
+      const init = (name: string, seconds: number, amount: string): Container =>
+        containerWith(name, {
+          command: ['sh', '-c', `sleep ${seconds}`],
+          resources: { requests: { cpu: amount }, limits: { cpu: amount } },
+        });
+      return podWith('web', { initContainers: [init('first', 20, cpu), init('second', 20, later)] });
+    };
+    const capacity = { cpuMillis: 2_000, memoryBytes: 512 * Mi, pods: 5 };
+    const reasons: string[] = [];
+    const events = ({ reason }: { readonly reason: string }) => void reasons.push(reason);
+    const node = await simulatedNode({ pods: [pod('500m')], config: { capacity }, parts: { events } });
+    await node.advance('5s');
+    const statuses = () => node.pod('web').initContainerStatuses ?? [];
+    const idOf = (index: number) => statuses()[index]?.containerID?.replace(/.*:\/\//, '') ?? '';
+    const first = idOf(0);
+    expect(statuses()[0]?.state?.running).toBeDefined();
+    node.apply(pod('1', '1500m'));
+    await node.advance('2s');
+    expect(idOf(0)).toBe(first);
+    expect(statuses()[0]).toMatchObject({ restartCount: 0, allocatedResources: { cpu: '1' } });
+    expect(statuses()[0]?.resources).toEqual({ requests: { cpu: '1' }, limits: { cpu: '1' } });
+    expect(quotaOf(node, first)).toBe(100_000);
+    expect(reasons.filter((reason) => reason.startsWith('Resize'))).toEqual(['ResizeStarted', 'ResizeCompleted']);
+    expect(conditionOf(node, 'PodResizeInProgress')).toBeUndefined();
+    await node.advance('20s');
+    expect(statuses()[1]?.state?.running).toBeDefined();
+    expect(quotaOf(node, idOf(1))).toBe(150_000);
+    node.apply(pod('1500m', '500m'));
+    await node.advance('2s');
+    // A container that has completed is not resized.
+    expect(node.calls('updateContainerResources')).toHaveLength(2);
+    expect(quotaOf(node, idOf(1))).toBe(50_000);
+    await node.advance('30s');
+    expect(node.pod('web').phase).toBe('Running');
+  });
+
   test('while it is under way the status shows what it has beside what was admitted', async () => {
     const node = await running(sized('500m', '64Mi'));
     node.runtime.faults.add({ call: 'updateContainerResources', hang: true });

@@ -131,8 +131,7 @@ export const active = activeSetup.createStateConfig({
     },
     /** Init containers and sidecars, each in its turn (C3, C4). */
     initializing: {
-      tags: 'working',
-      meta: { waitsFor: 'its init containers to complete' },
+      initial: 'steady',
       always: [
         { guard: 'mustRestartAll', target: 'restartingAll', actions: 'resetContainers' },
         { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
@@ -141,6 +140,15 @@ export const active = activeSetup.createStateConfig({
         { guard: 'isTurnOver', actions: 'startNext' },
         ...launches,
       ],
+      states: {
+        steady: {
+          tags: 'working',
+          meta: { waitsFor: 'its init containers to complete' },
+          always: { guard: 'mustFit', target: 'resizingPodCgroup' },
+        },
+        resizingPodCgroup,
+        awaitingPodCgroupRetry,
+      },
     },
     /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
     restartingAll: {

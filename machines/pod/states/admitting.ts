@@ -5,13 +5,7 @@ import { resourcesOf, sameResources } from '../../../pod/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { LAST_COUNT_MS } from '../../shared/lastCount.ts';
 import { mayRun, type PodContext } from '../context.ts';
-import {
-  asFailed,
-  recordDeadlineEvent,
-  recordTerminationEvent,
-  recordUnsupportedUpdate,
-  refusal,
-} from '../recordedEvents.ts';
+import { asFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from '../recordedEvents.ts';
 import { wish } from '../resizing.ts';
 import { isRunByOthers, othersFailure } from '../sandbox.ts';
 import { admissionRequest, type PodArgs, podSetup } from '../setup.ts';
@@ -60,7 +54,7 @@ export const awaitingOthers = admittingSetup.createStateConfig({
   meta: { waitsFor: 'the agent that created its sandbox to remove it' },
   entry: ['recordOthers', { type: 'recordEvent', params: ({ context }) => asFailed(othersFailure(context)) }],
   always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
-  on: { 'pod.update': { actions: [recordUnsupportedUpdate, 'replaceDesired'] }, 'runtime.containerSeen': {} },
+  on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
 });
 
 /**
@@ -86,7 +80,7 @@ export const recalling = admittingSetup.createStateConfig({
     onError: 'recalled',
   },
   on: {
-    'pod.update': { actions: [recordUnsupportedUpdate, 'replaceDesired'] },
+    'pod.update': { actions: 'replaceDesired' },
     'admission.admitted': {},
     'admission.refused': {},
     // Its end, too, tells how often its containers were restarted, but does not wait long for it.
@@ -106,7 +100,7 @@ export const admitting = admittingSetup.createStateConfig({
   meta: { waitsFor: 'the node to admit it' },
   entry: 'askAdmission',
   on: {
-    'pod.update': { actions: [recordUnsupportedUpdate, 'replaceDesired', 'askAdmission'] },
+    'pod.update': { actions: ['replaceDesired', 'askAdmission'] },
     'admission.admitted': [
       // All has run that ever will, under an earlier agent: it has given back, or does so now, what it had.
       {

@@ -29,6 +29,11 @@ export const pod: Readonly<Record<string, string>> = {
   active: 'The pod has its sandbox, and its containers are being run.',
   'active.choosing': 'It is decided what is next: init containers, the other containers, or a restart of all.',
   'active.initializing': 'Init containers run one after the other, each to its end; sidecars go on running.',
+  'active.initializing.steady': 'An init container runs, or a sidecar starts up.',
+  'active.initializing.resizingPodCgroup':
+    'The cgroup of the pod gets its new resources, once its containers have theirs.',
+  'active.initializing.awaitingPodCgroupRetry':
+    'The cgroup could not be resized. The containers go on with what they have.',
   'active.restartingAll':
     'A restart rule of a container restarts all of them in place. Sandbox, address and volumes stay; the next run begins when all have stopped.',
   'active.asBefore': 'Its sandbox is there after all: it goes on where it was.',

@@ -1,4 +1,4 @@
-import type { Manifest, ManifestSpec } from '../manifests.ts';
+import { container, type Manifest, type ManifestSpec } from '../manifests.ts';
 import {
   AWAY,
   apply,
@@ -14,6 +14,7 @@ import {
   SECOND,
   STUBBORN,
   same,
+  shell,
   sized,
   strike,
   told,
@@ -88,6 +89,13 @@ export const recreations: Readonly<Record<string, PointedStory>> = {
   },
 };
 
+/** A pod with an init container that has these resources and runs for a while. */
+const initialized = (cpu: string) => {
+  const resources = { requests: { cpu }, limits: { cpu } };
+  const setup = container('setup', { command: shell('sleep 20'), resources });
+  return same('sized', { initContainers: [setup] });
+};
+
 /** A pod whose resources change in place. */
 export const resizes: Readonly<Record<string, PointedStory>> = {
   'the cgroup of a pod is not resized at first': told(
@@ -139,6 +147,18 @@ export const resizes: Readonly<Record<string, PointedStory>> = {
       const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
       return apply(8 * index, same('sized', { containers: [sized(cpu, { resizePolicy })] }));
     }),
+  ),
+  'the cgroup of a pod is not resized at first while an init container runs': told(
+    [apply(0, initialized('100m')), apply(8, initialized('200m'))],
+    [strike('cgroups', 'write', BROKEN, { about: 'poduid-of-sized/cpu.weight', after: 2 })],
+  ),
+  'the cgroup of a pod is not resized at first while an init container runs, and then other resources are wanted': told(
+    [apply(0, initialized('100m')), apply(8, initialized('200m')), apply(8.5, initialized('300m'))],
+    [strike('cgroups', 'write', BROKEN, { about: 'poduid-of-sized/cpu.weight', after: 2 })],
+  ),
+  'other resources are wanted while the cgroup of a pod is resized and an init container runs': told(
+    [apply(0, initialized('100m')), apply(8, initialized('200m')), apply(9, initialized('300m'))],
+    [strike('cgroups', 'write', late(4), { about: 'poduid-of-sized/cpu.weight', after: 2 })],
   ),
   'a container is resized while it starts up': told(
     ['100m', '200m'].map((cpu, index) => {

@@ -35,7 +35,7 @@ describe('an ephemeral container', () => {
     const pod = aPod({ initContainers: [aContainer({ name: 'setup' })] });
     const story = podStory({ pod });
     story.send({ type: 'pod.update', pod: withDebugger(pod) });
-    expect(story.state()).toBe('active.initializing');
+    expect(story.state()).toBe('active.initializing.steady');
     expect(story.containers()).toEqual({ setup: 'running.steady', main: 'pending.waiting', debug: 'running.steady' });
     story.die('setup-0-0', 0);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });

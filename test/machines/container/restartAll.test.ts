@@ -42,7 +42,7 @@ describe('a restart rule with RestartAllContainers', () => {
     });
     story.ports.answer('stopContainer');
     story.ports.answer('stopContainer');
-    expect(story.state()).toBe('active.initializing');
+    expect(story.state()).toBe('active.initializing.steady');
     expect(story.containers()).toMatchObject({
       setup: 'running.steady',
       proxy: 'pending.waiting',
@@ -169,7 +169,7 @@ describe('a restart rule with RestartAllContainers', () => {
     story.die('watcher-0-0', 42);
     story.world.loseSandbox('sandbox-uid-1-0');
     story.observe();
-    expect(story.state()).toBe('active.initializing');
+    expect(story.state()).toBe('active.initializing.steady');
     expect(story.ports.asked('runSandbox')).toHaveLength(2);
     expect(restarts(story)).toMatchObject({ setup: 1 });
   });
@@ -197,7 +197,7 @@ describe('a restart rule with RestartAllContainers', () => {
       expect(story.containers()).toMatchObject({ main: 'stopping.killing.graceful', watcher: 'pending.waiting' });
       expect(story.ports.asked('stopContainer')).toHaveLength(asked);
       while (story.ports.pending('stopContainer').length > 0) story.ports.answer('stopContainer');
-      expect(story.state()).toBe('active.initializing');
+      expect(story.state()).toBe('active.initializing.steady');
       expect(story.containers()).toMatchObject({ setup: 'running.steady', watcher: 'pending.waiting' });
     });
 
@@ -207,9 +207,9 @@ describe('a restart rule with RestartAllContainers', () => {
       // Until it is made again, all that the runtime shows is what was there before.
       story.ports.hold('createContainer');
       story.die('watcher-0-0', 42);
-      expect(story.state()).toBe('active.initializing');
+      expect(story.state()).toBe('active.initializing.steady');
       doubt(story);
-      expect(story.state()).toBe('active.initializing');
+      expect(story.state()).toBe('active.initializing.steady');
       expect(story.containers()).toMatchObject({ setup: 'launching.making.creating', watcher: 'pending.waiting' });
     });
 
@@ -246,7 +246,7 @@ describe('a restart rule with RestartAllContainers', () => {
         world.run(pod, 'setup', { id: 'setup-0-1', attempt: 1, createdAt: 2 });
       },
     });
-    expect(story.state()).toBe('active.initializing');
+    expect(story.state()).toBe('active.initializing.steady');
     expect(story.containers()).toMatchObject({ setup: 'running.steady', main: 'pending.waiting' });
   });
 });

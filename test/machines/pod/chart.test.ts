@@ -80,7 +80,7 @@ describe('init containers', () => {
 
   test('C3: they run one after the other, each to success, before the others', () => {
     const story = podStory({ pod: init('first', 'second') });
-    expect(story.state()).toBe('active.initializing');
+    expect(story.state()).toBe('active.initializing.steady');
     expect(story.containers()).toEqual({ first: 'running.steady', second: 'pending.waiting', main: 'pending.waiting' });
     story.die('first-0-0', 0);
     expect(story.containers()).toEqual({ first: 'ended.succeeded', second: 'running.steady', main: 'pending.waiting' });
@@ -119,7 +119,7 @@ describe('init containers', () => {
     const initContainers = [aContainer({ name: 'first' }), second];
     story.send({ type: 'pod.update', pod: aPod({ volumes: [{ name: 'data', emptyDir: {} }], initContainers }) });
     story.die('first-0-0', 0);
-    expect(story.state()).toBe('active.initializing');
+    expect(story.state()).toBe('active.initializing.steady');
     expect(story.containers()).toEqual({ first: 'ended.succeeded', main: 'pending.waiting' });
     story.ports.answer('mountVolume');
     expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'pending.waiting' });

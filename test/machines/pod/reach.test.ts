@@ -47,11 +47,12 @@ const edited: Walked = {
   lifecycles: { main: ['running', 'failed', 'stopped'], late: ['running', 'stopped'] },
 };
 
-const sized = (cpu: string): Pod => aPod({ containers: [aContainer({ resources: { limits: { cpu } } })] });
+const sized = (cpu: string): Pod =>
+  aPod({ initContainers: [aContainer({ name: 'setup', resources: { limits: { cpu } } })] });
 const resized: Walked = {
   pod: sized('1'),
   edits: [sized('2')],
-  lifecycles: { main: ['running', 'restartsAll', 'stopped'] },
+  lifecycles: { main: ['running', 'restartsAll', 'stopped'], setup: ['running', 'succeeded', 'stopped'] },
 };
 
 const several: Walked = {
@@ -192,7 +193,7 @@ function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
   if (where.endsWith('volumes'))
     return { type: 'volume.changed', ...{ name: 'data', mounted: { kind: 'path', hostPath: '/data' }, lifecycle } };
   const told = {
-    'active.initializing': 'succeeded',
+    'active.initializing.steady': 'succeeded',
     'active.restartingAll': 'pending',
     'resetting.draining': 'pending',
     'terminating.containers.graceful': 'stopped',

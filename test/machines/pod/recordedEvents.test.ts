@@ -19,18 +19,6 @@ describe('the events of a pod', () => {
     expect(story.told()).toEqual([`Warning ${reason}: ${message}`]);
   });
 
-  test('an update needs a feature that the node does not declare', () => {
-    const withInit = (cpu: string) =>
-      aPod({ initContainers: [aContainer({ name: 'init', resources: { requests: { cpu } } })] });
-    const story = podStory({ pod: withInit('1') });
-    story.told();
-    story.send({ type: 'pod.update', pod: withInit('2') });
-    story.send({ type: 'pod.update', pod: withInit('2') });
-    expect(story.told()).toEqual([
-      'Warning FailedNodeDeclaredFeaturesCheck: Pod requires node features that are not available: InPlacePodVerticalScalingInitContainers',
-    ]);
-  });
-
   test('its directory cannot be made', () => {
     const story = podStory({ held: ['preparePod'] });
     story.ports.fail('preparePod', 'InternalError', 'no space left on device');

@@ -29,7 +29,10 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'pod web is waiting for another attempt to create its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     'sandboxing.awaitingRetry':
       'pod web is waiting for another attempt to ask the runtime about its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
-    'active.initializing': 'pod web is waiting for its init containers to complete (for 2m10s so far)',
+    'active.initializing.steady': 'pod web is waiting for its init containers to complete (for 2m10s so far)',
+    'active.initializing.resizingPodCgroup': 'pod web is waiting for its cgroup to be resized (for 2m10s so far)',
+    'active.initializing.awaitingPodCgroupRetry':
+      'pod web is waiting for another attempt to resize its cgroup: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     'active.restartingAll': 'pod web is waiting for all its containers to stop before they restart (for 2m10s so far)',
     'active.running.resizingPodCgroup': 'pod web is waiting for its cgroup to be resized (for 2m10s so far)',
     'active.running.awaitingPodCgroupRetry':

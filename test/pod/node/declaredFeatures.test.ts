@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../pod/api/schema/container.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import { DECLARED_FEATURES, unsupportedFeatures, unsupportedUpdate } from '../../../pod/node/declaredFeatures.ts';
+import { DECLARED_FEATURES, featuresOfUpdate, unsupportedFeatures } from '../../../pod/node/declaredFeatures.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
 const words = 'Pod requires node features that are not available: ';
@@ -39,18 +39,19 @@ describe('C24: the features that a pod needs', () => {
     ).toBe(undefined);
   });
 
-  test.each<[string, PodSpec, PodSpec, string | undefined]>([
-    ['nothing', withInit('1'), withInit('1000m'), undefined],
-    ['an init container', withInit('1'), withInit('2'), `${words}InPlacePodVerticalScalingInitContainers`],
-    ['a sidecar', withInit('1', { restartPolicy: 'Always' }), withInit('2', { restartPolicy: 'Always' }), undefined],
-    ['an init container that goes', withInit('1'), aPod().spec, undefined],
+  test.each<[string, PodSpec, PodSpec, readonly string[]]>([
+    ['nothing', withInit('1'), withInit('1000m'), []],
+    ['an init container', withInit('1'), withInit('2'), ['InPlacePodVerticalScalingInitContainers']],
+    ['a sidecar', withInit('1', { restartPolicy: 'Always' }), withInit('2', { restartPolicy: 'Always' }), []],
+    ['an init container that goes', withInit('1'), aPod().spec, []],
     [
       'the pod itself',
       aPod().spec,
       aPod({ resources: { limits: { cpu: '1' } } }).spec,
-      `${words}InPlacePodLevelResourcesVerticalScaling`,
+      ['InPlacePodLevelResourcesVerticalScaling'],
     ],
-  ])('a resize of %s', (_, before, after, message) => {
-    expect(unsupportedUpdate(before, after, [])).toBe(message);
+  ])('a resize of %s, which the node supports', (_, before, after, features) => {
+    expect(featuresOfUpdate(before, after)).toEqual(features);
+    expect(DECLARED_FEATURES).toEqual(expect.arrayContaining([...features]));
   });
 });

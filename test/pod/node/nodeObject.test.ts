@@ -102,6 +102,7 @@ describe('the object', () => {
       declaredFeatures: [
         'ExtendWebSocketsToKubelet',
         'InPlacePodLevelResourcesVerticalScaling',
+        'InPlacePodVerticalScalingInitContainers',
         'RestartAllContainersOnContainerExits',
       ],
     });

@@ -53,15 +53,15 @@ describe('C25: what can be resized in place', () => {
     expect(resizeRefusal(ofFile('1'), ofFile('2'))).toBeUndefined();
   });
 
-  test('init containers that are no sidecars keep what they have', () => {
+  test.each(['Always', undefined] as const)('init containers are resized, sidecars or not: %s', (restartPolicy) => {
     const init = (cpu: string): Pod =>
-      aPod({ initContainers: [aContainer({ name: 'init', resources: { requests: { cpu } } })] });
-    expect(sameResources(resourcesOf(init('1')), resourcesOf(init('2')))).toBe(true);
-    const side = (cpu: string) =>
       aPod({
-        initContainers: [aContainer({ name: 'side', restartPolicy: 'Always', resources: { requests: { cpu } } })],
+        initContainers: [
+          aContainer({ name: 'init', resources: { requests: { cpu } }, ...(restartPolicy ? { restartPolicy } : {}) }),
+        ],
       });
-    expect(sameResources(resourcesOf(side('1')), resourcesOf(side('2')))).toBe(false);
+    expect(sameResources(resourcesOf(init('1')), resourcesOf(init('2')))).toBe(false);
+    expect(withResources(init('1'), resourcesOf(init('2'))).spec.initContainers).toEqual(init('2').spec.initContainers);
   });
 
   test('a pod takes other resources and keeps the rest; with its own it is the same pod', () => {

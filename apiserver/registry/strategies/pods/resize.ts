@@ -62,15 +62,30 @@ function containerCauses(pod: JsonObject, before: JsonObject, list: (typeof LIST
   return objectsAt(specOf(before), list).flatMap((container, index) => {
     const field = `spec.${list}[${index}].resources`;
     const [own, had] = [objectAt(asked[index] ?? {}, 'resources'), objectAt(container, 'resources')];
+    const restarts = list === 'initContainers' && !sameValue(own, had) && isRestartedInit(asked[index] ?? {});
     return [
       ...removed(own, had, 'requests', field),
       ...removed(own, had, 'limits', field),
-      ...(sameValue(withoutMutable(own), withoutMutable(had))
-        ? []
-        : [forbidden('spec', 'only cpu and memory resources are mutable')]),
+      ...(sameValue(withoutMutable(own), withoutMutable(had)) ? [] : [immutable(list, index)]),
+      ...(restarts ? [forbidden(`spec.initContainers[${index}]`, RESTARTED_INIT)] : []),
     ];
   });
 }
+
+const RESTARTED_INIT = 'non-sidecar init containers with a resize policy of RestartContainer cannot be resized';
+
+/** Whether the container, if it is not a sidecar, has a resize policy that requires a restart. */
+const isRestartedInit = (container: JsonObject): boolean =>
+  textAt(container, 'restartPolicy') !== 'Always' &&
+  objectsAt(container, 'resizePolicy').some((policy) => textAt(policy, 'restartPolicy') === 'RestartContainer');
+
+const immutable = (list: (typeof LISTS)[number], index: number): Cause =>
+  list === 'containers'
+    ? forbidden('spec', 'only cpu and memory resources are mutable')
+    : forbidden(
+        `spec.initContainers[${index}]`,
+        'only cpu and memory resources for init or sidecar containers are mutable',
+      );
 
 function removed(own: JsonObject, had: JsonObject, kind: 'requests' | 'limits', field: string): Cause[] {
   const isRemoved = Object.keys(objectAt(had, kind)).some((name) => lookUp(objectAt(own, kind), name) === undefined);

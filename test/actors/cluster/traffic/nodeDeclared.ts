@@ -58,23 +58,6 @@ export const NODE_REASONS: readonly Reason[] = [
     ],
   },
   {
-    kubelet: 'declares `InPlacePodVerticalScalingInitContainers`',
-    here: 'does not',
-    why: 'only what works is declared',
-    seen: [
-      {
-        scenarios: STARTS,
-        about: MADE,
-        what: /^no field POST nodes status\.declaredFeatures: \["ExtendWebSocketsToKubelet","InPlacePodLevelResourcesVerticalScaling","InPlacePodVerticalScalingInitContainers","RestartAllContainersOnContainerExits"\]$/,
-      },
-      {
-        scenarios: STARTS,
-        about: MADE,
-        what: /^the field POST nodes status\.declaredFeatures: \["ExtendWebSocketsToKubelet","InPlacePodLevelResourcesVerticalScaling","RestartAllContainersOnContainerExits"\]$/,
-      },
-    ],
-  },
-  {
     kubelet: 'has a version of Kubernetes',
     here: 'the version of Kubernetes that it behaves as, and its own',
     why: 'whoever looks for what a node can do finds it, and whoever looks for what it is as well',

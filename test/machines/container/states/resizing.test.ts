@@ -72,6 +72,21 @@ describe('C25: a container that is resized', () => {
     },
   );
 
+  test('runs on as an init container, too', () => {
+    const initWith = (cpu: string) =>
+      aPod({ initContainers: [aContainer({ name: 'init', resources: { requests: { cpu }, limits: { cpu } } })] });
+    const story = containerStory({ pod: initWith('1'), name: 'init', role: 'init' });
+    story.begin();
+    expect(story.state()).toBe('running.steady');
+    story.ports.hold('resizeContainer');
+    story.send(update(initWith('2')));
+    expect(story.state()).toBe('running.resizing');
+    story.ports.answer('resizeContainer');
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().size).toMatchObject({ cpuLimit: 2_000 });
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+
   test('other resources meanwhile are asked for when those before have come', () => {
     const story = resizing();
     story.send(update(sized('3')));

@@ -76,6 +76,26 @@ describe('C25: the cgroup of a pod that is resized', () => {
   });
 });
 
+describe('C25: the cgroup of a pod whose init container is resized', () => {
+  const initialized = (cpu: string): Pod =>
+    aPod({ initContainers: [aContainer({ name: 'init', resources: { requests: { cpu }, limits: { cpu } } })] });
+
+  test('is fitted while the init container runs, again after a failure, and before the next container starts', () => {
+    const story = podStory({ pod: initialized('1'), held: ['fitPod'] });
+    expect(story.state()).toBe('active.initializing.steady');
+    story.send(update(initialized('2')));
+    expect(story.state()).toBe('active.initializing.resizingPodCgroup');
+    expect(story.context().sizes).toMatchObject({ init: { cpuLimit: 2_000 } });
+    story.ports.fail('fitPod', 'ResizePodInPlaceError');
+    expect(story.state()).toBe('active.initializing.awaitingPodCgroupRetry');
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('active.initializing.resizingPodCgroup');
+    story.ports.answer('fitPod');
+    expect(story.state()).toBe('active.initializing.steady');
+    expect(story.context().fitted).toEqual(initialized('2'));
+  });
+});
+
 describe('C25: who resizes a pod is told', () => {
   /** A pod that runs with one cpu and has told all about its start. */
   function steady(options: Parameters<typeof podStory>[0] = {}) {

@@ -255,7 +255,7 @@ describe('a lost sandbox', () => {
     story.die('setup-0-0', 0);
     expect(story.state()).toBe('active.running.steady');
     lose(story);
-    expect(story.view()).toMatchObject({ state: 'active.initializing', initialized: false });
+    expect(story.view()).toMatchObject({ state: 'active.initializing.steady', initialized: false });
     expect(story.containers()).toEqual({ setup: 'running.steady', main: 'launching.readyToCreate' });
     story.die('setup-1-1', 0);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
@@ -270,7 +270,7 @@ describe('a lost sandbox', () => {
     lose(story);
     expect(story.containers()).toMatchObject({ first: 'running.steady', main: 'launching.readyToCreate' });
     story.die('first-1-1', 0);
-    expect(story.view()).toMatchObject({ state: 'active.initializing', initialized: false });
+    expect(story.view()).toMatchObject({ state: 'active.initializing.steady', initialized: false });
     expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'launching.readyToCreate' });
     story.die('second-1-1', 0);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
