@@ -125,6 +125,11 @@ const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaul
     .option(
       '--node-ip <address>',
       "the node's IP address, or a comma-separated IPv4 and IPv6 address; 0.0.0.0, ::: the host's, IPv4 or IPv6 first",
+    )
+    .option('--pod-cidr <cidr>', 'addresses of pods that the runtime is given, until the Node has some (default: none)')
+    .option(
+      '--kubelet-cgroups <name>',
+      'absolute name of a cgroup that the agent creates and moves itself to (default: the one that it is started in)',
     );
 
 const addLimitOptions = (command: Command): Command =>

@@ -59,6 +59,8 @@ function flagDefaults(config: ShownConfig): Readonly<Record<keyof Flags, unknown
     '--runtime-class-path': '',
     '--hostname-override': '',
     '--node-ip': [],
+    '--pod-cidr': '',
+    '--kubelet-cgroups': '',
     '--max-pods': 110,
     '--kubeconfig': '',
     '--bootstrap-kubeconfig': '',

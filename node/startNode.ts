@@ -11,6 +11,7 @@ import { readRuntimeClasses } from '../actors/services/runtimeClasses.ts';
 import type { Cri } from '../cri/calls.ts';
 import { NO_CLUSTER_DNS } from '../cri/dns.ts';
 import { connectCri } from '../cri/grpc.ts';
+import { moveAgentTo } from '../host/cgroup/agentCgroup.ts';
 import { readHierarchies } from '../host/cgroup/hierarchies.ts';
 import { applyOomScoreAdj } from '../host/oomScoreAdj.ts';
 import { createAudience } from '../inspect/audience.ts';
@@ -71,8 +72,7 @@ export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;
 export const startNode: StartNode = async (options) => {
   const { config, logger, simulated, redaction } = options;
   await expectPlaces(config);
-  const misfit = simulated ? undefined : await applyOomScoreAdj(config.resources.oomScoreAdj);
-  if (misfit !== undefined) logger.info(misfit);
+  if (!simulated) await placeAgent(config.resources, logger);
   const { errors, counted, cri } = await watchedRuntime(options);
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const flight = flightRecorder(config, options);
@@ -107,6 +107,14 @@ export const startNode: StartNode = async (options) => {
   const { drain } = node.agent;
   return { agent: port, inspected, checks: checksOf(node, config), stop, drain, failed: errors.failed };
 };
+
+/** Moves this process to its cgroup, if it has one of its own, and sets its oom_score_adj. */
+async function placeAgent({ kubeletCgroups, oomScoreAdj }: NodeConfig['resources'], logger: Logger): Promise<void> {
+  const stayed = kubeletCgroups && (await moveAgentTo(kubeletCgroups, { hierarchies: await readHierarchies() }));
+  if (stayed) logger.warn(stayed);
+  const misfit = await applyOomScoreAdj(oomScoreAdj);
+  if (misfit !== undefined) logger.info(misfit);
+}
 
 /** Few ask for them but over the node's API. */
 const checksOf =

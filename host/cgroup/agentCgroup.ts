@@ -1,5 +1,10 @@
 /** The cgroup that this process is in. */
 import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { messageOf } from '../../pod/failure.ts';
+import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
+import { makeCgroup } from './files.ts';
+import type { Hierarchy } from './hierarchies.ts';
 
 /**
  * The path of the agent's own cgroup below the root of the hierarchy, by the text of `/proc/self/cgroup` (`getContainer`
@@ -24,5 +29,48 @@ export function readAgentCgroup(): string | undefined {
     return agentCgroup(readFileSync('/proc/self/cgroup', 'utf8'));
   } catch {
     return undefined;
+  }
+}
+
+interface MoveParts {
+  readonly hierarchies: readonly Hierarchy[];
+  readonly cgroupfs?: Cgroupfs;
+  readonly pid?: number;
+}
+
+/**
+ * Creates a cgroup in each hierarchy and moves this process to it, as a kubelet does for `kubeletCgroups`
+ * (`ensureProcessInContainerWithOOMScore` in `pkg/kubelet/cm/container_manager_linux.go`). A kubelet repeats this every minute.
+ * Here it happens once, because nothing but the administrator moves the process away. Returns a sentence that says why the
+ * process could not be moved, or undefined if it was.
+ */
+export async function moveAgentTo(
+  name: string,
+  { hierarchies, cgroupfs = hostCgroupfs, pid = process.pid }: MoveParts,
+): Promise<string | undefined> {
+  const path = normalize(`/${name}`).slice(1);
+  try {
+    await makeCgroup({ cgroupfs, hierarchies, path }, () => true);
+    for (const { root, version, controllers } of hierarchies) {
+      // On a host with v1, the hierarchy of v2 has no controllers, and only systemd uses it.
+      if (version === 'v2' && controllers.length === 0) continue;
+      await cgroupfs.mkdir(join(root, path));
+      if (version === 'v1' && controllers.includes('cpuset')) await inheritCpus(cgroupfs, root, path);
+      await cgroupfs.write(join(root, path, 'cgroup.procs'), String(pid));
+    }
+    return undefined;
+  } catch (error) {
+    return `the agent cannot move to the cgroup ${name}, and stays in the one that it was started in: ${messageOf(error)}`;
+  }
+}
+
+/** Copies CPUs and memory nodes from parent to child, because on v1 a cgroup of cpuset without them takes no process. */
+async function inheritCpus(cgroupfs: Cgroupfs, root: string, path: string): Promise<void> {
+  if (path === '' || path === '.') return;
+  await inheritCpus(cgroupfs, root, dirname(path));
+  for (const file of ['cpuset.cpus', 'cpuset.mems']) {
+    const own = cgroupfs.read(join(root, path, file))?.trim();
+    const inherited = cgroupfs.read(join(root, dirname(path), file))?.trim();
+    if (own === '' && inherited) await cgroupfs.write(join(root, path, file), inherited);
   }
 }

@@ -18,6 +18,7 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['address', 'where: an IP address (0.0.0.0; of a node without a cluster 127.0.0.1, and on loopback only)'],
   ['port', 'at which port (10250); `--port 0` means any that is free'],
   ['oomScoreAdj', 'how ready the kernel is to kill the agent when memory runs out (-999)'],
+  ['kubeletCgroups', 'the cgroup that the agent creates and moves itself to (the one that it is started in)'],
   ['podCIDR', 'the addresses of pods that the runtime is given, until the Node has some'],
   ['readOnlyPort', 'a port without TLS where everybody may read pods, metrics, stats and health (0: none)'],
   ['healthzPort', 'the port of the health check (10248; 0: none)'],

@@ -74,6 +74,8 @@ const flags = section({
   '--runtime-class-path': z.optional(path),
   '--hostname-override': z.optional(hostname),
   '--node-ip': z.optional(nodeIpsFlag),
+  '--pod-cidr': z.optional(text),
+  '--kubelet-cgroups': z.optional(text),
   '--max-pods': z.optional(fromText(whole())),
   '--kubeconfig': z.optional(path),
   '--bootstrap-kubeconfig': z.optional(path),

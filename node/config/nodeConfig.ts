@@ -162,6 +162,12 @@ function nodeIpsOf({ '--node-ip': told = [] }: Flags, { addresses }: ConfigDefau
   return { followsHostAddresses, prefersIpv6, nodeIps };
 }
 
+/** The flag wins even if it is empty. */
+function addressesOfPods(flags: Flags, file: ConfigFile['config'] | undefined): Pick<NodeConfig, 'podCidr'> {
+  const podCidr = flags['--pod-cidr'] ?? file?.podCIDR;
+  return podCidr ? { podCidr } : {};
+}
+
 /** Makes one frozen configuration of flags, file and defaults; a flag wins over the file. */
 export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults: ConfigDefaults }): NodeConfig {
   const { flags, defaults } = given;
@@ -171,11 +177,11 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
   return Object.freeze({
     nodeName: (flags['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
     ...nodeIpsOf(flags, defaults),
-    ...(file?.podCIDR ? { podCidr: file.podCIDR } : {}),
+    ...addressesOfPods(flags, file),
     ...places,
     ...servedOf({ flags, file, rootDirectory, hasCluster: cluster !== undefined }),
     ...runtimeOf(flags, file, defaults),
-    resources: nodeResources(file),
+    resources: nodeResources(file, flags),
     fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
     volumeStatsMs: file?.volumeStatsAggPeriod || MINUTE_MS,
     lenientManifests: flags['--lenient-manifests'] ?? false,

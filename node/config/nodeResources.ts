@@ -2,6 +2,7 @@
 
 import type { ResourceList } from '../../pod/api/schema/scalars.ts';
 import type { Reserved } from '../../pod/resources/allocatable.ts';
+import type { Flags } from './flags.ts';
 import type { ConfigFile } from './readFile.ts';
 
 export interface NodeResources {
@@ -17,6 +18,8 @@ export interface NodeResources {
   readonly cpuCfsQuotaPeriodMs: number;
   /** The kernel's readiness to kill the agent when memory runs out, from -1000 (never) to 1000. */
   readonly oomScoreAdj: number;
+  /** Absolute name of the cgroup that the agent moves itself to. Undefined: it stays where it was started. */
+  readonly kubeletCgroups?: string;
   /** Absent: the whole container where the kernel can (cgroup v2). */
   readonly singleProcessOomKill?: boolean;
 }
@@ -28,7 +31,10 @@ const EVICTION_DISK = '10%';
 const OOM_SCORE_ADJ = -999;
 
 /** Reads it from the configuration file, with the kubelet's defaults. */
-export function nodeResources(file: ConfigFile['config'] | undefined): NodeResources {
+export function nodeResources(
+  file: ConfigFile['config'] | undefined,
+  { '--kubelet-cgroups': kubeletCgroups = file?.kubeletCgroups }: Pick<Flags, '--kubelet-cgroups'> = {},
+): NodeResources {
   const { evictionHard, mergeDefaultEvictionSettings = false } = file ?? {};
   // A file that names any signal leaves the others without a line, unless it asks for the defaults too.
   const hasDefaults = evictionHard === undefined || mergeDefaultEvictionSettings;
@@ -48,6 +54,7 @@ export function nodeResources(file: ConfigFile['config'] | undefined): NodeResou
     cpuCfsQuota: file?.cpuCFSQuota ?? true,
     cpuCfsQuotaPeriodMs: file?.cpuCFSQuotaPeriod ?? 100,
     oomScoreAdj: file?.oomScoreAdj ?? OOM_SCORE_ADJ,
+    ...(kubeletCgroups ? { kubeletCgroups } : {}),
     ...(file?.singleProcessOOMKill === undefined ? {} : { singleProcessOomKill: file.singleProcessOOMKill }),
   });
 }

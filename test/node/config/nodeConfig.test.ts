@@ -189,6 +189,22 @@ describe('what follows from a field', () => {
     });
   });
 
+  test('the addresses of pods and the cgroup of the agent come from a flag or the file, and the flag wins', () => {
+    const text = 'podCIDR: 10.1.0.0/24\nkubeletCgroups: /kubelet.service';
+    expect(compile({}).podCidr).toBeUndefined();
+    expect(compile({}).resources.kubeletCgroups).toBeUndefined();
+    expect(compile({}, text)).toMatchObject({
+      podCidr: '10.1.0.0/24',
+      resources: { kubeletCgroups: '/kubelet.service' },
+    });
+    expect(compile({ '--pod-cidr': '10.2.0.0/24', '--kubelet-cgroups': '/own' }, text)).toMatchObject({
+      podCidr: '10.2.0.0/24',
+      resources: { kubeletCgroups: '/own' },
+    });
+    const none = compile({ '--pod-cidr': '', '--kubelet-cgroups': '' }, text);
+    expect([none.podCidr, none.resources.kubeletCgroups]).toEqual([undefined, undefined]);
+  });
+
   test('nothing can be changed afterwards', () => {
     const config = compile({});
     expect(Object.isFrozen(config) && Object.isFrozen(config.logging) && Object.isFrozen(config.nodeIps)).toBe(true);
