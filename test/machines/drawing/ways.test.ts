@@ -43,7 +43,7 @@ test('what a machine tells of a step at work is called as in its chart', () => {
   };
   const limiter = createActor(limiterMachine, { input: { capacity: 1 }, inspect });
   limiter.start();
-  limiter.send({ type: 'slot.request', key: 'pod/1/start', holder: [], ticket: 1 });
+  limiter.send({ type: 'slot.request', key: 'pod/1/start', holder: [], ticket: 1, purpose: 'a start' });
   const known = waysOf(limiterMachine).map(({ id }) => id);
   expect(taken.length).toBeGreaterThan(0);
   expect(taken.filter((id) => !known.includes(id))).toEqual([]);
