@@ -3,6 +3,7 @@ import { Api } from './api.ts';
 import type { Grant } from './authorization/grants.ts';
 import type { Faults } from './faults.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { DisabledFeature } from './registry/strategies/pods/disabledFields.ts';
 import type { Answer, ApiRequest, User, WholeAnswer } from './request.ts';
 import type { ServerClock } from './serverClock.ts';
 import { Authority } from './serving/authority.ts';
@@ -46,6 +47,12 @@ export class ApiServer {
   /** What users and groups may do besides: by default, that of `system:kubelet-api-admin`. It may be changed at any time. */
   readonly grants: Grant[];
 
+  /**
+   * Feature gates that are on beside those that are on by default in 1.36, such as `ClusterTrustBundleProjection`. It may be
+   * changed at any time.
+   */
+  readonly features: Set<DisabledFeature>;
+
   private constructor(clock: ServerClock) {
     const address = () => this.#address;
     this.#api = new Api({
@@ -56,6 +63,7 @@ export class ApiServer {
     });
     this.faults = this.#api.faults;
     this.grants = this.#api.grants;
+    this.features = this.#api.registry.features;
   }
 
   /** Starts one as that of an empty cluster. */

@@ -1,6 +1,7 @@
 /** The RuntimeClasses of the cluster, as far as the node has heard: the handler that each of them names. */
-import * as z from 'zod/mini';
 import { RUNTIME_CLASS, RUNTIME_CLASSES } from '../../kube/paths.ts';
+import { firstProblem } from '../../pod/api/problem.ts';
+import { readRuntimeClass } from '../../pod/api/runtimeClass.ts';
 import type { Watch } from './watch.ts';
 
 /** What else a class gives its pods the API server gave them when it took them in. */
@@ -22,15 +23,15 @@ export class Classes {
   }
 }
 
-const classSchema = z.object({ metadata: z.object({ name: z.string() }), handler: z.string() });
-
 export const classesWatch = (classes: Pick<Classes, 'take'>): Watch<ClassHandler> => ({
   name: 'RuntimeClass',
   place: 'the RuntimeClasses of the cluster',
   path: RUNTIME_CLASSES,
   type: RUNTIME_CLASS,
   keep: (object) => {
-    const { metadata, handler } = z.parse(classSchema, object);
+    const read = readRuntimeClass(object);
+    if ('problems' in read) throw new Error(`this is no RuntimeClass: ${firstProblem(read.problems)}`);
+    const { metadata, handler } = read.object;
     return { name: metadata.name, handler };
   },
   onSet: (all) => classes.take(all),

@@ -1,10 +1,11 @@
 /** Finds the RuntimeClass of a pod: at the API server of its cluster, or in the files of a directory. */
 import { join } from 'node:path';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
-import { problemOf } from '../../pod/api/problem.ts';
-import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
+import type { Problem } from '../../pod/api/problem.ts';
+import { type RuntimeClasses, readRuntimeClass, validateRuntimeClass } from '../../pod/api/runtimeClass.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
-import { type RuntimeClass, runtimeClassSchema } from '../../pod/api/schema/runtimeClass.ts';
+import type { RuntimeClass } from '../../pod/api/schema/runtimeClass.ts';
+import { dnsSubdomain, required } from '../../pod/api/validation/words.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { excessOf, parseDocuments, type TextLimits } from '../../pod/yaml/boundedYaml.ts';
 import { problemsToTell } from '../sources/problemsToTell.ts';
@@ -76,13 +77,20 @@ function classOf(value: unknown, skip: (why: string) => void): RuntimeClass[] {
     skip('problem' in excess ? excess.problem : `has ${excess.beyond}`);
     return [];
   }
-  const read = runtimeClassSchema.safeParse(value);
-  if (read.success) return [read.data];
-  for (const { path, message } of problemsToTell(read.error.issues.map((issue) => problemOf(issue, value)))) {
-    skip(`no RuntimeClass: ${path}: ${message}`);
-  }
-  return [];
+  const read = readRuntimeClass(value);
+  const problems = 'problems' in read ? read.problems : problemsOf(read.object);
+  for (const { path, message } of problemsToTell(problems)) skip(`no RuntimeClass: ${path}: ${message}`);
+  if ('problems' in read || problems.length > 0) return [];
+  for (const { path, message } of problemsToTell(read.warnings)) skip(`field left out: ${path}: ${message}`);
+  return [read.object];
 }
+
+const problemsOf = (runtimeClass: RuntimeClass): Problem[] => [
+  ...(runtimeClass.metadata.name === ''
+    ? [required('metadata.name')]
+    : dnsSubdomain('metadata.name', runtimeClass.metadata.name)),
+  ...validateRuntimeClass(runtimeClass),
+];
 
 /** They are read on the event loop, whenever a pod may need them. */
 const LIMITS: TextLimits = { tokens: 20_000, values: 10_000, characters: 65_536 };

@@ -11,6 +11,7 @@ import { Store } from '../store/store.ts';
 import { createdMetaCauses, kubeFinalizerCauses, updatedMetaCauses } from '../validation/objectMeta.ts';
 import { isGone } from './finalizing.ts';
 import type { Ids } from './ids.ts';
+import type { DisabledFeature } from './strategies/pods/disabledFields.ts';
 import { type Strategy, type Surroundings, versionOf } from './strategy.ts';
 
 /** An object's place. */
@@ -38,6 +39,8 @@ export class Registry implements Surroundings {
   readonly store = new Store();
   readonly clock: ServerClock;
   readonly ids: Ids;
+  /** May be changed at any time. */
+  readonly features = new Set<DisabledFeature>();
 
   constructor(clock: ServerClock, ids: Ids) {
     this.clock = clock;

@@ -14,6 +14,8 @@ export interface Surroundings {
   readonly store: Store;
   readonly clock: ServerClock;
   readonly ids: Ids;
+  /** Feature gates that are on beside those that are on by default. */
+  readonly features: ReadonlySet<string>;
 }
 
 /** How objects of a kind, or a subresource of them, are written (`rest.RESTCreateUpdateStrategy` of apiserver). */

@@ -4,21 +4,21 @@ import { readStatus } from './apiStatus.ts';
 import { withDefaults } from './defaults.ts';
 import { readManifest } from './manifest.ts';
 import type { Problem } from './problem.ts';
+import { withoutManagedFields } from './readObject.ts';
 import { isoTime } from './rfc3339.ts';
 import type { Pod } from './schema/pod.ts';
 import { validatePod } from './validate.ts';
 
 export type ApiPod = { readonly pod: Pod } | { readonly problems: readonly Problem[] };
 
-/** What only the server needs to know of an object. */
-const UNREAD = new Set(['managedFields']);
+const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' };
 
 /**
  * Reads an object of the API: fields that nobody knows are left out. It was checked when it was made; what the node could
  * not run of it all the same is a problem. `seenAt` is in milliseconds since the epoch.
  */
 export function readApiPod(object: unknown, seenAt: number): ApiPod {
-  const read = readManifest(withoutUnread(object));
+  const read = readManifest(withoutManagedFields(object, POD_TYPE));
   if ('problems' in read) return { problems: read.problems };
   const { metadata, spec, apiVersion, kind } = read.pod;
   const { namespace = '', uid = '', annotations } = metadata;
@@ -76,12 +76,6 @@ const metadataIn = (object: unknown): Readonly<Record<string, unknown>> =>
 
 /** As the server has it, with the nulls that a manifest is read without: a status without them would be told anew. */
 const statusOf = (object: unknown): unknown => (isObject(object) ? object.status : undefined);
-
-function withoutUnread(object: unknown): unknown {
-  if (!isObject(object) || !isObject(object.metadata)) return object;
-  const metadata = Object.entries(object.metadata).filter(([name]) => !UNREAD.has(name));
-  return { kind: 'Pod', apiVersion: 'v1', ...object, metadata: Object.fromEntries(metadata) };
-}
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { type Problem, problemOf, unknownField, valueAt } from './problem.ts';
+import type { Problem } from './problem.ts';
+import { type KindRules, readObject } from './readObject.ts';
 import { type PodManifest, podManifestSchema } from './schema/pod.ts';
-import { withZeroValues } from './zeroValues.ts';
 
 /** A pod without its unknown fields, or the problems of a value that is no pod. */
 export type ManifestResult =
@@ -22,73 +22,38 @@ export interface NamedMetadata {
 export function readManifest(value: unknown): ManifestResult {
   const wrongKind = notAPod(value);
   if (wrongKind !== undefined) return { problems: [wrongKind] };
-  const named = namedProto(value, '');
-  if (named !== undefined) return { problems: [named] };
-  const input = withZeroValues(podManifestSchema, value);
-  const known = metadataOnly.safeParse(input);
-  const metadata = known.success && known.data.metadata.name !== '' ? known.data.metadata : undefined;
-  const nameless = known.success && metadata === undefined ? [NAMELESS] : [];
-  const first = z.safeParse(podManifestSchema, input);
-  if (first.success && nameless.length === 0) return { pod: first.data, warnings: [] };
-  const { warnings, rest, wrong } = strip(first.error?.issues ?? [], input);
-  if (nameless.length + rest.length + wrong.length === 0) return { pod: z.parse(podManifestSchema, input), warnings };
-  return {
-    problems: [...nameless, ...rest.map((issue) => problemOf(issue, input, value)), ...wrong, ...warnings],
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+  const read = readObject(podManifestSchema, value, podRules);
+  if ('object' in read && read.object.metadata.name !== '') return { pod: read.object, warnings: read.warnings };
+  if ('object' in read) return { problems: [NAMELESS, ...read.warnings] };
+  const known = namedSchema.safeParse(value);
+  if (!known.success) return { problems: read.problems };
+  const { name, namespace } = known.data.metadata ?? {};
+  if (!name) return { problems: [NAMELESS, ...read.problems] };
+  return { problems: read.problems, metadata: namespace ? { name, namespace } : { name } };
 }
 
 /** A node generates no names, so a manifest must have one (`tryDecodeSinglePod` of `pkg/kubelet/config/common.go`). */
 const NAMELESS: Problem = { path: 'metadata.name', message: 'Required value' };
 
-const metadataOnly = z.object({ metadata: z.object({ name: z.string(), namespace: z.exactOptional(z.string()) }) });
-
-/** Of so many unknown fields the known one that is meant is looked for: people mistype a few. */
-const MOST_HINTS = 20;
-
-/** Takes the unknown fields out of the input; what remains of the issues is wrong. */
-function strip(issues: readonly z.core.$ZodIssue[], input: unknown) {
-  const warnings: Problem[] = [];
-  const rest: z.core.$ZodIssue[] = [];
-  const wrong: Problem[] = [];
-  for (const issue of issues) {
-    if (issue.code !== 'unrecognized_keys') {
-      rest.push(issue);
-      continue;
-    }
-    if (isSourceless(issue, input)) {
-      wrong.push(
-        ...issue.keys.map((key) => unknownField(podManifestSchema, issue.path, key, true, 'unknown type of volume')),
-      );
-      continue;
-    }
-    for (const key of issue.keys) {
-      const isHinted = warnings.length < MOST_HINTS;
-      warnings.push(unknownField(podManifestSchema, issue.path, key, isHinted));
-      remove(input, issue.path, key);
-    }
-  }
-  return { warnings, rest, wrong };
-}
+const textOrNull = z.optional(z.nullable(z.string()));
+const namedSchema = z.object({
+  metadata: z.optional(z.nullable(z.object({ name: textOrNull, namespace: textOrNull }))),
+});
 
 /**
- * Whether unknown fields are all that a volume, or a source of a projected one, has beside its name: they were to say what
- * kind it is. Without them it would be an empty directory, which nobody has asked for.
+ * An unknown field is an error if a volume, or a source of a projected one, has nothing else beside its name, because the
+ * field was to name its kind. Without the field it would be an empty directory, which nobody requested.
  */
-function isSourceless({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, input: unknown): boolean {
-  const [spec, volumes, , projected, sources] = path;
-  const isVolume = spec === 'spec' && volumes === 'volumes';
-  const isSource = isVolume && path.length === 6 && projected === 'projected' && sources === 'sources';
-  if (!isSource && !(isVolume && path.length === 3)) return false;
-  const at = valueAt(input, path);
-  const known = isObject(at) ? Object.keys(at).filter((key) => key !== 'name' && !keys.includes(key)) : [];
-  return known.length === 0;
-}
-
-function remove(input: unknown, path: readonly PropertyKey[], key: string): void {
-  const at = valueAt(input, path);
-  if (isObject(at)) Reflect.deleteProperty(at, key);
-}
+const podRules: KindRules = {
+  unknownError: ([spec, volumes, , projected, sources, ...rest], at, keys) => {
+    const isInVolumes = spec === 'spec' && volumes === 'volumes';
+    const isVolume = isInVolumes && projected === undefined;
+    const isSource = isInVolumes && projected === 'projected' && sources === 'sources' && rest.length === 1;
+    if (!isVolume && !isSource) return undefined;
+    const known = isObject(at) ? Object.keys(at).filter((key) => key !== 'name' && !keys.includes(key)) : [];
+    return known.length === 0 ? 'unknown type of volume' : undefined;
+  },
+};
 
 /** The one problem of something that is no pod at all, before its fields are looked at. */
 function notAPod(value: unknown): Problem | undefined {
@@ -98,18 +63,4 @@ function notAPod(value: unknown): Problem | undefined {
   return { path: 'kind', message: `expected Pod, got ${kind}` };
 }
 
-/** Of a label or annotation that is called so: a schema would leave it out without a word. */
-function namedProto(value: unknown, path: string): Problem | undefined {
-  if (!isObject(value)) return undefined;
-  if (Object.hasOwn(value, '__proto__'))
-    return { path, message: 'Invalid value: "__proto__": a name must start and end with an alphanumeric character' };
-  for (const [key, each] of Object.entries(value)) {
-    const problem = namedProto(each, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`);
-    if (problem) return problem;
-  }
-  return undefined;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

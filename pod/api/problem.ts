@@ -10,6 +10,11 @@ export interface Problem {
   readonly message: string;
 }
 
+/** The first of some problems, on one line. */
+export function firstProblem([problem = { path: '', message: 'unreadable' }]: readonly Problem[]): string {
+  return problem.path === '' ? problem.message : `${problem.path}: ${problem.message}`;
+}
+
 const LONGEST_VALUE = 200;
 
 /** A value in a message, as JSON, or its beginning. */
@@ -40,13 +45,13 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
 
 /**
  * Describes what a schema rejects in `input`, in Kubernetes's words. `source` is the value that the reader of YAML returned,
- * if `input` is a copy of it.
+ * if `input` is a copy of it. The description of a secret value does not repeat it.
  */
-export function problemOf(issue: z.core.$ZodIssue, input: unknown, source: unknown = input): Problem {
+export function problemOf(issue: z.core.$ZodIssue, input: unknown, source: unknown = input, isSecret = false): Problem {
   if (issue.code === 'unrecognized_keys')
     return { path: fieldPath([...issue.path, ...issue.keys.slice(0, 1)]), message: 'unknown field' };
   const written = expectsText(issue) ? writtenAt(source, issue.path) : undefined;
-  const hint = written === undefined ? '' : quotingHint(written);
+  const hint = written === undefined ? '' : quotingHint(written, isSecret);
   return { path: fieldPath(issue.path), message: messageOf(issue, valueAt(input, issue.path)) + hint };
 }
 

@@ -2,9 +2,24 @@
 import { lookUp } from '../lookUp.ts';
 import { amountOf } from '../resources/resources.ts';
 import type { Problem } from './problem.ts';
+import { type ObjectResult, readObject, withoutManagedFields } from './readObject.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
-import type { RuntimeClass } from './schema/runtimeClass.ts';
+import { type RuntimeClass, runtimeClassSchema } from './schema/runtimeClass.ts';
 import type { ResourceList } from './schema/scalars.ts';
+import { validateTolerations } from './validation/scheduling.ts';
+import { requiredLabel } from './validation/words.ts';
+
+const TYPE = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' };
+
+/** Reads a RuntimeClass of a file or of an API server. */
+export const readRuntimeClass = (value: unknown): ObjectResult<RuntimeClass> =>
+  readObject(runtimeClassSchema, withoutManagedFields(value, TYPE));
+
+/** Checks a RuntimeClass as an API server does (`ValidateRuntimeClass` in `pkg/apis/node/validation`), beside its metadata. */
+export const validateRuntimeClass = ({ handler, scheduling = {} }: RuntimeClass): Problem[] => [
+  ...requiredLabel('handler', handler),
+  ...validateTolerations(scheduling, 'scheduling.tolerations'),
+];
 
 /** The classes of a node, by name. */
 export type RuntimeClasses = ReadonlyMap<string, RuntimeClass>;

@@ -82,6 +82,7 @@ export class SimulatedCluster {
     this.#ground = ground;
     this.#spells = new Spells(clock);
     this.api = new Api({ clock, tokens: new Map(), address: '127.0.0.1:6443', ids: seededIds(random.fork()) });
+    this.api.registry.features.add('ClusterTrustBundleProjection');
     const server = new TrustBundleServer(this.api, isOlder ? new OlderServer(this.api) : this.api);
     this.#network = new ApiNetwork(this.api, server);
     this.users = new ClusterUsers(this.api);

@@ -1,7 +1,8 @@
 /** How the smaller kinds of a whole cluster are written: runtime and priority classes, CSI nodes, disruption budgets. */
+import { readRuntimeClass, validateRuntimeClass } from '../../../pod/api/runtimeClass.ts';
 import { lookUp } from '../../../pod/lookUp.ts';
 import { sameValue } from '../../../pod/sameValue.ts';
-import { forbidden, invalidValue, required } from '../../causes.ts';
+import { causeOf, forbidden, invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { withMetadata } from '../../store/metadata.ts';
@@ -11,7 +12,10 @@ import { IMMUTABLE, immutableCauses, objectsAt, specOf, withFieldsOf } from './p
 export const runtimeClassStrategy: Strategy = {
   ...plainStrategy,
   updatesUnconditionally: false,
-  createCauses: (object) => (textAt(object, 'handler') === '' ? [required('handler')] : []),
+  createCauses: (object) => {
+    const read = readRuntimeClass(object);
+    return ('problems' in read ? read.problems : validateRuntimeClass(read.object)).map(causeOf);
+  },
   updateCauses: (object, before) => immutableCauses(object, before, ['handler']),
 };
 

@@ -157,7 +157,8 @@ describe('a RuntimeClass', () => {
   });
 
   test('of a directory is there for what runs before the API server does, and gives way to that of the cluster', async () => {
-    const runtimeClass = { ...gvisor, apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' as const, handler: 'local' };
+    const type = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' } as const;
+    const runtimeClass = { ...gvisor, ...type, handler: 'local' };
     const { node, ask } = await joinedNode({
       parts: { readClasses: async () => new Map([['gvisor', runtimeClass]]) },
     });

@@ -1,18 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
-import { withRuntimeClass } from '../../../pod/api/runtimeClass.ts';
+import { readRuntimeClass, validateRuntimeClass, withRuntimeClass } from '../../../pod/api/runtimeClass.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import { runtimeClassSchema } from '../../../pod/api/schema/runtimeClass.ts';
 import { aPod } from '../fixtures.ts';
 
 const toleration = { key: 'sandboxed', operator: 'Exists' as const, effect: 'NoSchedule' as const };
 const runtimeClass = runtimeClassSchema.parse({
+  apiVersion: 'node.k8s.io/v1',
   kind: 'RuntimeClass',
   metadata: { name: 'sandboxed' },
   handler: 'runsc',
   overhead: { podFixed: { cpu: '250m', memory: '64Mi' } },
   scheduling: { nodeSelector: { sandbox: 'yes' }, tolerations: [toleration] },
 });
-const bare = runtimeClassSchema.parse({ kind: 'RuntimeClass', metadata: { name: 'bare' }, handler: 'runc' });
+const bare = runtimeClassSchema.parse({
+  apiVersion: 'node.k8s.io/v1',
+  kind: 'RuntimeClass',
+  metadata: { name: 'bare' },
+  handler: 'runc',
+});
 const classes = new Map([
   ['sandboxed', runtimeClass],
   ['bare', bare],
@@ -90,4 +96,15 @@ describe('C25: a RuntimeClass', () => {
     const moved = aPod({ runtimeClassName: 'bare' });
     expect(withRuntimeClass(moved, classes, first.pod)).toEqual({ pod: moved });
   });
+});
+
+test('a RuntimeClass is read with zero values for nulls, without unknown fields, and checked as by an API server', () => {
+  const nulls = { metadata: { name: 'a' }, handler: null, scheduling: { nodeSelector: { disk: null } }, overhaed: {} };
+  const read = readRuntimeClass({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', ...nulls });
+  expect(read).toMatchObject({
+    object: { handler: '', scheduling: { nodeSelector: { disk: '' } } },
+    warnings: [{ path: 'overhaed', message: 'unknown field, did you mean "overhead"?' }],
+  });
+  const problems = 'object' in read ? validateRuntimeClass(read.object) : [];
+  expect(problems).toEqual([{ path: 'handler', message: 'Required value' }]);
 });

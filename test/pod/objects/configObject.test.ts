@@ -31,11 +31,15 @@ test('a Secret has bytes and a type', () => {
 });
 
 test('what is neither is refused', () => {
-  expect(() => readConfigObject('ConfigMap', { metadata, data: { a: 5 } })).toThrow('expected a string');
+  expect(() => readConfigObject('ConfigMap', { metadata, data: { a: 5 } })).toThrow(
+    'data.a: expected string, got number',
+  );
   expect(() => readConfigObject('Secret', {})).toThrow('metadata');
 });
 
 test('what is wrong with a Secret tells nothing of what stands in it', () => {
   const secret = { metadata, data: { good: base64('hidden'), bad: { deep: 'hidden too' } } };
-  expect(() => readConfigObject('Secret', secret)).toThrow(/^this is no Secret: data\.bad: expected a string$/);
+  expect(() => readConfigObject('Secret', secret)).toThrow(
+    /^this is no Secret: data\.bad: expected string, got object$/,
+  );
 });

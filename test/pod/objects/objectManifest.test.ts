@@ -72,12 +72,17 @@ describe('what is wrong is told by its field', () => {
       { metadata: { name: 'a', namespace: [] } },
       ['metadata.namespace: expected string, got array'],
     ],
-    ['another version', 'ConfigMap', { apiVersion: 'v2' }, ['apiVersion: Unsupported value: supported values: "v1"']],
+    [
+      'another version',
+      'ConfigMap',
+      { apiVersion: 'v2' },
+      ['apiVersion: Unsupported value: "v2": supported values: "v1"'],
+    ],
     ['a text for a truth', 'ConfigMap', { immutable: 'yes' }, ['immutable: expected boolean, got string']],
     ['a type that is none', 'Secret', { type: {} }, ['type: expected string, got object']],
     ['data that are a list', 'ConfigMap', { data: [] }, ['data: expected object, got array']],
     ['data that are a text', 'Secret', { stringData: 'a' }, ['stringData: expected object, got string']],
-    ['a number', 'ConfigMap', { data: { port: 80 } }, ['data.port: expected string, got number: quote it']],
+    ['a number', 'ConfigMap', { data: { port: 80 } }, ['data.port: expected string, got number']],
     [
       'plain text for base64',
       'Secret',
@@ -89,7 +94,7 @@ describe('what is wrong is told by its field', () => {
       'a key twice',
       'ConfigMap',
       { data: { a: '' }, binaryData: { a: '' } },
-      ['data.a: Invalid value: "a": duplicate of key present in binaryData'],
+      ['data[a]: Invalid value: "a": duplicate of key present in binaryData'],
     ],
     ['a key that leads away', 'ConfigMap', { data: { '..': '' } }, [key('..', "must not be '..'")]],
     [
@@ -111,10 +116,46 @@ describe('what is wrong is told by its field', () => {
       ['data[tls.key]: Required value'],
     ],
     [
+      'a name that is no subdomain',
+      'Secret',
+      { metadata: { name: 'A' } },
+      [expect.stringMatching(/^metadata\.name: Invalid value: "A"/) as unknown as string],
+    ],
+    [
+      'an unknown field beside a wrong one',
+      'ConfigMap',
+      { data: 'a', dat: {} },
+      ['data: expected object, got string', 'dat: unknown field, did you mean "data"?'],
+    ],
+    [
+      'credentials of neither name',
+      'Secret',
+      { type: 'kubernetes.io/basic-auth' },
+      ['data[username]: Required value', 'data[password]: Required value'],
+    ],
+    [
+      'an empty key',
+      'Secret',
+      { type: 'kubernetes.io/ssh-auth', data: { 'ssh-privatekey': '' } },
+      ['data[ssh-privatekey]: Required value'],
+    ],
+    [
+      'a token of no account',
+      'Secret',
+      { type: 'kubernetes.io/service-account-token' },
+      ['metadata.annotations[kubernetes.io/service-account.name]: Required value'],
+    ],
+    [
+      'a configuration that is no JSON',
+      'Secret',
+      { type: 'kubernetes.io/dockerconfigjson', stringData: { '.dockerconfigjson': 'hunter2' } },
+      ['data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": it must be a JSON object'],
+    ],
+    [
       'more than 1 MiB',
       'ConfigMap',
       { data: { a: 'x'.repeat(2 ** 19) }, binaryData: { b: base64('x'.repeat(2 ** 19 + 1)) } },
-      ['data: Too long: may not be more than 1048576 bytes'],
+      [': Too long: may not be more than 1048576 bytes'],
     ],
   ])('%s', (_what, kind, more, problems) => {
     expect(problemsIn(kind, more)).toEqual(problems);

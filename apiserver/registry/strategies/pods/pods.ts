@@ -7,6 +7,7 @@ import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from
 import { withMetadata } from '../../../store/metadata.ts';
 import { plainStrategy, type Strategy, selectedBy } from '../../strategy.ts';
 import { listAt, specOf, statusOf, withFieldsOf } from '../parts.ts';
+import { withoutDisabledFields } from './disabledFields.ts';
 import { newPodCauses, readPod } from './readPod.ts';
 import { podUpdateCauses } from './updates.ts';
 import { podWarnings } from './warnings.ts';
@@ -22,8 +23,12 @@ export const podStrategy: Strategy = {
     ...['phase', 'podIP', 'nominatedNodeName'].map(statusText),
   ]),
   defaulted,
-  created: (pod) => withMetadata({ ...pod, status: firstStatus(pod) }, { generation: 1 }),
-  updated: (pod, before) => counted(withFieldsOf(pod, before, ['status']), before),
+  created: (given, { features }) => {
+    const pod = withoutDisabledFields(given, undefined, features);
+    return withMetadata({ ...pod, status: firstStatus(pod) }, { generation: 1 });
+  },
+  updated: (pod, before, { features }) =>
+    counted(withFieldsOf(withoutDisabledFields(pod, before, features), before, ['status']), before),
   createCauses: newPodCauses,
   warnings: podWarnings,
   updateCauses: podUpdateCauses,

@@ -1,0 +1,42 @@
+/** ConfigMaps and Secrets, in files and at an API server. */
+import * as z from 'zod/mini';
+import { manifestMetaSchema } from './meta.ts';
+
+/** Texts by key, as a list, because a plain object would lose the key `__proto__`. In Go a null is the empty text. */
+const textEntriesSchema = z.pipe(
+  z.unknown(),
+  z.transform((value, { issues }): (readonly [key: string, text: string])[] => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      issues.push({ code: 'invalid_type', expected: 'object', input: value });
+      return [];
+    }
+    const entries: (readonly [string, unknown])[] = Object.entries(value);
+    return entries.flatMap(([key, text]) => {
+      if (typeof text === 'string') return [[key, text] as const];
+      if (text === null) return [[key, ''] as const];
+      issues.push({ code: 'invalid_type', expected: 'string', input: text, path: [key] });
+      return [];
+    });
+  }),
+);
+
+const common = {
+  apiVersion: z.literal('v1'),
+  metadata: z.extend(manifestMetaSchema, { name: z.string() }),
+  immutable: z.exactOptional(z.boolean()),
+};
+
+export const configMapSchema = z.strictObject({
+  ...common,
+  kind: z.literal('ConfigMap'),
+  data: z.exactOptional(textEntriesSchema),
+  binaryData: z.exactOptional(textEntriesSchema),
+});
+
+export const secretSchema = z.strictObject({
+  ...common,
+  kind: z.literal('Secret'),
+  type: z.exactOptional(z.string()),
+  data: z.exactOptional(textEntriesSchema),
+  stringData: z.exactOptional(textEntriesSchema),
+});
