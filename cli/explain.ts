@@ -51,8 +51,12 @@ export async function explain(
   const resource = node ?? `${podResourceOf(words, options)}${partPath(part)}`;
   const agent = await agentNamed(options);
   if (options.output === 'json') write(await asText(await agent.json(resource), 'json'));
-  else write(await agent.text(resource, process.stdout.isTTY ? process.stdout.columns || undefined : undefined));
+  else write(await agent.text(resource, terminalWidth()));
 }
+
+/** The columns of the terminal that the command prints to. Undefined for a file or a pipe, and if the size is unknown. */
+export const terminalWidth = (): number | undefined =>
+  process.stdout.isTTY ? process.stdout.columns || undefined : undefined;
 
 /** The part of a pod that the flags ask for; undefined for the pod itself. */
 export function partOf({ container, volume }: Pick<ExplainOptions, 'container' | 'volume'>): PodPart | undefined {

@@ -76,7 +76,9 @@ const program = createProgram({
   run: async (flags) => {
     actUnread();
     ownUmask();
-    await (await import('./run.ts')).run(flags, startNode, write);
+    const { requireRoot, run } = await import('./run.ts');
+    requireRoot();
+    await run(flags, startNode, write);
   },
   up: async (flags) => {
     // A node goes on without a reader of its table.

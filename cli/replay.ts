@@ -12,7 +12,7 @@ import { RecordingError } from '../recording/recordingError.ts';
 import { RecordingFile } from '../recording/recordingFile.ts';
 import { storyOf } from '../recording/story.ts';
 import { linesIn, type Stretch, stretchesOf } from '../recording/stretches.ts';
-import { nodeOf, partOf, podNameOf } from './explain.ts';
+import { nodeOf, partOf, podNameOf, terminalWidth } from './explain.ts';
 import { asText } from './output.ts';
 import { tablePrinter } from './table/printer.ts';
 
@@ -134,10 +134,11 @@ async function printPods({ agent, at }: Played, { namespace, output }: ReplayOpt
 async function explained({ agent, at }: Played, what: string, options: ReplayOptions): Promise<string> {
   const { namespace, output } = options;
   const part = partOf(options);
+  const width = terminalWidth();
   if (nodeOf([what])) {
     if (part) throw new ConfigError(`--${part.kind}: a node has none, expected --explain pod/NAME`);
     const node = agent.explainNode();
-    return output === undefined ? formatNodeExplanation(node) : asText(node, output);
+    return output === undefined ? formatNodeExplanation(node, width) : asText(node, output);
   }
   const name = podNameOf([what]);
   const called = podsCalled(name, podsIn(namespace, agent));
@@ -150,9 +151,9 @@ async function explained({ agent, at }: Played, what: string, options: ReplayOpt
     const explanation = agent.explainPart(found.uid, part);
     if (!explanation)
       throw new ConfigError(`--${part.kind}: pod ${name} has no ${part.kind} ${part.name} at ${isoTime(at)}`);
-    return output === undefined ? formatPartExplanation(explanation) : asText(explanation, output);
+    return output === undefined ? formatPartExplanation(explanation, width) : asText(explanation, output);
   }
-  return output === undefined ? formatExplanation(found) : asText(found, output);
+  return output === undefined ? formatExplanation(found, width) : asText(found, output);
 }
 
 async function check({ file, stretches }: Opened, write: Write): Promise<void> {

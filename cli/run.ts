@@ -44,6 +44,12 @@ async function tellTakeOver(config: NodeConfig, logger: Logger, asked: AbortSign
 const hasManifests = ({ staticPodPath, manifestUrl }: NodeConfig): boolean =>
   staticPodPath !== undefined || manifestUrl !== undefined;
 
+/** Throws a `ConfigError` unless the user with this ID may manage containers, cgroups and mounts. */
+export function requireRoot(uid = process.getuid?.()): void {
+  if (uid === undefined || uid === 0) return;
+  throw new ConfigError('run needs root; without root, "statelet up" runs pods on a simulated runtime');
+}
+
 /** The daemon: runs the node agent until a signal, then stops it and leaves every pod running. */
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
   const { config, warnings } = await readSettings(flags, { defaults, checkHost: true });

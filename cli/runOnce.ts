@@ -3,6 +3,7 @@
 import { createAlarm } from '../actors/alarm.ts';
 import type { Clock } from '../actors/clock.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
+import { endCause } from '../pod/show/explainText.ts';
 import type { AgentPort } from '../server/agent.ts';
 
 /** What became of a pod, or of a manifest that gave none. */
@@ -69,7 +70,14 @@ type State = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number
 
 function endOf(state: State): string {
   const end = state?.terminated;
-  return end && end.exitCode !== 0 ? `exit code ${end.exitCode} (${end.reason ?? 'Error'})` : '';
+  if (!end || end.exitCode === 0) return '';
+  const { exitCode, signal, reason = '', message } = end;
+  return endCause({
+    exitCode,
+    reason,
+    ...(signal === undefined ? {} : { signal }),
+    ...(message === undefined ? {} : { message }),
+  });
 }
 
 /** What the node waits for that has not begun: without the runtime it knows of no pod. */

@@ -10,6 +10,7 @@ import { actorSteps } from '../pod/show/actorPath.ts';
 import type { ExplainedActor, Explanation } from '../pod/show/explain.ts';
 import type { NodeExplanation } from '../pod/show/explainNode.ts';
 import type { PartExplanation, PodPart } from '../pod/show/explainPart.ts';
+import { endCause } from '../pod/show/explainText.ts';
 import { NotInspected } from './inspected.ts';
 import type { Detail, ShownEvent } from './protocol.ts';
 
@@ -64,11 +65,11 @@ function nextOf({ machine: id, state, until }: ActorNode): Detail['next'] {
   return machine === undefined || state === 'broken' ? [] : nextWays(machine, stateValueOf(state), until);
 }
 
-/** `container api is waiting for the end of the back-off until 07:44:40 after exit code 3 (Error)`. */
+/** `container api is waiting for the end of the back-off until 07:44:40; its last run: killed (SIGKILL) after 2s`. */
 function sentenceOf({ machine, kind, name, state, waitingFor, until, lastFailure, lastRun }: ActorNode): string {
   const does = waitingFor === undefined ? `is ${state}` : `is waiting for ${waitingFor}`;
   const end = until === undefined ? '' : ` until ${isoTime(until).slice(11, 19)}`;
-  const exit = lastRun === undefined ? '' : ` after exit code ${lastRun.exitCode} (${lastRun.reason})`;
+  const exit = lastRun === undefined ? '' : `; its last run: ${endCause(lastRun)}`;
   const failed = lastFailure === undefined || exit !== '' ? '' : `; ${lastFailure.reason}: ${lastFailure.message}`;
   // A container has its role for its kind.
   const role = kind === 'regular' ? '' : `${kind} `;

@@ -89,10 +89,12 @@ function tellFailure(logger: Logger, told: Map<string, Failure>, actor: ActorNod
   const before = told.get(path);
   if (lastFailure === undefined) return void told.delete(path);
   const { reason, message } = lastFailure;
-  // What is tried again and fails as before is told already.
+  // A retry that fails in the same way is no news.
   if (before?.reason === reason && before.message === message) return;
+  // The health of the runtime is reported once for all pods.
+  const level = reason === 'RuntimeUnavailable' ? 'debug' : 'warn';
   told.set(path, lastFailure);
   const who = path.split('/').slice(2).join(' ') || 'pod';
   const pod = `${metadata.namespace}/${metadata.name}`;
-  logger.warn({ pod, actor: path, reason }, `pod ${shownName(metadata)}, ${who}: ${reason}: ${message}`);
+  logger[level]({ pod, actor: path, reason }, `pod ${shownName(metadata)}, ${who}: ${reason}: ${message}`);
 }

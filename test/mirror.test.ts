@@ -212,7 +212,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The page.
   'test/inspect/server.test.ts': { inspect: 'inspected routes' },
   'test/inspect/past.test.ts': {
-    inspect: 'actorPast detail history nodeBar pastEntry reel takenWays',
+    inspect: 'actorPast history nodeBar pastEntry reel takenWays',
   },
   'test/inspect/liveView.test.ts': { inspect: 'liveNode protocol' },
   'test/inspect/stately.test.ts': { inspect: 'statelySockets' },
@@ -276,7 +276,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/volume/program.test.ts': { host: 'ownScript', volume: 'hostMounter memory volumeTasks' },
   // Commands, run as processes or over a real socket.
   'test/cli/process.test.ts': {
-    cli: 'asYaml describe getEvents leftPods readEvents readExplanation readNodes readPods record resource run signals standardOutput',
+    cli: 'asYaml describe getEvents leftPods readEvents readExplanation readNodes readPods record resource signals standardOutput',
     node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory startNode',
   },
   'test/cli/logs.test.ts': { cli: 'askPod delete' },

@@ -130,7 +130,7 @@ const SIGNALS: ReadonlyMap<number, string> = new Map([
  * Returns why a run ended, cause first: `exit code 3 after 2s: no database at db.example:5432`. The last line of the
  * output is not the cause of a SIGKILL, because the process could not react to it.
  */
-export function endCause(run: TerminatedRun): string {
+export function endCause(run: Omit<TerminatedRun, 'containerId'>): string {
   const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
   const lastWords = lastLine(message);
   if (neverBegan(reason)) {
@@ -161,6 +161,26 @@ export function failureText({ reason, message }: { readonly reason: string; read
   return said === '' || said === reason ? reason : `${reason}: ${said}`;
 }
 
-/** Returns a message on one line of at most 240 characters. */
-export const shortened = (message: string): string =>
-  shortSentence(message.replace(/\s+/g, ' ').trim(), LONGEST_MESSAGE);
+/** A path or URL, without the quotes and punctuation around it. */
+const PATH = /[^\s'"()]*\/[^\s'"()]*[^\s'"():;,.]/g;
+/** Longer words are no paths that anybody would copy. */
+const LONGEST_PATH = 1_024;
+/** The number of paths per message that are not cut. */
+const WHOLE_PATHS = 3;
+/** Stands for a path while the message is shortened, so that the path counts as a short word and remains whole. */
+const MASK = '\ue000';
+/** Short enough for a word with quotes around the path to remain whole (`shortSentence`). */
+const MASK_LENGTH = 24;
+
+/** Returns a message on one line of at most 240 characters, not counting its paths, which are never cut. */
+export function shortened(message: string): string {
+  const line = message.replace(/\s+/g, ' ').trim();
+  if (line.length <= LONGEST_MESSAGE || line.includes(MASK)) return shortSentence(line, LONGEST_MESSAGE);
+  const paths: string[] = [];
+  const masked = line.replace(PATH, (path) => {
+    const isMasked = path.length > MASK_LENGTH && path.length <= LONGEST_PATH && paths.length < WHOLE_PATHS;
+    return isMasked ? `${MASK}${paths.push(path) - 1}`.padEnd(MASK_LENGTH, MASK) : path;
+  });
+  const masks = new RegExp(`${MASK}(\\d)${MASK}+`, 'g');
+  return shortSentence(masked, LONGEST_MESSAGE).replace(masks, (mask, index) => paths[Number(index)] ?? mask);
+}

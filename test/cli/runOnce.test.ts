@@ -32,7 +32,7 @@ describe('the pods that are run once', () => {
     expect(results).toMatchObject([
       { name: 'pod default/a', isGood: true, message: 'Running' },
       { name: 'pod default/b', isGood: true },
-      { name: 'pod default/c', isGood: false, message: 'Failed: exit code 3 (Error)' },
+      { name: 'pod default/c', isGood: false, message: 'Failed: exit code 3' },
     ]);
     expect(seconds).toBe(1);
   });

@@ -28,7 +28,7 @@ test('pods that run, or have succeeded, are a success, and go on without the age
 test('one that fails is told, and the exit code is 1', async () => {
   await node.write('bad', podManifest('bad', [shell('main', 'exit 7')], { restartPolicy: 'Never' }));
   const { code, out, err } = await once();
-  expect(out).toContain('pod default/bad-node: Failed: exit code 7 (Error)\n');
+  expect(out).toContain('pod default/bad-node: Failed: exit code 7\n');
   expect(err).toContain('statelet: error running pods: pod default/bad-node\n');
   expect(code).toBe(1);
 });

@@ -36,6 +36,17 @@ test('a failure of an actor is logged once', () => {
   expect(logOf(failing, failing)).toEqual(['pod web, container app: ErrImagePull: no such host', 'pod web: Pending']);
 });
 
+test('a runtime that is away is not reported again for each pod', () => {
+  const lastFailure = { reason: 'RuntimeUnavailable', message: 'nobody listens', at: NOW } as const;
+  const failing = (uid: string) =>
+    podView({
+      main: { app: waiting('ContainerCreating', { lastFailure }) },
+      meta: { uid, name: uid },
+      view: { lastFailure },
+    });
+  expect(logOf(failing('one'), failing('two'))).toEqual(['pod one: Pending', 'pod two: Pending']);
+});
+
 test('what is known of a pod goes with it, and nothing of one whose uid begins with its own', () => {
   const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW } as const;
   const failing = (uid: string): ShownPod => {

@@ -39,15 +39,24 @@ const messages = [
   `error making pod data directories: ${LOGS} cannot be used as a pod directory: it is not a directory; ${LOGS} stays`,
 ];
 
-test('a shortened message still says "cannot", and still ends with the cause', () => {
+test('a shortened message still says "cannot", still ends with the cause, and never breaks a path', () => {
   for (const message of messages) {
     const short = shortened(message);
-    expect(short.length).toBeLessThanOrEqual(240);
+    expect(short.replaceAll(LOGS, '').length).toBeLessThanOrEqual(240);
     expect(short.includes('cannot be used')).toBe(message.includes('cannot be used'));
+    expect(short).toContain(LOGS);
+    expect(short).not.toMatch(/\/\S*…/);
   }
-  expect(shortened(messages[1] ?? '')).toMatch(
-    /^Failed to create pod sandbox: mkdir \/var\S*…\S*: file name too long$/,
-  );
+  expect(shortened(messages[1] ?? '')).toBe(messages[1]);
+});
+
+test('a path stays whole also where the message around it loses its middle', () => {
+  const file = '/var/lib/statelet/pods/0123456789abcdef0123456789abcdef/volumes/kubernetes.io~secret/token';
+  const clauses = Array.from({ length: 20 }, (_, index) => `layer ${index} is not usable`).join(': ');
+  const short = shortened(`cannot mount "${file}": ${clauses}: open ${file}: permission denied`);
+  expect(short).toMatch(/^cannot mount "/);
+  expect(short).toMatch(/permission denied$/);
+  expect(short.match(/\/[^\s":…]*/g)).toEqual([file, file]);
 });
 
 test('a message of many clauses loses those in its middle', () => {

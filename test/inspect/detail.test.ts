@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals';
+import { detailOf } from '../../inspect/detail.ts';
+import { explainPod } from '../../pod/show/explain.ts';
+import { explainNode } from '../../pod/show/explainNode.ts';
+import { backOff, NOW, nodeView, podView, run, seenPod } from '../pod/views.ts';
+
+test('a container that was killed by SIGKILL is said to be, without the reason Error', () => {
+  const killed = {
+    state: 'ended.backingOff',
+    last: run(137, { finishedAt: NOW - 58_000 }),
+    waitingFor: 'the back-off',
+    until: NOW + 4_000,
+  };
+  const seen = seenPod(podView({ main: { app: backOff(137, killed) } }));
+  const { answer } = detailOf({
+    path: seen.tree.children[0]?.path ?? '',
+    at: NOW,
+    events: [],
+    explanation: explainPod(seen, NOW),
+    node: explainNode(nodeView(), NOW),
+    tree: seen.tree,
+  });
+  expect(answer).toBe(
+    'container app is waiting for the back-off until 12:03:00; its last run: killed (SIGKILL) after 2s',
+  );
+});
