@@ -20,7 +20,7 @@ export interface GetCommands {
 type AllOptions = GetEventsOptions & GetActorsOptions;
 
 /** The choices are for help and completion only; `readFormat` rejects a wrong value with a better message. */
-function outputOption(): Option {
+export function outputOption(): Option {
   const option = new Option('-o, --output <format>', 'output format');
   option.choices([...FORMATS, ...FORMATS_WITH]).argParser(String);
   return option;

@@ -131,6 +131,19 @@ const program = createProgram({
   },
   topPods: async (options) => (await import('./topUsage.ts')).topPods(options, write),
   topNodes: async (options) => (await import('./topUsage.ts')).topNodes(options, write),
+  imageList: async (names, options) => (await import('./image.ts')).listImages(names, options, write),
+  imageImport: async (file, options) => {
+    actUnread();
+    await (await import('./image.ts')).importImage(file, options, { write, input: process.stdin });
+  },
+  imagePull: async (names, options) => {
+    actUnread();
+    await (await import('./image.ts')).pullImages(names, options, write);
+  },
+  imageRemove: async (names, options) => {
+    actUnread();
+    await (await import('./image.ts')).removeImages(names, options, write);
+  },
   version: async (options) => (await import('./version.ts')).version(options, write),
   completion: async (shell) => void write((await import('./completionScripts.ts')).completionScript(shell)),
   complete: async (commands, words) => {

@@ -11,6 +11,7 @@ import type { DescribeOptions } from './describe.ts';
 import type { DownOptions } from './down.ts';
 import type { ExplainOptions } from './explain.ts';
 import { addGetCommand, type GetCommands } from './getCommand.ts';
+import { addImageCommand, type ImageCommands } from './imageCommand.ts';
 import type { InspectOptions } from './inspect.ts';
 import { addPodCommands, type PodCommands, socketOptions } from './podCommands.ts';
 import type { RecordDumpOptions } from './record.ts';
@@ -21,7 +22,7 @@ import { addTopCommand, type TopCommands } from './topCommand.ts';
 import type { VersionOptions } from './version.ts';
 
 /** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
-export interface Commands extends GetCommands, PodCommands, StreamCommands, TopCommands {
+export interface Commands extends GetCommands, PodCommands, StreamCommands, TopCommands, ImageCommands {
   run(flags: Flags): Promise<void>;
   up(flags: Flags): Promise<void>;
   down(options: DownOptions): Promise<void>;
@@ -301,6 +302,7 @@ Examples:
   statelet exec -it pod/web -- sh           a shell in its container
   statelet get events --for pod/web         what happened to it
   statelet logs -f pod/web                  what it writes
+  statelet image import web.tar             give its runtime an image from a file
 
 "statelet help run" shows the flags of a command.
 `;
@@ -315,6 +317,7 @@ export function createProgram(commands: Commands): Command {
   addNodeCommands(program, commands);
   addQueryCommands(program, commands);
   addStreamCommands(program, commands);
+  addImageCommand(program, commands);
   addPodCommands(program, commands);
   addRecordingCommands(program, commands);
   addCompletionCommands(program, commands);

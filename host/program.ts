@@ -1,7 +1,8 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { startLimit } from './limit.ts';
 
 /** Searched besides PATH: a plain `su` leaves the system's directories out of it. */
@@ -49,7 +50,8 @@ interface ProgramOptions {
   readonly limitMs: number;
   /** How it is ended; `SIGTERM` where it has something to clean up. */
   readonly killSignal?: NodeJS.Signals;
-  readonly input?: Buffer | string;
+  /** A stream that fails ends the program's input early. */
+  readonly input?: Buffer | string | Readable;
   readonly environment?: Readonly<Record<string, string>>;
   /** A handle that it has as `PASSED_FD`. */
   readonly passedFd?: number;
@@ -132,8 +134,14 @@ export async function runProgram(program: string, args: readonly string[], optio
   });
   // A program that ends before it has read its input is reported by its exit code.
   child.stdin?.on('error', () => {});
-  child.stdin?.end(input);
+  if (input instanceof Readable) writeInput(input, child);
+  else child.stdin?.end(input);
   return counted(promise).finally(limit.end);
+}
+
+/** The input ends early if the program has exited or the stream fails. The program then reports what it has not got. */
+function writeInput(input: Readable, { stdin }: ChildProcess): void {
+  if (stdin !== null) pipeline(input, stdin).catch(() => {});
 }
 
 function spawned(program: string, args: readonly string[], options: ProgramOptions, ends: AbortSignal): ChildProcess {

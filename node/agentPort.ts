@@ -102,6 +102,7 @@ function summaryOf({ agent, config, simulated, root }: PortParts): NodeSummary {
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),
     runtime: shownRuntime(runtime),
+    endpoints: { runtime: config.containerRuntimeEndpoint, images: config.imageServiceEndpoint },
     ...(lost === undefined ? {} : { trouble: lost.message }),
     ...{ simulated, foreign, problems, warnings, limiters },
   };

@@ -17,6 +17,12 @@ interface EventChange {
   readonly removed: boolean;
 }
 
+/** The sockets of the runtime in use, as `unix:///…`. */
+export interface RuntimeEndpoints {
+  readonly runtime: string;
+  readonly images: string;
+}
+
 /** The node itself, as the agent sees it. */
 export interface NodeSummary {
   readonly name: string;
@@ -27,6 +33,7 @@ export interface NodeSummary {
   readonly waitingFor?: string;
   readonly until?: number;
   readonly runtime: Omit<RuntimeView, 'ready' | 'networkNotReady'> & { readonly state: string };
+  readonly endpoints: RuntimeEndpoints;
   readonly simulated: boolean;
   /** What of the node itself somebody has to see to. */
   readonly trouble?: string;

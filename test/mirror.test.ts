@@ -280,8 +280,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     node: 'admission agentPort flightRecorder hostConfig hostIdentity prettyLog rootDirectory startNode',
   },
   'test/cli/logs.test.ts': { cli: 'askPod delete' },
+  'test/cli/image.test.ts': { 'cri/images': 'importImages imageSpec' },
   'test/cli/program.test.ts': {
-    cli: 'clusterOptions getCommand onOrOff podCommands servingOptions streamCommands topCommand',
+    cli: 'clusterOptions getCommand imageCommand onOrOff podCommands servingOptions streamCommands topCommand',
   },
   'test/cli/exec.test.ts': { cli: 'commandTerminal streamIn' },
   'test/cli/getActors.test.ts': { cli: 'readActors' },

@@ -2,6 +2,7 @@
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import { AuthConfig, type PullImageRequest } from '../../cri/generated/runtime.ts';
+import { imageSpec } from '../../cri/images/imageSpec.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { FoundImage } from '../../machines/shared/foundImage.ts';
@@ -97,8 +98,8 @@ async function pulled(cri: Cri, request: PullImageRequest, signal: AbortSignal):
   return (await cri.pullImage(request, { signal })).imageRef;
 }
 
-/** Tries one credential after the other, none where there is none; what went wrong with all of them is told together. */
-async function pullWith(
+/** Tries the credentials sequentially, or none if there are none. The error names what went wrong with each of them. */
+export async function pullWith(
   credentials: readonly Credential[],
   pull: (auth: AuthConfig | undefined) => Promise<string>,
 ): Promise<{ readonly imageRef: string; readonly credential: Credential | undefined }> {
@@ -163,12 +164,3 @@ function named(pod: Pod, image: string) {
 
 /** More of what is no image's name is not told. */
 const LONGEST_SHOWN = 300;
-
-/** An image as the runtime is asked for it. */
-export const imageSpec = (image: string, annotations: Readonly<Record<string, string>> = {}) => ({
-  image,
-  annotations,
-  userSpecifiedImage: image,
-  runtimeHandler: '',
-  imageRef: '',
-});

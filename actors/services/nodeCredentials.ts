@@ -44,8 +44,16 @@ interface Places {
   readonly onUnusable: (file: string, why: string) => void;
 }
 
-/** Looks in the kubelet's order: a `config.json` before a `.dockercfg`, the first one that can be read counts. */
-export function nodeCredentials(places: Places): FindCredentials {
+/** Finds the node's own credentials for a repository, such as `docker.io/library/busybox`. */
+export const nodeCredentials = (places: Places): FindCredentials => {
+  const find = fileCredentials(places);
+  return ({ repository }) => find(repository);
+};
+
+/**
+ * Reads the files in the kubelet's order: a `config.json` before a `.dockercfg`. The first one that can be read counts.
+ */
+export function fileCredentials(places: Places): (repository: string) => Promise<Credential[]> {
   const { rootDir, workingDir, homeDir, files = hostFiles, onUnusable } = places;
   const candidates = [
     ...[rootDir, workingDir, join(homeDir, '.docker'), '/.docker'].map((directory) => ({
@@ -62,7 +70,7 @@ export function nodeCredentials(places: Places): FindCredentials {
     if (!warned.has(file)) onUnusable(file, why);
     warned.add(file);
   };
-  return async ({ repository }) => {
+  return async (repository) => {
     for (const { file, form } of candidates) {
       const keyring = await keyringIn(files, { file, form }, tell);
       if (keyring === undefined) continue;

@@ -1,4 +1,5 @@
 import type { Cri } from '../calls.ts';
+import { imageSpec } from '../images/imageSpec.ts';
 import type { Layout } from './layout.ts';
 import { type BuiltImage, ociArchive } from './ociArchive.ts';
 import type { Pause } from './process.ts';
@@ -30,9 +31,8 @@ export async function importImages({ layout, images, cri, signal, pause, ...inpu
 }
 
 async function absent(images: readonly BuiltImage[], cri: Cri, signal: AbortSignal): Promise<BuiltImage[]> {
-  const spec = { annotations: {}, userSpecifiedImage: '', runtimeHandler: '', imageRef: '' };
   const isThere = async ({ name, id }: BuiltImage) => {
-    const { image } = await cri.imageStatus({ image: { ...spec, image: name }, verbose: false }, { signal });
+    const { image } = await cri.imageStatus({ image: imageSpec(name), verbose: false }, { signal });
     return image?.id === id;
   };
   const there = await Promise.all(images.map(isThere));

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 
@@ -6,7 +7,9 @@ const LONGEST_RUN_MS = 120_000;
 
 interface RunOptions {
   readonly signal: AbortSignal;
-  readonly input?: Buffer | string;
+  readonly input?: Buffer | string | Readable;
+  /** Two minutes by default, in milliseconds. */
+  readonly limitMs?: number;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -16,7 +19,7 @@ interface RunOptions {
  */
 export function run(program: string, args: readonly string[], options: RunOptions): Promise<string> {
   // They clean up after themselves when they are asked to end.
-  const given = { ...options, limitMs: LONGEST_RUN_MS, killSignal: 'SIGTERM' as const };
+  const given = { limitMs: LONGEST_RUN_MS, ...options, killSignal: 'SIGTERM' as const };
   return runProgram(program, args, given).catch((cause: unknown) => {
     if (!(cause instanceof ProgramFailure)) throw cause;
     throw new NodeFailure('RuntimeUnavailable', `${program} ${args.join(' ')}: ${cause.message}`, { cause });

@@ -6,6 +6,7 @@ import {
   endCause,
   failureText,
   forText,
+  importAdvice,
   KIND_NAMES,
   momentText,
   type PlaceOf,
@@ -78,11 +79,16 @@ function besides(failure: Failure | undefined, { runtimeNotReady }: Question): s
   return `; the container runtime is not ready: ${shortened(runtimeNotReady)}`;
 }
 
-/** What has failed and how, and when it is tried again. */
+/** Says what has failed and how, when the next attempt is, and how to import an image that cannot be pulled. */
 export const failing = (who: string, failure: Failure, until: number | undefined, now: number): Named => ({
-  text: `${who}: ${failureText(failure)}${nextAttempt(until, now)}`,
+  text: `${who}: ${failureText(failure)}${nextAttempt(until, now)}${adviceAfter(failure.reason)}`,
   failure,
 });
+
+function adviceAfter(reason: string): string {
+  const advice = importAdvice(reason);
+  return advice === undefined ? '' : `; ${advice}`;
+}
 
 const nextAttempt = (until: number | undefined, now: number): string =>
   until === undefined ? '' : `; next attempt at${momentText(until, now)}`;
@@ -261,7 +267,7 @@ function containerWait({ actors, now }: Question): Answer {
   const { actor, role, status: { state = {} } = {} } = container;
   if (!state.running) {
     const what = actor.waitingFor ? forText(actor) : `: ${state.waiting?.reason}`;
-    return `${titled(container)} is waiting${what}${spanText(actor, now)}`;
+    return `${titled(container)} is waiting${what}${spanText(actor, now)}${adviceAfter(state.waiting?.reason ?? '')}`;
   }
   if (role === 'init')
     return `${titled(container)} has been running for ${humanDuration(now - actor.since)}; the other containers are waiting for it`;

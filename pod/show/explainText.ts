@@ -155,6 +155,22 @@ function lastLine(text: string): string {
   return shortened(text.trimEnd().split('\n').at(-1) ?? '');
 }
 
+/** Reasons of an image that is not on the node, under which a container waits or a volume is not mounted. */
+const IMAGE_REASONS: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'RegistryUnavailable',
+]);
+
+/** Returns the command that gives the node an image without a registry, if `reason` is a wait for an image. */
+export function importAdvice(reason: string): string | undefined {
+  if (!IMAGE_REASONS.has(reason)) return undefined;
+  // The policy Always queries the registry even if the image is there.
+  const policy = reason === 'ErrImageNeverPull' ? '' : ' (for imagePullPolicy IfNotPresent or Never)';
+  return `"statelet image import FILE.tar" imports an image from a file${policy}`;
+}
+
 /** `ErrImagePull: no such host`. */
 export function failureText({ reason, message }: { readonly reason: string; readonly message: string }): string {
   const said = shortened(message);

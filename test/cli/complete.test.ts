@@ -18,7 +18,7 @@ test.each([
   [
     '',
     [
-      ...['run', 'up', 'down', 'get', 'describe', 'explain', 'top', 'version', 'charts', 'exec', 'attach'],
+      ...['run', 'up', 'down', 'get', 'describe', 'explain', 'top', 'version', 'charts', 'exec', 'attach', 'image'],
       ...['logs', 'delete', 'record', 'replay', 'inspect', 'completion', 'help', ':none'],
     ],
   ],
@@ -42,6 +42,11 @@ test.each([
   ['explain pod/web --volume ', ['data', ':none']],
   ['replay node.rec --explain pod/db -c ', ['db', ':none']],
   ['get nodes ', [':none']],
+  ['top ', ['pods', 'nodes', ':none']],
+  ['top pods w', ['web-host', ':none']],
+  ['top pods --sort-by=', ['--sort-by=cpu', '--sort-by=memory', ':none']],
+  ['image ', ['list', 'import', 'pull', 'remove', ':none']],
+  ['image import ', [':file']],
   ['get pods --al', ['--all-namespaces', ':none']],
   ['get pods -o ', ['wide', 'json', 'yaml', 'name', ':none']],
   ['get pods --output=j', ['--output=json', ':none']],

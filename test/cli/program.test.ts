@@ -22,6 +22,10 @@ async function asked(...words: string[]): Promise<unknown> {
     top: hear('top'),
     topPods: hear('topPods'),
     topNodes: hear('topNodes'),
+    imageList: hear('imageList'),
+    imageImport: hear('imageImport'),
+    imagePull: hear('imagePull'),
+    imageRemove: hear('imageRemove'),
     replay: hear('replay'),
     inspect: hear('inspect'),
     recordDump: hear('recordDump'),
@@ -147,6 +151,37 @@ describe('top', () => {
     [['top', 'pods', 'web', 'db'], 'pods web db: expected pods or pods/NAME'],
   ])('%j is a mistake', async (words, message) => {
     await expect(asked(...words)).rejects.toThrow(message);
+  });
+});
+
+describe('image', () => {
+  test.each([
+    [
+      ['image', 'list'],
+      ['imageList', [], { headers: true }],
+    ],
+    [
+      ['image', 'ls', 'web:1', '-o', 'wide', '--no-headers'],
+      ['imageList', ['web:1'], { output: 'wide', headers: false }],
+    ],
+    [
+      ['image', 'import', 'web.tar', '--name', 'web:1'],
+      ['imageImport', 'web.tar', { name: 'web:1' }],
+    ],
+    [
+      ['image', 'import', '-'],
+      ['imageImport', '-', {}],
+    ],
+    [
+      ['image', 'pull', 'a', 'b', '--state-dir', '/state'],
+      ['imagePull', ['a', 'b'], { stateDir: '/state' }],
+    ],
+    [
+      ['image', 'rm', 'a', '--container-runtime-endpoint', 'unix:///s'],
+      ['imageRemove', ['a'], { containerRuntimeEndpoint: 'unix:///s' }],
+    ],
+  ])('%j', async (words, call) => {
+    expect(await asked(...words)).toEqual(call);
   });
 });
 

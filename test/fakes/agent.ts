@@ -21,6 +21,7 @@ export interface FakeAgent extends AgentPort {
   readonly subscribers: () => number;
 }
 
+const SOCKET = 'unix:///run/containerd/containerd.sock';
 const runtime = { name: 'containerd', version: 'v1.6.20', state: 'ready', since: 0 };
 
 /** As the chart of the node has them. */
@@ -53,6 +54,7 @@ export function fakeAgent(options: {
     state: 'running',
     tags: TAGS[options.node?.state ?? 'running'] ?? [],
     runtime: { ...runtime, since: options.now - 60_000 },
+    endpoints: { runtime: SOCKET, images: SOCKET },
     simulated: false,
     foreign: [],
     problems: [],

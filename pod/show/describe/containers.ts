@@ -12,6 +12,7 @@ import type { Pod } from '../../api/schema/pod.ts';
 import type { ContainerState, ContainerStatus } from '../../api/schema/status.ts';
 import { fieldValue, resourceValue } from '../../environment/fieldRef.ts';
 import { lookUp } from '../../lookUp.ts';
+import { importAdvice } from '../explainText.ts';
 import type { LogTail, LogTails } from '../logTail.ts';
 import { indented } from './tabbed.ts';
 import { localTime } from './time.ts';
@@ -108,7 +109,13 @@ function statusLines({ state = {}, lastState, ready, restartCount }: ContainerSt
 function stateLines(name: string, { running, waiting, terminated }: ContainerState): string[] {
   if (running) return [`${name}:\tRunning`, `  Started:\t${localTime(running.startedAt)}`];
   if (terminated === undefined) {
-    return [`${name}:\tWaiting`, ...(waiting?.reason ? [`  Reason:\t${waiting.reason}`] : [])];
+    const { reason = '' } = waiting ?? {};
+    const advice = importAdvice(reason);
+    return [
+      `${name}:\tWaiting`,
+      ...(reason === '' ? [] : [`  Reason:\t${reason}`]),
+      ...(advice === undefined ? [] : [`  Advice:\t${advice}`]),
+    ];
   }
   const { reason, message, exitCode, signal, startedAt, finishedAt } = terminated;
   return [

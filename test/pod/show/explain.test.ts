@@ -85,6 +85,30 @@ pod web             running           2m10s
 `,
   },
   {
+    what: 'an image that must not be pulled',
+    view: podView({
+      main: {
+        app: waiting('ErrImageNeverPull', {
+          ...{ state: 'pending.gettingImage.missing', since: NOW - 12_000 },
+          waitingFor: 'its image to be loaded by hand (pull policy Never)',
+        }),
+      },
+      view: network,
+    }),
+    text: `
+default/web  ErrImageNeverPull  0/1 ready                           12:02:56 UTC
+
+  container app is waiting for its image to be loaded by hand (pull policy
+  Never) (for 12s so far); "statelet image import FILE.tar" imports an image
+  from a file
+
+pod web           running                       2m10s
+│    address 10.88.0.5
+└─ container app  pending.gettingImage.missing  12s
+     waiting for its image to be loaded by hand (pull policy Never)
+`,
+  },
+  {
     what: 'an image pull back-off',
     view: podView({
       main: {
@@ -100,7 +124,9 @@ default/web  ImagePullBackOff  0/1 ready                            12:02:56 UTC
 
   container app is in image pull back-off: ErrImagePull: failed to resolve
   reference "registry.example.com/team/app:1": dial tcp: lookup
-  registry.example.com: no such host; next attempt at 12:03:10 (in 14s)
+  registry.example.com: no such host; next attempt at 12:03:10 (in 14s);
+  "statelet image import FILE.tar" imports an image from a file (for
+  imagePullPolicy IfNotPresent or Never)
 
 pod web           running                             2m10s
 │    address 10.88.0.5

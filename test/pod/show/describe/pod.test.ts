@@ -52,6 +52,19 @@ describe('a pod is described as kubectl does it', () => {
     );
   });
 
+  test.each([
+    ['ImagePullBackOff', true],
+    ['ErrImageNeverPull', true],
+    ['ContainerCreating', false],
+  ])('with the command that imports an image if it waits for one: %s', (reason, isAdvised) => {
+    const container = { name: 'main', image: 'x', imageID: '', ready: false, restartCount: 0, started: false };
+    const waiting = { ...container, state: { waiting: { reason } } };
+    const pod = aPod();
+    const text = describePod({ ...pod, status: { ...pod.status, containerStatuses: [waiting] } }, [], NOW);
+    expect(text).toContain(`Reason:       ${reason}\n`);
+    expect(text.includes('Advice:       "statelet image import FILE.tar" imports an image')).toBe(isAdvised);
+  });
+
   test('while it is being deleted', () => {
     const metadata = {
       ...everything.metadata,

@@ -1,0 +1,57 @@
+/** Images as `crictl images` shows them (`cmd/crictl/image.go` in cri-tools). */
+
+export interface ShownImage {
+  /** `sha256:…`. */
+  readonly id: string;
+  /** Names with a tag. */
+  readonly repoTags: readonly string[];
+  /** Names with a digest. */
+  readonly repoDigests: readonly string[];
+  readonly sizeBytes: number;
+  readonly pinned: boolean;
+}
+
+const NARROW = ['IMAGE', 'TAG', 'IMAGE ID', 'SIZE'];
+const WIDE = ['IMAGE', 'TAG', 'DIGEST', 'IMAGE ID', 'SIZE', 'PINNED'];
+const NONE = '<none>';
+const SHORT_ID = 13;
+
+/** Builds the table of images, a row for each tag, as lines of cells. The header is first. */
+export function imageTable(images: readonly ShownImage[], { wide }: { readonly wide: boolean }): string[][] {
+  const rows = images.flatMap((image) => {
+    const [digestOf = NONE] = image.repoDigests;
+    const [repository = NONE, digest = NONE] = digestOf.split('@');
+    const names = image.repoTags.length > 0 ? image.repoTags.map(splitTag) : [{ name: repository, tag: NONE }];
+    const [id, size] = [shortId(image.id), decimalSize(image.sizeBytes)];
+    return names.map(({ name, tag }) =>
+      wide ? [name, tag, digest, id, size, String(image.pinned)] : [name, tag, id, size],
+    );
+  });
+  const sorted = rows.toSorted(([a = '', tagA = ''], [b = '', tagB = '']) => compare(a, b) || compare(tagA, tagB));
+  return [wide ? WIDE : NARROW, ...sorted];
+}
+
+/** Returns the first digits of an ID, without the name of the digest's algorithm. */
+export const shortId = (id: string): string => id.replace(/^sha256:/, '').slice(0, SHORT_ID);
+
+function splitTag(name: string): { readonly name: string; readonly tag: string } {
+  const colon = name.lastIndexOf(':');
+  return { name: name.slice(0, colon), tag: name.slice(colon + 1) };
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+
+/** Returns a size with three digits and a decimal unit: `2.21MB`. */
+export function decimalSize(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  while (value >= 1_000 && unit < UNITS.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${Number(value.toPrecision(3))}${UNITS[unit]}`;
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

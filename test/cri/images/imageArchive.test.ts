@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { type ImageArchive, readImageArchive } from '../../../cri/images/imageArchive.ts';
+import { readAt, tarMembers } from '../../../cri/images/tarMembers.ts';
+import { tar } from '../../../cri/managed/tar.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-archive-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+type Files = ReadonlyMap<string, string>;
+
+const digestOf = (content: string) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
+
+const archiveOf = (files: Files): Buffer =>
+  tar([...files].map(([path, content]) => ({ type: 'file', path, content: Buffer.from(content), mode: 0o644 })));
+
+interface Read extends ImageArchive {
+  /** The files that the runtime gets. */
+  readonly passed: Files;
+}
+
+async function read(content: Buffer, options: { name?: string; arch?: string } = {}): Promise<Read> {
+  const path = join(directory, 'web.tar');
+  await writeFile(path, content);
+  const file = await open(path);
+  try {
+    const archive = await readImageArchive(file, { label: 'web.tar', arch: 'x64', ...options });
+    const output = join(directory, 'passed.tar');
+    await writeFile(output, archive.content());
+    const passed = await open(output);
+    const { members } = await tarMembers(passed);
+    const texts = await Promise.all(members.map(({ contentAt, size }) => readAt(passed, contentAt, size)));
+    await passed.close();
+    return { ...archive, passed: new Map(members.map(({ name }, index) => [name, String(texts[index])])) };
+  } finally {
+    await file.close();
+  }
+}
+
+const AMD64 = { os: 'linux', architecture: 'amd64' };
+const ARM64 = { os: 'linux', architecture: 'arm64' };
+
+const CONFIG = JSON.stringify({ ...AMD64, config: { Cmd: ['sh'] } });
+const ID = digestOf(CONFIG);
+
+const docker = (tags: readonly string[] | null, config = CONFIG): Files =>
+  new Map([
+    ['config.json', config],
+    ['layer/layer.tar', 'a layer'],
+    ['manifest.json', JSON.stringify([{ Config: 'config.json', RepoTags: tags, Layers: ['layer/layer.tar'] }])],
+  ]);
+
+const OCI = 'application/vnd.oci.image';
+
+/** The blobs of an image, and the descriptor of its manifest. */
+function blobsOf(platform: object, configType = `${OCI}.config.v1+json`) {
+  const config = JSON.stringify({ ...platform, config: {} });
+  const layer = `the layer for ${JSON.stringify(platform)}`;
+  const descriptor = (mediaType: string, content: string) => ({
+    mediaType,
+    digest: digestOf(content),
+    size: Buffer.byteLength(content),
+  });
+  const manifest = JSON.stringify({
+    schemaVersion: 2,
+    config: descriptor(configType, config),
+    layers: [descriptor(`${OCI}.layer.v1.tar`, layer)],
+  });
+  const files = [config, layer, manifest].map((content) => [blobName(content), content] as const);
+  return {
+    id: digestOf(config),
+    files,
+    layer: blobName(layer),
+    manifest: descriptor(`${OCI}.manifest.v1+json`, manifest),
+  };
+}
+
+const blobName = (content: string) => `blobs/${digestOf(content).replace(':', '/')}`;
+
+function oci(manifests: readonly object[], files: readonly (readonly [string, string])[]): Map<string, string> {
+  return new Map([
+    ['oci-layout', '{"imageLayoutVersion":"1.0.0"}'],
+    ['index.json', JSON.stringify({ schemaVersion: 2, manifests })],
+    ...files,
+  ]);
+}
+
+const named = (name: string) => ({ annotations: { 'org.opencontainers.image.ref.name': name } });
+
+test('an image of docker save is imported under the full name that a pod looks it up by', async () => {
+  const { images, passed } = await read(archiveOf(docker(['web:1', 'registry.local:5000/shop/web:2'])));
+  expect(images).toEqual([
+    { id: ID, name: 'docker.io/library/web:1' },
+    { id: ID, name: 'registry.local:5000/shop/web:2' },
+  ]);
+  expect(JSON.parse(passed.get('manifest.json') ?? '')).toEqual([
+    {
+      Config: 'config.json',
+      RepoTags: ['docker.io/library/web:1', 'registry.local:5000/shop/web:2'],
+      Layers: ['layer/layer.tar'],
+    },
+  ]);
+  expect([passed.get('config.json'), passed.get('layer/layer.tar')]).toEqual([CONFIG, 'a layer']);
+});
+
+test('the image of an OCI layout gets its full name, and its blobs are unchanged', async () => {
+  const { id, files, manifest } = blobsOf(AMD64);
+  const { images, passed } = await read(archiveOf(oci([{ ...manifest, ...named('web:1') }], files)));
+  expect(images).toEqual([{ id, name: 'docker.io/library/web:1' }]);
+  const annotations = {
+    'io.containerd.image.name': 'docker.io/library/web:1',
+    'org.opencontainers.image.ref.name': 'docker.io/library/web:1',
+  };
+  expect(JSON.parse(passed.get('index.json') ?? '')).toMatchObject({ manifests: [{ ...manifest, annotations }] });
+  for (const [name, content] of files) expect(passed.get(name)).toBe(content);
+});
+
+test('of an image for several platforms that of the node counts', async () => {
+  const [amd64, arm64] = [blobsOf(AMD64), blobsOf(ARM64)];
+  const nested = JSON.stringify({
+    schemaVersion: 2,
+    manifests: [
+      { ...arm64.manifest, platform: ARM64 },
+      { ...amd64.manifest, platform: AMD64 },
+      { ...amd64.manifest, digest: `sha256:${'0'.repeat(64)}`, platform: { os: 'unknown', architecture: 'unknown' } },
+    ],
+  });
+  const index = { mediaType: `${OCI}.index.v1+json`, digest: digestOf(nested), size: nested.length, ...named('web:1') };
+  const all = archiveOf(oci([index], [...amd64.files, ...arm64.files, [blobName(nested), nested]]));
+  expect((await read(all)).images).toEqual([{ id: amd64.id, name: 'docker.io/library/web:1' }]);
+  expect((await read(all, { arch: 'arm64' })).images[0]?.id).toBe(arm64.id);
+  const one = archiveOf(oci([index], [...amd64.files, [blobName(nested), nested]]));
+  expect((await read(one)).images[0]?.id).toBe(amd64.id);
+  await expect(read(all, { arch: 's390x' })).rejects.toThrow(
+    'web.tar is an image for linux/arm64 and linux/amd64, but this node is linux/s390x: build it with --platform linux/s390x',
+  );
+});
+
+test('an image without a name is named on the command line', async () => {
+  const { files, manifest } = blobsOf(AMD64);
+  const untagged = archiveOf(docker(null));
+  const tagged = archiveOf(oci([{ ...manifest, ...named('latest') }], files));
+  await expect(read(untagged)).rejects.toThrow(/^web.tar has an image without a name: name it with --name, as in/);
+  await expect(read(tagged)).rejects.toThrow(/^web.tar has an image without a name \(only the tag latest\): name it/);
+  expect((await read(untagged, { name: 'web' })).images).toEqual([{ id: ID, name: 'docker.io/library/web:latest' }]);
+  expect((await read(tagged, { name: 'web:2' })).images[0]?.name).toBe('docker.io/library/web:2');
+  await expect(read(untagged, { name: 'Web:1' })).rejects.toThrow(/^--name: "Web:1" is not the name of an image: /);
+  const other = blobsOf({ ...AMD64, variant: 'v2' });
+  const two = [
+    { ...manifest, ...named('a:1') },
+    { ...other.manifest, ...named('b:1') },
+  ];
+  const both = archiveOf(oci(two, [...files, ...other.files]));
+  expect((await read(both)).images).toHaveLength(2);
+  await expect(read(both, { name: 'web:1' })).rejects.toThrow('web.tar has 2 images, so that --name cannot name them');
+});
+
+test('an image for a different platform is refused with the platform of the node', async () => {
+  const config = JSON.stringify({ ...ARM64, config: {} });
+  await expect(read(archiveOf(docker(['web:1'], config)))).rejects.toThrow(
+    'web.tar is an image for linux/arm64, but this node is linux/amd64: build it with --platform linux/amd64',
+  );
+  const [amd64, arm64] = [blobsOf(AMD64), blobsOf(ARM64)];
+  const two = [
+    { ...amd64.manifest, ...named('a:1') },
+    { ...arm64.manifest, ...named('b:1') },
+  ];
+  await expect(read(archiveOf(oci(two, [...amd64.files, ...arm64.files])))).rejects.toThrow(
+    /is an image for linux\/arm64/,
+  );
+});
+
+test.each<[string, RegExp, () => Buffer]>([
+  ['no tar archive', /^web.tar is not a tar archive$/, () => Buffer.from('hello')],
+  ['a truncated archive', /^web.tar is truncated: /, () => archiveOf(docker(['web:1'])).subarray(0, 1_600)],
+  [
+    'an archive of something else',
+    /^web.tar has no manifest: expected a docker-archive \(manifest.json\)/,
+    () => archiveOf(new Map([['etc/passwd', 'root']])),
+  ],
+  ['an archive without images', /^web.tar has no images$/, () => archiveOf(oci([], []))],
+  [
+    'an archive without a layer',
+    /^web.tar is incomplete: the layer layer\/layer.tar is missing$/,
+    () => archiveOf(new Map([...docker(['web:1'])].filter(([name]) => name !== 'layer/layer.tar'))),
+  ],
+  [
+    'an archive without a configuration',
+    /^web.tar is incomplete: config.json is missing$/,
+    () => archiveOf(new Map([...docker(['web:1'])].filter(([name]) => name !== 'config.json'))),
+  ],
+  [
+    'an unreadable manifest',
+    /^web.tar is damaged: manifest.json cannot be read$/,
+    () => archiveOf(new Map([...docker(['web:1']), ['manifest.json', '[{]']])),
+  ],
+  ['a name that is none', /^web.tar: "Web:1" is not the name of an image: /, () => archiveOf(docker(['Web:1']))],
+])('%s is refused in one sentence', async (_, message, content) => {
+  await expect(read(content())).rejects.toThrow(message);
+});
+
+test('a layout with damaged or missing blobs, or of another kind of artifact, is refused in one sentence', async () => {
+  const { files, manifest, layer } = blobsOf(AMD64);
+  const web = { ...manifest, ...named('web:1') };
+  const changed = (name: string, content?: string) =>
+    read(
+      archiveOf(
+        oci(
+          [web],
+          files.flatMap((file) =>
+            file[0] !== name ? [file] : content === undefined ? [] : [[name, content] as const],
+          ),
+        ),
+      ),
+    );
+  const manifestName = `blobs/${manifest.digest.replace(':', '/')}`;
+  await expect(changed(layer)).rejects.toThrow(/^web.tar is incomplete: the layer sha256:[0-9a-f]{64} is missing$/);
+  await expect(changed(layer, 'short')).rejects.toThrow(/^web.tar is damaged: blobs\/\S+ has 5 instead of \d+ bytes$/);
+  await expect(changed(manifestName)).rejects.toThrow(/^web.tar is incomplete: the manifest sha256:\S+ is missing$/);
+  const [, text = ''] = files.find(([name]) => name === manifestName) ?? [];
+  await expect(changed(manifestName, text.replace('"layers"', '"lavers"'))).rejects.toThrow(
+    /does not match its digest$/,
+  );
+  const chart = blobsOf(AMD64, 'application/vnd.cncf.helm.config.v1+json');
+  await expect(read(archiveOf(oci([{ ...chart.manifest, ...named('web:1') }], chart.files)))).rejects.toThrow(
+    /^web.tar has no container image: sha256:\S+ is of type application\/vnd.cncf.helm.config.v1\+json$/,
+  );
+});
+
+test('an archive from the file system of a build keeps paths that begin with a dot', async () => {
+  const files = new Map([...docker(['web:1'])].map(([name, content]) => [`./${name}`, content]));
+  expect((await read(archiveOf(files))).images[0]?.name).toBe('docker.io/library/web:1');
+  expect((await readFile(join(directory, 'passed.tar'))).length % 512).toBe(0);
+});

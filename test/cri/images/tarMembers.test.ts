@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { readAt, tarMembers } from '../../../cri/images/tarMembers.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-tar-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function membersOf(content: Buffer): Promise<{ name: string; content: string; isFile: boolean }[]> {
+  const path = join(directory, 'archive.tar');
+  await writeFile(path, content);
+  const file = await open(path);
+  try {
+    const { members } = await tarMembers(file);
+    const contents = members.map(({ contentAt, size }) => readAt(file, contentAt, size));
+    const texts = (await Promise.all(contents)).map(String);
+    return members.map(({ name, isFile }, index) => ({ name, isFile, content: texts[index] ?? '' }));
+  } finally {
+    await file.close();
+  }
+}
+
+const LONG = `${'directory/'.repeat(25)}file-${'x'.repeat(90)}`;
+
+/** An archive of GNU tar with a short name, a long one, a link and a directory. */
+async function archived(format: string): Promise<Buffer> {
+  const root = join(directory, 'files');
+  await mkdir(join(root, LONG, '..'), { recursive: true });
+  await writeFile(join(root, 'short'), 'one');
+  await writeFile(join(root, LONG), 'two');
+  const args = ['-C', root, `--format=${format}`, '-cf', '-', './short', LONG, '--sort=name'];
+  return execFileSync('tar', args, { maxBuffer: 2 ** 24 });
+}
+
+test.each(['gnu', 'pax', 'posix'])('members with long names are found in the format %s', async (format) => {
+  const members = await membersOf(await archived(format));
+  expect(members).toEqual([
+    { name: 'short', content: 'one', isFile: true },
+    { name: LONG, content: 'two', isFile: true },
+  ]);
+});
+
+test('links and directories have no content', async () => {
+  execFileSync('sh', ['-c', 'mkdir d && ln -s target l && tar --format=ustar -cf a d l'], { cwd: directory });
+  expect(await membersOf(await readFile(join(directory, 'a')))).toEqual([
+    { name: 'd/', content: '', isFile: false },
+    { name: 'l', content: '', isFile: false },
+  ]);
+});
+
+test('what is not a complete archive is reported as what it is', async () => {
+  const whole = await archived('gnu');
+  await expect(membersOf(Buffer.alloc(0))).rejects.toThrow(/^is empty$/);
+  await expect(membersOf(Buffer.from('hello'))).rejects.toThrow(/^is not a tar archive$/);
+  await expect(membersOf(Buffer.alloc(4_096, 'x'))).rejects.toThrow(/^is not a tar archive$/);
+  await expect(membersOf(whole.subarray(0, 514))).rejects.toThrow(/^is truncated: it ends after 514 bytes/);
+  await expect(membersOf(whole.subarray(0, 1_100))).rejects.toThrow(/^is truncated/);
+  const damaged = Buffer.from(whole);
+  damaged.write('garbage', 1_024);
+  await expect(membersOf(damaged)).rejects.toThrow(/^is damaged: no tar header at byte 1024$/);
+});
+
+test('an archive without the empty blocks at its end is complete', async () => {
+  const whole = await archived('gnu');
+  const members = await membersOf(whole);
+  const last = whole.lastIndexOf('two') + 512;
+  expect(await membersOf(whole.subarray(0, last - (last % 512)))).toEqual(members);
+});
