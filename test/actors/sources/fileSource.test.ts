@@ -107,22 +107,21 @@ async function replace(file: string, text: string): Promise<void> {
   await rename(join(base, 'whole'), file);
 }
 
-/** The names of the pods of each set since the first. */
-const changes = () => sets.slice(1).map((set) => names(set).join());
-
 describe('C24: at once, with the same content, a file that is', () => {
   const file = () => join(path, 'a.yaml');
 
-  /** Follows a file, does something to it, and waits until a later file has been read. */
-  async function changesAfter(act: () => void): Promise<string[]> {
+  /**
+   * Follows a file, does something to it, and waits until a file that was written afterwards has been read. Returns whether
+   * each set meanwhile had the pod of the first file. On a busy host changes share a set, so their number says nothing.
+   */
+  async function presenceAfter(act: () => void): Promise<boolean[]> {
     await writeFile(file(), manifest('a'));
     start();
     await untilNames('a-node-1');
     act();
-    await new Promise((resolve) => setTimeout(resolve, 200));
     await writeFile(join(path, 'z.yaml'), manifest('z'));
     await untilNames('a-node-1', 'z-node-1');
-    return changes();
+    return sets.slice(1).map((set) => names(set).includes('a-node-1'));
   }
 
   test('removed and created again is gone, and then there again', async () => {
@@ -130,7 +129,7 @@ describe('C24: at once, with the same content, a file that is', () => {
       rmSync(file());
       writeFileSync(file(), manifest('a'));
     };
-    expect(await changesAfter(act)).toEqual(['', 'a-node-1', 'a-node-1,z-node-1']);
+    expect((await presenceAfter(act))[0]).toBe(false);
   });
 
   test('moved away and back is gone, and then there again', async () => {
@@ -138,7 +137,7 @@ describe('C24: at once, with the same content, a file that is', () => {
       renameSync(file(), join(base, 'away'));
       renameSync(join(base, 'away'), file());
     };
-    expect(await changesAfter(act)).toEqual(['', 'a-node-1', 'a-node-1,z-node-1']);
+    expect((await presenceAfter(act))[0]).toBe(false);
   });
 
   test('renamed over by others stays, however often', async () => {
@@ -148,11 +147,11 @@ describe('C24: at once, with the same content, a file that is', () => {
     const act = () => {
       for (const name of ['one', 'two', 'three']) renameSync(join(base, name), file());
     };
-    expect(await changesAfter(act)).toEqual(['a-node-1,z-node-1']);
+    expect(await presenceAfter(act)).not.toContain(false);
   });
 
   test('written in place stays', async () => {
-    expect(await changesAfter(() => writeFileSync(file(), manifest('a')))).toEqual(['a-node-1,z-node-1']);
+    expect(await presenceAfter(() => writeFileSync(file(), manifest('a')))).not.toContain(false);
   });
 });
 
