@@ -3,6 +3,7 @@ import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { messageOf } from '../pod/failure.ts';
 import { startLimit } from './limit.ts';
 
 /** Searched besides PATH: a plain `su` leaves the system's directories out of it. */
@@ -112,7 +113,16 @@ export async function runProgram(program: string, args: readonly string[], optio
   signal.throwIfAborted();
   const [limit, full] = [startLimit(limitMs), new AbortController()];
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const child = spawned(program, args, options, AbortSignal.any([signal, limit.signal, full.signal]));
+  const ends = AbortSignal.any([signal, limit.signal, full.signal]);
+  let child: ChildProcess;
+  try {
+    child = spawned(program, args, options, ends);
+  } catch (cause) {
+    // Node.js throws some refusals of the host, such as ENOMEM, and reports others by an event.
+    limit.end();
+    onExit?.();
+    throw new ProgramFailure(messageOf(cause), { stderr: '', isLate: false, cause });
+  }
   const [out, err] = [collect(child.stdout, mostOutput, () => full.abort()), collect(child.stderr, KEPT_STDERR)];
   const fail = (ending: string, how: Pick<Ending, 'exitCode' | 'cause'> = {}) => {
     // What does not even end by a signal, as in a mount that hangs, holds nothing up.

@@ -1,5 +1,6 @@
 /** What the node has written down of its pulls, on disk as a kubelet has it; read once, and in memory from then on. */
 import { join } from 'node:path';
+import { otherwise } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import {
   intentText,
@@ -142,7 +143,7 @@ export class PullRecords {
     for (const name of names) {
       if (!name.startsWith('sha256-') || name.endsWith(TEMPORARY)) continue;
       const file = join(directory, name);
-      found.push({ file, content: await files.readFile(file).catch(() => '') });
+      found.push({ file, content: await files.readFile(file).catch(otherwise('')) });
     }
     return found;
   }

@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
+import { errorCode, isHostRefusal, isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
@@ -98,9 +98,10 @@ export class KeptObjects {
     for (const name of await files.readdir(directory)) {
       const file = path.join(directory, name);
       if (this.#wanted.has(file)) continue;
+      // A file that the host refuses to read may belong to a pod that runs, so it stays.
       const had = await this.#textOf(file)
         .then(uidsIn)
-        .catch(() => []);
+        .catch((error: unknown) => (isHostRefusal(error) ? [...uids] : []));
       if (!had.some((uid) => uids.has(uid))) await files.rm(file, { recursive: true, force: true });
     }
   }

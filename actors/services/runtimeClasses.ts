@@ -1,5 +1,6 @@
 /** Finds the RuntimeClass of a pod: at the API server of its cluster, or in the files of a directory. */
 import { join } from 'node:path';
+import { isHostRefusal, otherwise } from '../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import type { Problem } from '../../pod/api/problem.ts';
 import { type RuntimeClasses, readRuntimeClass, validateRuntimeClass } from '../../pod/api/runtimeClass.ts';
@@ -38,14 +39,19 @@ export function handlersOf(
 /** Told of a file that gives no class, or of something in it that is to be one and is none, and why. */
 export type OnSkipped = (file: string, why: string) => void;
 
-/** All classes of a directory, by name; of two of the same name the first counts, and what is none is left out. */
+/**
+ * Reads all classes of a directory, by name. Of two of the same name the first counts, and what is none is left out. Rejects
+ * if the host refuses to read something, because a class that was not read would be taken for one that does not exist.
+ */
 export async function readRuntimeClasses(
   directory: string,
   onSkipped: OnSkipped = () => {},
   disk: FileSystem = hostFiles,
 ): Promise<RuntimeClasses> {
   const classes = new Map<string, RuntimeClass>();
-  const files = (await disk.readdir(directory).catch(() => [])).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
+  const files = (await disk.readdir(directory).catch(otherwise<string[]>([])))
+    .filter((file) => /\.(ya?ml|json)$/.test(file))
+    .sort();
   for (const file of files.map((name) => join(directory, name))) {
     const skip = (why: string) => onSkipped(file, why);
     for (const each of classesOf(await regularText(disk, file, skip), skip)) {
@@ -105,6 +111,7 @@ async function regularText(disk: FileSystem, file: string, skip: (why: string) =
     // It may have been removed since it was listed.
     if (found !== undefined) skip('noFile' in found ? found.noFile : `has more than ${LIMITS.characters} characters`);
   } catch (error) {
+    if (isHostRefusal(error)) throw error;
     skip(messageOf(error));
   }
   return '';

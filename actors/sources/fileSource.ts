@@ -24,6 +24,7 @@ const FILES_AT_ONCE = 8;
 /** What may fail beside the single files; no path is like it. */
 const LISTING = 'list';
 const INOTIFY = 'inotify';
+const CLASSES = 'RuntimeClasses';
 const NOTHING_THERE = 'no such file or directory: no pods are read from here until it exists';
 /** Error codes of readlink on a path that is no link, or that nothing exists at. */
 const NOT_A_LINK: ReadonlySet<string> = new Set(['EINVAL', 'ENOENT', 'ENOTDIR']);
@@ -151,10 +152,15 @@ class FileSource {
 
   /** Reads what is due: everything when a list is, else some of the files that have settled. */
   async read(): Promise<void> {
-    await this.#attempt('RuntimeClasses', async () => {
+    await this.#attempt(CLASSES, async () => {
       this.#classes = await this.#options.readClasses?.();
     });
     const now = this.#steady.now();
+    // Without its class a pod would be admitted without what the class gives, so nothing is read before the classes are.
+    if (this.#problems.has(CLASSES) && this.#classes === undefined) {
+      this.#listAt = Math.max(this.#listAt, now + FIRST_RETRY_MS);
+      return;
+    }
     if (now >= this.#listAt) return this.#attempt(LISTING, () => this.#list(now), this.#path);
     const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : [])).slice(0, FILES_AT_ONCE);
     for (const name of settled) this.#due.delete(name);

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { errorCode } from '../../host/files/fileErrors.ts';
+import { errorCode, isHostRefusal } from '../../host/files/fileErrors.ts';
 import { ownScript } from '../../host/ownScript.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { nextTurn } from '../../pod/nextTurn.ts';
@@ -12,6 +12,11 @@ const READ_WITHIN_MS = 30_000;
 /** Far more than the largest answer within the limits needs. */
 const THREAD_MEGABYTES = 320;
 
+/** A text needs more memory than the thread may have. */
+class TooMuch extends Error {
+  override readonly name = 'TooMuch';
+}
+
 /** A thread that reads one text after the other, until one is too much for it or it is ended. */
 export class ManifestThread {
   readonly #worker: Worker;
@@ -20,13 +25,17 @@ export class ManifestThread {
   #hasStarted = false;
   #hasEnded = false;
 
-  constructor(clock: Clock, megabytes = THREAD_MEGABYTES) {
+  /** `script` is the program of the thread, by default that of manifests. */
+  constructor(
+    clock: Clock,
+    megabytes = THREAD_MEGABYTES,
+    script: string | URL = ownScript(import.meta.dirname, 'manifestWorker'),
+  ) {
     this.#clock = clock;
     this.#megabytes = megabytes;
-    this.#worker = new Worker(ownScript(import.meta.dirname, 'manifestWorker'), {
-      resourceLimits: { maxOldGenerationSizeMb: megabytes },
-    });
-    this.#worker.once('online', () => {
+    this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: megabytes } });
+    // A thread that is online has not loaded its modules yet, which needs file descriptors.
+    this.#worker.once('message', () => {
       this.#hasStarted = true;
     });
     this.#worker.once('exit', () => {
@@ -42,8 +51,9 @@ export class ManifestThread {
   }
 
   /**
-   * Reads a text. What is too much for the thread is refused as a text that is wrong; it rejects where no thread can
-   * start, and where one takes too long: within the limits that is the host's fault, so the text is worth another attempt.
+   * Reads a text. A text that is too much for the thread is refused as one that is wrong. Rejects if no thread can start, if
+   * the host refuses it something, and if reading takes too long: within the limits that is the host's fault, so the text is
+   * worth another attempt.
    */
   async read(text: ManifestText): Promise<readonly ReadManifest[]> {
     const late = new AbortController();
@@ -61,8 +71,9 @@ export class ManifestThread {
       }
     } catch (error) {
       this.end();
-      if (!this.#hasStarted) throw new Error(`cannot start a thread to read it: ${messageOf(error)}`, { cause: error });
-      if (late.signal.aborted) throw error;
+      if (late.signal.aborted || isHostRefusal(error)) throw error;
+      if (!this.#hasStarted && !(error instanceof TooMuch))
+        throw new Error(`cannot start a thread to read it: ${messageOf(error)}`, { cause: error });
       return refused(`cannot be read: ${messageOf(error)}`).manifests;
     } finally {
       this.#clock.clearTimeout(timer);
@@ -88,7 +99,7 @@ export class ManifestThread {
       };
       // Nobody else posts to this thread's port.
       hear('message', (some) => resolve(some as ReadingNews));
-      hear('error', (error) => reject(isOutOfMemory(error) ? new Error(this.#tooMuch, { cause: error }) : error));
+      hear('error', (error) => reject(isOutOfMemory(error) ? new TooMuch(this.#tooMuch, { cause: error }) : error));
       hear('exit', () => reject(new Error('the thread reading it exited')));
       const tooLate = () => reject(new Error(`reading it takes longer than ${READ_WITHIN_MS / 1_000} s`));
       late.addEventListener('abort', tooLate, { signal: done.signal });

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isMissing } from '../../host/files/fileErrors.ts';
+import { isMissing, otherwise } from '../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { createLayout, isSafeSegment, type Layout } from '../../host/pods/layout.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
@@ -109,7 +109,7 @@ export async function takenOver(
 /** The uids of which a durable fact tells that they were admitted: by the names of its files alone, which are not read. */
 export async function ownedByFact(rootDir: string): Promise<Pick<ReadonlySet<string>, 'has'>> {
   const kinds = ['allocations', 'probes'].map((kind) =>
-    hostFiles.readdir(path.join(rootDir, 'statelet', kind)).catch(() => []),
+    hostFiles.readdir(path.join(rootDir, 'statelet', kind)).catch(otherwise<string[]>([])),
   );
   const names = new Set((await Promise.all(kinds)).flat());
   return { has: (uid) => names.has(factFileName(uid)) };

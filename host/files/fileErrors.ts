@@ -21,11 +21,20 @@ export const isTooLong = (error: unknown): boolean => errorCode(error) === 'ENAM
 /** Whether a file could not be opened because too many are open, in this process or on the host: it says nothing of the file. */
 export const lacksFiles = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(errorCode(error) ?? '');
 
-/** What is seen where a file cannot be read; that too many files are open says nothing of it. */
+/** Error codes of a host that has run out of something, or whose disk fails. */
+const HOST_REFUSALS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOBUFS', 'EIO', 'EINTR']);
+
+/**
+ * Whether the host refused a call for a cause beside the file or program, which may pass. The error says nothing about what
+ * is there, so the call is worth another attempt and must not count as an answer.
+ */
+export const isHostRefusal = (error: unknown): boolean => HOST_REFUSALS.has(errorCode(error) ?? '');
+
+/** Returns a handler of failed reads that takes `value` for what cannot be read, and rethrows what the host refused. */
 export const otherwise =
   <T>(value: T) =>
   (error: unknown): T => {
-    if (lacksFiles(error)) throw error;
+    if (isHostRefusal(error)) throw error;
     return value;
   };
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { KeptObjects } from '../../../actors/objects/keptObjects.ts';
 import { withinSecond } from '../../../actors/services/objectLimit.ts';
-import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
+import { fileError } from '../../../host/simulated/fileErrors.ts';
 import type { ConfigObject } from '../../../pod/objects/configObject.ts';
 import { heldCluster, reads } from './support/heldCluster.ts';
 
@@ -25,10 +26,10 @@ const secret: ConfigObject = {
   },
 };
 
-function keptIn(directory: string, isInMemory = true) {
+function keptIn(directory: string, isInMemory = true, files: FileSystem = hostFiles) {
   const problems: string[] = [];
   const onError = (_: string, error: unknown) => void problems.push(String(error));
-  const kept = new KeptObjects({ directory, files: hostFiles, isInMemory: async () => isInMemory, onError });
+  const kept = new KeptObjects({ directory, files, isInMemory: async () => isInMemory, onError });
   return { kept, problems };
 }
 
@@ -211,3 +212,17 @@ async function eventually(check: () => Promise<void>): Promise<void> {
   }
   await check();
 }
+
+test('an object that the host refuses to read, as without free descriptors, is not deleted as one that no pod has', async () => {
+  const directory = join(folder, 'objects');
+  const { kept } = keptIn(directory);
+  kept.keep({ object: secret, uids: ['web'] });
+  await kept.settled();
+  const readFile: FileSystem['readFile'] = async (path) => {
+    throw fileError('EMFILE', 'open', path);
+  };
+  await keptIn(directory, true, { ...hostFiles, readFile }).kept.keepOnly(new Set(['web']));
+  expect(await keptIn(directory).kept.read(secret)).toEqual({ object: secret, uids: ['web'] });
+  await keptIn(directory).kept.keepOnly(new Set());
+  expect(await readdir(directory)).toEqual([]);
+});

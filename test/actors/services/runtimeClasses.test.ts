@@ -9,6 +9,7 @@ import { handlersOf, readRuntimeClasses, runtimeHandlerOf } from '../../../actor
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { fileError } from '../../../host/simulated/fileErrors.ts';
 import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
 import { nextTurn } from '../../../pod/nextTurn.ts';
 import { readAnswer, readAtOnce, readFileText } from '../../fakes/manifests.ts';
@@ -245,3 +246,16 @@ test('what is no regular file is told of and not read, as it might never end; a 
   expect(await find('plain')).toBe('runc');
   expect(skipped).toEqual(['a.yaml', 'b.yaml', 'c.json'].map((file) => join(directory, file)));
 });
+
+test.each(['readdir', 'stat'] as const)(
+  'a class that the host refuses to read is not taken for one that does not exist: %s',
+  async (call) => {
+    await writeFile(join(directory, 'a.yaml'), classNamed('sandboxed', 'runsc'));
+    const refuse = async (path: string): Promise<never> => {
+      throw fileError('EMFILE', 'open', path);
+    };
+    const disk = { ...hostFiles, [call]: refuse };
+    await expect(readRuntimeClasses(directory, () => {}, disk)).rejects.toThrow('EMFILE');
+    expect((await readRuntimeClasses(directory)).has('sandboxed')).toBe(true);
+  },
+);

@@ -130,6 +130,20 @@ describe('a text that is too much for the thread', () => {
     expect(thread.isAlive).toBe(false);
   });
 
+  test.each(['EMFILE', 'ENOMEM', 'EIO'])(
+    'is worth another attempt when the host refuses the thread: %s',
+    async (code) => {
+      const script = `throw Object.assign(new Error('${code}: no more'), { code: '${code}' })`;
+      const thread = new ManifestThread(
+        new SimulatedClock(),
+        64,
+        new URL(`data:text/javascript,${encodeURIComponent(script)}`),
+      );
+      await expect(thread.read(heavy)).rejects.toThrow(`${code}: no more`);
+      expect(thread.isAlive).toBe(false);
+    },
+  );
+
   test('is refused when it takes more memory than the thread may have', async () => {
     const thread = new ManifestThread(new SimulatedClock(), 16);
     const message = 'cannot be read: reading it takes more than 16 MiB of memory';
