@@ -1,5 +1,8 @@
 /** What other programs may build on: the node agent, the machines that it is made of, and what to run them over. */
 
+// The first import, so that an old Node.js gets one sentence instead of an error deep in a module.
+import './host/nodeVersion.ts';
+
 /** What enters the actors, as it is recorded; and the functions that fill ports and bring facts. */
 export type { Entry, Feed, Recorder, Service, Services } from './actors/boundary.ts';
 /** Time as an input, and the system's. */
@@ -45,19 +48,43 @@ export { PodCgroups, type PodCgroupsParts } from './host/cgroup/podCgroups.ts';
 export { callSystemd } from './host/cgroup/systemd.ts';
 export type { FileSystem } from './host/files/fileSystem.ts';
 export { admissionMachine } from './machines/admission/chart.ts';
+export { certificateMachine } from './machines/certificate/chart.ts';
+export { cgroupsMachine } from './machines/cgroups/chart.ts';
 export { containerMachine } from './machines/container/chart.ts';
 export { type Chart, charts } from './machines/drawing/charts.ts';
+export { imageMachine } from './machines/image/chart.ts';
+export { leaseMachine } from './machines/lease/chart.ts';
 export { limiterMachine } from './machines/limiter/chart.ts';
+export { type MirrorEvent, mirrorMachine } from './machines/mirror/chart.ts';
 export { nodeAgentMachine } from './machines/node/chart.ts';
 export type { NodeInput } from './machines/node/context.ts';
 export { garbageMachine } from './machines/node/garbage.ts';
 export { logRotationMachine } from './machines/node/logRotation.ts';
-/** The machines. A port of theirs rejects until it is provided. */
+export { nodeStatusMachine } from './machines/nodeStatus/chart.ts';
+/** The machines that `charts` draws. A port of theirs rejects until it is provided. */
 export { activeDeadlineMachine } from './machines/pod/activeDeadline.ts';
 export { podMachine } from './machines/pod/chart.ts';
 export { probeMachine } from './machines/probe/chart.ts';
-export type { NodeFact, RuntimeHealth, SourceProblem } from './machines/shared/events.ts';
+export { registrationMachine } from './machines/registration/chart.ts';
+/** The events of the machines. */
+export type { CertificateEvent, LeaseEvent, RegistrationEvent } from './machines/shared/clusterFacts.ts';
+export type {
+  AdmissionEvent,
+  ContainerEvent,
+  ImageEvent,
+  NodeEvent,
+  NodeFact,
+  NodeStatusEvent,
+  PodEvent,
+  RuntimeHealth,
+  SourceProblem,
+  StatusSinkEvent,
+  VolumeEvent,
+} from './machines/shared/events.ts';
 export type { PortName, PortTypes } from './machines/shared/ports.ts';
+export type { LimiterEvent, TimerEvent } from './machines/shared/slots.ts';
+export type { GarbageEvent, LogsEvent } from './machines/shared/upkeepEvents.ts';
+export { statusSinkMachine } from './machines/statusSink/chart.ts';
 export { volumeMachine } from './machines/volume/chart.ts';
 export { type Pod, podSchema } from './pod/api/schema/pod.ts';
 export type { PodStatus } from './pod/api/schema/status.ts';

@@ -2,6 +2,9 @@
  * Whole nodes in simulation, and an API server: for tests of pods, of what watches or speaks with them, and of what is
  * built on them.
  */
+// The first import, so that an old Node.js gets one sentence instead of an error deep in a module.
+import './host/nodeVersion.ts';
+
 import { systemClock } from './actors/clock.ts';
 import { ApiServer } from './apiserver/apiServer.ts';
 import type { ServerClock } from './apiserver/serverClock.ts';

@@ -32,7 +32,7 @@ const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
   /** `checkSeed` says what is wrong with it. */
   seed: z.unknown(),
   faults: z.optional(aFunction),
-  invariants: z.optional(z.array(z.looseObject({ number: z.int(), says: z.string(), follow: aFunction }))),
+  invariants: z.optional(z.array(z.looseObject({ number: z.optional(z.int()), says: z.string(), follow: aFunction }))),
   config: z.optional(z.looseObject({})),
   ...{ records: yesOrNo, replays: yesOrNo, traces: yesOrNo, overtakes: yesOrNo },
   ...{ inspect: z.optional(aFunction), cluster: z.optional(aFunction) },

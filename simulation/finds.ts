@@ -43,7 +43,7 @@ export class Finds {
       found.recording === undefined
         ? ', without a recording'
         : ': `createReplay` plays the input and the entries of its recording';
-    console.log(await this.#keep(found, JSON.stringify([found.number, found.story]), recorded));
+    console.log(await this.#keep(found, JSON.stringify([found.number ?? found.says, found.story]), recorded));
   }
 
   /** Shows why a story cannot be told to its end: what was thrown is no violation. */

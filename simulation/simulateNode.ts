@@ -64,7 +64,7 @@ export class Simulation implements SimulatedNode {
   #calls = 0;
   readonly #told = new ToldPods();
   readonly #steps = new Steps();
-  readonly #unrest = new Unrest(this, (message) => this.#watch.violated(9, message));
+  readonly #unrest = new Unrest(this, (message) => this.#watch.violated({ number: 9 }, message));
   readonly #endings = new Endings();
   readonly #faults: Faults;
 
@@ -88,7 +88,7 @@ export class Simulation implements SimulatedNode {
     this.cluster?.onStatus((report) => this.#watch.tell('onReport', report));
     if (this.#trace) this.#watch.listen(this.#trace.following(() => this.elapsed));
     this.#past = new PastLives(replays, (difference) =>
-      this.#watch.violated(8, `the recording replays to something else: ${difference}`),
+      this.#watch.violated({ number: 8 }, `the recording replays to something else: ${difference}`),
     );
   }
 

@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { printable } from '../pod/show/printable.ts';
 import { Finds } from './finds.ts';
 import { invariants as all, atOnce } from './invariants/all.ts';
-import type { Invariant } from './invariants/invariant.ts';
+import { type Invariant, invariantTitle } from './invariants/invariant.ts';
 import { Random } from './random.ts';
 import { REPLAYS_EVERY } from './soak.ts';
 import { withEveryDeed } from './stories/everyDeed.ts';
@@ -92,7 +92,7 @@ async function breaks(telling: Telling, options: PlayOptions, finds: Finds, told
     const { violation, steps } = await play(each, options);
     told.steps += steps;
     if (violation === undefined) return false;
-    console.log(printable(`invariant ${violation.number}: ${violation.message}: ${titleOf(telling)}`));
+    console.log(printable(`${invariantTitle(violation)}: ${violation.message}: ${titleOf(telling)}`));
     await finds.show({ story: each, options, violation });
   } catch (error) {
     await finds.showError(titleOf(telling), each, error);

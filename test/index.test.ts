@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import * as library from '../index.ts';
 import {
   createNode,
   createReplay,
@@ -12,6 +13,7 @@ import {
   startSimulatedNode,
   systemClock,
 } from '../index.ts';
+import { machines } from '../machines/drawing/charts.ts';
 
 const manifest = `
 apiVersion: v1
@@ -98,6 +100,12 @@ test('a node over the simulated runtime is one call, and another changes its pod
   } finally {
     await node.stop();
   }
+});
+
+test('every machine that is drawn is exported', () => {
+  const exported = new Set<unknown>(Object.values(library));
+  expect(machines.filter((machine) => !exported.has(machine)).map(({ id }) => id)).toEqual([]);
+  expect(machines.length).toBeGreaterThan(15);
 });
 
 describe('an incomplete call is an error at once', () => {

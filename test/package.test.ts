@@ -19,15 +19,42 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const PROGRAM = `
+import type { EventFrom } from 'xstate';
+import type * as library from 'statelet';
 import { createNode, type NodeAgent, podMachine, type ActorNode, startSimulatedNode } from 'statelet';
+import type { Invariant } from 'statelet/testing';
 
 const node = await startSimulatedNode({ pods: [{ apiVersion: 'v1', kind: 'Pod' }] });
 const agent: NodeAgent = node.agent;
 const trees: ReadonlyMap<string, ActorNode> = agent.trees();
 const machine: string = podMachine.id;
+// The events of each machine have a name.
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+const named: readonly true[] = [
+  true satisfies Same<EventFrom<typeof library.activeDeadlineMachine>, library.TimerEvent>,
+  true satisfies Same<EventFrom<typeof library.admissionMachine>, library.AdmissionEvent>,
+  true satisfies Same<EventFrom<typeof library.certificateMachine>, library.CertificateEvent>,
+  true satisfies Same<EventFrom<typeof library.cgroupsMachine>, library.TimerEvent>,
+  true satisfies Same<EventFrom<typeof library.containerMachine>, library.ContainerEvent>,
+  true satisfies Same<EventFrom<typeof library.garbageMachine>, library.GarbageEvent>,
+  true satisfies Same<EventFrom<typeof library.imageMachine>, library.ImageEvent>,
+  true satisfies Same<EventFrom<typeof library.leaseMachine>, library.LeaseEvent>,
+  true satisfies Same<EventFrom<typeof library.limiterMachine>, library.LimiterEvent>,
+  true satisfies Same<EventFrom<typeof library.logRotationMachine>, library.LogsEvent>,
+  true satisfies Same<EventFrom<typeof library.mirrorMachine>, library.MirrorEvent>,
+  true satisfies Same<EventFrom<typeof library.nodeAgentMachine>, library.NodeEvent>,
+  true satisfies Same<EventFrom<typeof library.nodeStatusMachine>, library.NodeStatusEvent>,
+  true satisfies Same<EventFrom<typeof podMachine>, library.PodEvent>,
+  true satisfies Same<EventFrom<typeof library.probeMachine>, library.TimerEvent>,
+  true satisfies Same<EventFrom<typeof library.registrationMachine>, library.RegistrationEvent>,
+  true satisfies Same<EventFrom<typeof library.statusSinkMachine>, library.StatusSinkEvent>,
+  true satisfies Same<EventFrom<typeof library.volumeMachine>, library.VolumeEvent>,
+];
+// An invariant of one's own needs no number.
+const invariant: Invariant = { says: 'There is one life.', follow: () => ({}) };
 // @ts-expect-error a node has a name
 createNode({ rootDir: '/nowhere', capacity: { cpuMillis: 1, memoryBytes: 1, pods: 1 } });
-export { machine, trees };
+export { invariant, machine, named, trees };
 `;
 
 const OPTIONS = {
@@ -69,6 +96,23 @@ test('a strict program in TypeScript compiles against the types, those of their 
   await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS, files }));
   const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', directory], { encoding: 'utf8' });
   expect(stdout).toBe('');
+});
+
+/** Behaves like Node.js 20.11 towards a program: its version, and a few of the functions that it lacks. */
+const OLD_NODE = `
+Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.11.0' } });
+delete process.getBuiltinModule;
+delete Promise.withResolvers;
+delete Array.fromAsync;
+`;
+
+test.each(['index', 'testing'])('an old Node.js that imports the library gets one sentence: %s', async (entry) => {
+  await installedCommand();
+  await writeFile(join(directory, 'old.mjs'), OLD_NODE);
+  const library = join(root, 'dist', `${entry}.mjs`);
+  const program = `import(${JSON.stringify(library)}).then(() => console.log('imported'), ({ message }) => console.log(message))`;
+  const { stdout } = await execute(process.execPath, ['--import', join(directory, 'old.mjs'), '-e', program]);
+  expect(stdout).toBe('statelet needs Node.js 24, but this is Node.js 20.11.0\n');
 });
 
 /** Runs an example over a file that is, or will be, exported as `statelet/testing`; gives the lines that it prints. */

@@ -8,6 +8,7 @@ import type { Failure } from '../../pod/failure.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
+import type { TimerEvent } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /** As in a kubelet: until then what runs may have come to use less. */
@@ -32,7 +33,7 @@ const cgroupsSetup = setup({
   types: {
     input: {} as CgroupsInput,
     context: {} as CgroupsContext,
-    events: {} as { type: 'timer.elapsed' },
+    events: {} as TimerEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
     tags: {} as StateTag | 'unused',

@@ -22,7 +22,7 @@ export interface MirrorFacts {
   readonly nodeUid: string;
 }
 
-type MirrorEvent = { type: 'mirror.changed'; facts: MirrorFacts } | { type: 'timer.elapsed' };
+export type MirrorEvent = { type: 'mirror.changed'; facts: MirrorFacts } | { type: 'timer.elapsed' };
 
 // Not an interface: the types of the package would have to name it.
 type MirrorInput = { readonly namespace: string; readonly name: string; readonly facts: MirrorFacts };

@@ -3,6 +3,7 @@ import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';
 import { port, timerPort } from '../shared/ports.ts';
+import type { TimerEvent } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 export interface ActiveDeadline {
@@ -16,7 +17,7 @@ export const activeDeadlineMachine = setup({
   types: {
     input: {} as ActiveDeadline,
     context: {} as ActiveDeadline,
-    events: {} as { type: 'timer.elapsed' },
+    events: {} as TimerEvent,
     meta: {} as StateMeta,
     /** `byWallClock`: what ends the wait is that the clock shows its moment, however it is set. */
     tags: {} as StateTag | 'byWallClock',

@@ -6,6 +6,7 @@ import { parent } from '../shared/actorRefs.ts';
 import type { ProbeFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type ProbeAnswer, port, timerPort } from '../shared/ports.ts';
+import type { TimerEvent } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import {
   afterAnswer,
@@ -23,7 +24,7 @@ const probeSetup = setup({
   types: {
     input: {} as ProbeInput,
     context: {} as ProbeContext,
-    events: {} as { type: 'timer.elapsed' },
+    events: {} as TimerEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
     tags: {} as StateTag | 'unknown' | 'passing' | 'failing',

@@ -236,13 +236,16 @@ type PodList = { pods: readonly Pod[]; isPartial?: boolean };
  * A pod has another status: only the latest version of it is sent to sinks. `mayWait`: nobody acts on what has changed.
  * `isFirst`: nobody has been told anything of the pod yet.
  */
-export type StatusFact = {
+type StatusFact = {
   type: 'status.changed';
   uid: string;
   version: number;
   mayWait?: boolean;
   isFirst?: boolean;
 };
+
+/** The events of the machine that sends statuses to a sink. */
+export type StatusSinkEvent = StatusFact | TimerEvent;
 
 /** What brings facts in. */
 export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker' | 'watches' | 'podCidr';

@@ -5,10 +5,9 @@
  */
 import { enqueueActions, not, setup } from 'xstate';
 import type { Failure } from '../../pod/failure.ts';
-import type { StatusFact } from '../shared/events.ts';
+import type { StatusSinkEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { TimerEvent } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /**
@@ -103,7 +102,7 @@ export const statusSinkMachine = setup({
   types: {
     input: {} as StatusSinkInput,
     context: {} as StatusSinkContext,
-    events: {} as StatusFact | TimerEvent,
+    events: {} as StatusSinkEvent,
     meta: {} as StateMeta,
     tags: {} as StateTag,
   },

@@ -68,15 +68,21 @@ export interface Following {
 type Violated = (message: string) => void;
 
 export interface Invariant {
-  /** What reports and the documentation call it by. */
-  readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12;
+  /** Identifies an invariant of this package in reports. Invariants of other programs are identified by what they say. */
+  readonly number?: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12;
   readonly says: string;
   readonly follow: (watched: Watched, violated: Violated) => Following;
 }
 
+/** Returns `invariant 5`, or for an invariant without a number `invariant "One container runs at a time."`. */
+export const invariantTitle = ({ number, says = '' }: Pick<Violation, 'number' | 'says'>): string =>
+  `invariant ${number ?? JSON.stringify(says)}`;
+
 /** What broke an invariant. */
 export interface Violation {
-  readonly number: Invariant['number'];
+  readonly number?: NonNullable<Invariant['number']>;
+  /** Sentence of an invariant without a number. */
+  readonly says?: string;
   readonly message: string;
   /** The step after which it was seen, and the milliseconds that the simulation had gone on for. */
   readonly step: number;
@@ -89,8 +95,8 @@ export class InvariantViolated extends Error {
   readonly violation: Violation;
 
   constructor(violation: Violation) {
-    const { number, message, step, elapsed } = violation;
-    super(`invariant ${number}, step ${step}, ${elapsed} ms: ${message}`);
+    const { message, step, elapsed } = violation;
+    super(`${invariantTitle(violation)}, step ${step}, ${elapsed} ms: ${message}`);
     this.violation = violation;
   }
 }

@@ -1,7 +1,14 @@
 import * as z from 'zod/mini';
 import { aFunction, checkShape } from '../../pod/api/checkShape.ts';
 import { asWanted } from './asWanted.ts';
-import { type Following, type Invariant, InvariantViolated, type Violation, type Watched } from './invariant.ts';
+import {
+  type Following,
+  type Invariant,
+  InvariantViolated,
+  invariantTitle,
+  type Violation,
+  type Watched,
+} from './invariant.ts';
 import { nothingLeft } from './nothingLeft.ts';
 
 /** What invariants hear of, and what they are told then. */
@@ -45,9 +52,9 @@ export class InvariantWatch {
     for (const each of new Set([...AT_REST, ...invariants])) {
       const isHeldTo = invariants.includes(each);
       const following = each.follow(watched, (message) => {
-        if (isHeldTo || this.#isLooking) this.violated(each.number, message);
+        if (isHeldTo || this.#isLooking) this.violated(each, message);
       });
-      checkShape(hooks, following, `invariant ${each.number}`, 'what it follows');
+      checkShape(hooks, following, invariantTitle(each), 'what it follows');
       this.listen(following);
     }
   }
@@ -66,8 +73,9 @@ export class InvariantWatch {
   }
 
   /** Notes that an invariant does not hold. */
-  violated(number: Violation['number'], message: string): void {
-    this.#violations.push({ number, message, ...this.#moment() });
+  violated({ number, says }: Pick<Violation, 'number' | 'says'>, message: string): void {
+    const violated = number === undefined ? { says: says ?? '' } : { number };
+    this.#violations.push({ ...violated, message, ...this.#moment() });
   }
 
   /** Lets all invariants hear of something. */

@@ -35,7 +35,8 @@ const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
 const story = z.strictObject(STORY);
 
 const found = z.looseObject({
-  ...{ number: z.int(), message: z.string(), step: z.number(), elapsed: z.number() },
+  ...{ number: z.optional(z.int()), says: z.optional(z.string()) },
+  ...{ message: z.string(), step: z.number(), elapsed: z.number() },
   ...{ explanations: z.array(z.string()), story },
 });
 

@@ -49,7 +49,7 @@ export async function whatItBreaks(
     if (signal?.aborted || performance.now() >= until) return false;
     // One that cannot be told to its end breaks something else.
     const { violation, explanations = [] } = await play(shorter, options).catch((): Partial<Outcome> => ({}));
-    if (violation?.number !== first.number) return false;
+    if (violation === undefined || violation.number !== first.number || violation.says !== first.says) return false;
     onShorter?.({ ...violation, explanations, story: shorter, recording: undefined });
     return true;
   };

@@ -142,6 +142,19 @@ test.each([
   );
 });
 
+test('an invariant needs no number, and is reported by what it says', async () => {
+  const says = 'There is one life.';
+  const follow: Invariant['follow'] = (_, violated) => ({ onLifeBegan: () => violated('a life') });
+  const violation = { says, message: 'a life', step: expect.any(Number), elapsed: expect.any(Number) };
+  const found = run({ invariants: [{ says, follow }] });
+  await expect(found).rejects.toThrow(/^invariant "There is one life.", step \d+, \d+ ms: a life$/);
+  await expect(found).rejects.toMatchObject({ violation });
+  const broken = untyped<Following>({ afterStep: 5 });
+  await expect(run({ invariants: [{ says, follow: () => broken }] })).rejects.toThrow(
+    'invariant "There is one life.": afterStep: Invalid value: 5',
+  );
+});
+
 test.each([5, undefined, null])('%j is the name of no pod', async (name) => {
   const node = await run({});
   expect(() => node.remove(untyped(name))).toThrow(/remove: pod: /);

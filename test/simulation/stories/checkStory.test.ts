@@ -69,7 +69,7 @@ test('no story is drawn from a seed that is none', () => {
 
 test.each([
   ['what was found: Required value', undefined],
-  ['number: Required value', {}],
+  ['message: Required value', {}],
   [
     'story.moments: Required value',
     {
