@@ -23,6 +23,7 @@ import { errorCode } from '../host/files/fileErrors.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import { decimalSize, imageTable, type ShownImage, shortId } from '../pod/show/imageTable.ts';
+import { printable } from '../pod/show/printable.ts';
 import type { RuntimeEndpoints } from '../server/agent.ts';
 import { agentNamed } from './agent.ts';
 import { objectPrinter, readFormat } from './format/objectFormat.ts';
@@ -133,7 +134,8 @@ export async function pullImages(names: readonly string[], options: RuntimeOptio
   await withRuntime(options, async ({ cri, rootDirectory }) => {
     const find = fileCredentials({
       ...{ rootDir: rootDirectory, workingDir: process.cwd(), homeDir: homedir() },
-      onUnusable: (file, why) => void process.stderr.write(`${file}: registry credentials not read: ${why}\n`),
+      onUnusable: (file, why) =>
+        void process.stderr.write(printable(`${file}: registry credentials not read: ${why}\n`)),
     });
     for (const image of references) {
       const credentials = await find(image.replace(/(?::[^/:@]*)?(?:@.*)?$/, ''));

@@ -81,6 +81,7 @@ const WRITERS = [
   'cli/getActors.ts: 1',
   'cli/getEvents.ts: 1',
   'cli/getNodes.ts: 1',
+  'cli/image.ts: 2',
   'cli/lineView.ts: 1',
   // The log of a container: raw where no terminal reads it, else as `TerminalText` makes it.
   'cli/logs.ts: 1',
@@ -91,6 +92,7 @@ const WRITERS = [
   'cli/terminalScreen.ts: 1',
   'cli/terminalView.ts: 1',
   'cli/top.ts: 1',
+  'cli/topUsage.ts: 2',
   'cli/up.ts: 3',
   'simulation/finds.ts: 5',
   'simulation/soak.ts: 3',
