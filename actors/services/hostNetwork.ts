@@ -1,4 +1,9 @@
-/** The host's network. */
+/**
+ * The host's network. Probes and hooks refuse a TLS renegotiation, as the connections to the API server do. For `fetch`, by
+ * which only manifests of a URL are read, Node.js has no such option: a renegotiation is answered, within the timeout of the
+ * request.
+ */
+import { constants } from 'node:crypto';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely, createSecureContext, type SecureContext } from 'node:tls';
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
@@ -26,7 +31,8 @@ function socketTo({ host, port, isSecure }: Endpoint): Socket {
   if (!isSecure) return connect({ host, port });
   // The name that a certificate is asked for is that of the host, whatever the Host header says.
   const servername = isIP(host) === 0 ? host : '';
-  secureContext ??= createSecureContext();
+  // A server could occupy the node by renegotiating, which Go's client never does (`RenegotiateNever`).
+  secureContext ??= createSecureContext({ secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
   return connectSecurely({ host, port, servername, secureContext, rejectUnauthorized: false });
 }
 

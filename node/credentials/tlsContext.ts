@@ -1,5 +1,5 @@
 /** Makes of certificates and a key what TLS uses, or says in one sentence what is wrong with which of them. */
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { kindOfText, type PemBlock, pemBlocks } from '../../kube/pemBlocks.ts';
 import { messageOf } from '../../pod/failure.ts';
@@ -34,7 +34,13 @@ export function tlsContext({ ca, cert, key }: Pems): TlsContext {
     ...(cert && shown ? doubtsOf(cert, shown.leaf, now) : []),
   ];
   try {
-    return { context: createSecureContext(used), end: shown?.leaf.validToDate.getTime(), doubts };
+    // Go's client never renegotiates (`RenegotiateNever` in `crypto/tls/common.go`).
+    const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
+    return {
+      context: createSecureContext({ ...used, secureOptions }),
+      end: shown?.leaf.validToDate.getTime(),
+      doubts,
+    };
   } catch (cause) {
     throw new Error(`${(cert ?? ca)?.place ?? 'TLS'}: cannot be used for TLS: ${reasonOf(cause)}`, { cause });
   }
