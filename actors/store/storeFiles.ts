@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { isMissing } from '../../host/files/fileErrors.ts';
+import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { problemOf } from '../../pod/api/problem.ts';
+import { messageOf } from '../../pod/failure.ts';
 import { parsedJson } from '../../pod/parsedJson.ts';
 
 const SUFFIX = '.json';
+const CORRUPT = '.corrupt';
 const TEMPORARY = '.tmp';
 const SAFE_KEY = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 const HASHED = 'sha256-';
@@ -50,7 +52,7 @@ export async function writeFact(
   const { files } = folder;
   const file = factFile(folder, key);
   const text = `${JSON.stringify({ key, value })}\n`;
-  if (textOf(files, file) === text) return;
+  if (kindOf(files, file) === undefined && textOf(files, file) === text) return;
   const temporary = `${file}${number === 0 ? '' : `.${number}`}${TEMPORARY}`;
   try {
     await writeDurably(files, temporary, text);
@@ -79,13 +81,37 @@ export async function removeFact(folder: FactFolder, key: string, left: Iterable
   await Promise.all(all.map((file) => folder.files.rm(file, { force: true })));
 }
 
-/** Deletes what a process that died left half-written. Not to be called while facts are written. */
+/**
+ * Deletes the files that a process left half-written when it died. A directory with such a name is set aside, because it is
+ * not the agent's and would be in the way of the next write. Not to be called while facts are written.
+ */
 export async function removeHalfWritten({ files, directory }: FactFolder): Promise<void> {
   const names = (await files.readdir(directory)).filter((name) => name.endsWith(TEMPORARY));
-  await Promise.all(names.map((name) => files.rm(path.join(directory, name), { force: true })));
+  const remove = async (file: string) => {
+    if ((await files.lstat(file)).isDirectory()) await setAside(files, file);
+    else await files.rm(file, { force: true });
+  };
+  await Promise.all(names.map((name) => remove(path.join(directory, name))));
 }
 
-/** Reads all facts of a directory; a file that holds none is set aside as `<file>.corrupt`. */
+/** Limit of names that are tried for something that is set aside. */
+const MAX_SET_ASIDE = 100;
+
+/** Renames something to `<file>.corrupt`, or with a number after it if a directory has that name. Returns the ending. */
+async function setAside(files: FileSystem, file: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const ending = number === 1 ? CORRUPT : `${CORRUPT}-${number}`;
+    try {
+      await files.rename(file, file + ending);
+      return ending;
+    } catch (error) {
+      const isTaken = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'].includes(errorCode(error) ?? '');
+      if (!isTaken || number === MAX_SET_ASIDE) throw error;
+    }
+  }
+}
+
+/** Reads all facts of a directory; whatever contains none is set aside as `<file>.corrupt`, be it a file or not. */
 export async function readFacts<Value>(
   { files, directory }: FactFolder,
   schema: z.ZodMiniType<Value>,
@@ -94,20 +120,35 @@ export async function readFacts<Value>(
   const factSchema = z.object({ key: z.string(), value: schema });
   const facts = names.map((name) => {
     const file = path.join(directory, name);
-    return factIn(file, textOf(files, file), factSchema);
+    const noFile = kindOf(files, file);
+    return noFile === undefined ? factIn(file, textOf(files, file), factSchema) : damagedFact(file, noFile);
   });
+  const read: ReadFact<Value>[] = [];
   for (const fact of facts) {
-    if (fact !== undefined && 'damaged' in fact) await files.rename(fact.file, `${fact.file}.corrupt`);
+    if (fact === undefined) continue;
+    if (!('damaged' in fact)) read.push(fact);
+    else {
+      const ending = await setAside(files, fact.file);
+      read.push({ ...fact, damaged: `${fact.file}: ${fact.damaged}; renamed to ${ending}` });
+    }
   }
-  return facts.filter((fact) => fact !== undefined);
+  return read;
+}
+
+/** Says that something else than a file is at a path. A FIFO or device is not opened, because that might never end. */
+function kindOf(files: FileSystem, file: string): string | undefined {
+  const found = files.lstatSync(file);
+  if (found === undefined || found.isFile()) return undefined;
+  if (found.isDirectory()) return 'expected a file, found a directory';
+  return found.isSymbolicLink() ? undefined : 'expected a file, found a special file';
 }
 
 function factIn<Value>(
   file: string,
   text: string | undefined,
   schema: z.ZodMiniType<{ key: string; value: Value }>,
-): ReadFact<Value> | undefined {
-  if (text === undefined) return undefined;
+): ReadFact<Value> {
+  if (text === undefined) return damagedFact(file, 'expected a file, found a dangling symbolic link');
   const content = parsedJson(text);
   const found = schema.safeParse(content);
   if (!found.success) return damagedFact(file, expectation(content, found.error));
@@ -117,7 +158,7 @@ function factIn<Value>(
 }
 
 function damagedFact(file: string, problem: string): { readonly file: string; readonly damaged: string } {
-  return { file, damaged: `${file}: ${problem}; renamed to .corrupt` };
+  return { file, damaged: problem };
 }
 
 function expectation(content: unknown, { issues: [issue] }: z.core.$ZodError): string {
@@ -132,6 +173,7 @@ function textOf(files: FileSystem, file: string): string | undefined {
     return files.readFileSync(file);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw error;
+    // The error of a read does not name the file.
+    throw new Error(`${file}: ${messageOf(error)}`, { cause: error });
   }
 }

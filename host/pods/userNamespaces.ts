@@ -1,7 +1,7 @@
 /** The user namespaces of pods: each has a range of the host's users for itself, noted in its directory as a kubelet does. */
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { NodeFailure } from '../../pod/failure.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import type { Layout } from './layout.ts';
 import { podDirectories } from './podDirectory.ts';
@@ -74,7 +74,8 @@ async function readRange(layout: Layout, uid: string): Promise<IdRange | undefin
   const name = path.join(layout.podDir(uid), FILE);
   const text = await layout.files.readFile(name).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
-    throw error;
+    // The error of a read, as of a directory, does not name the file.
+    throw new NodeFailure('FailedCreatePodSandBox', `${name}: ${messageOf(error)}`, { cause: error });
   });
   if (text === undefined) return undefined;
   try {

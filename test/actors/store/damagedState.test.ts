@@ -1,0 +1,67 @@
+/** Whatever lies in the place of a state file, the agent starts, names the path and what it expected, and replaces it. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openNodeStore } from '../../../actors/store/durableFacts.ts';
+
+let root = '';
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'statelet-damaged-'));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+/** What is put in the place of a file, and what is reported. */
+const DAMAGES: readonly (readonly [what: string, put: (file: string) => Promise<unknown>, expected: string])[] = [
+  ['a directory', (file) => mkdir(join(file, 'inner'), { recursive: true }), 'expected a file, found a directory'],
+  ['garbage', (file) => writeFile(file, '\u0000garbage{'), 'expected one JSON object'],
+  ['an empty file', (file) => writeFile(file, ''), 'expected one JSON object'],
+  ['a dangling link', (file) => symlink('/nowhere/at/all', file), 'expected a file, found a dangling symbolic link'],
+  ['a FIFO', async (file) => execFileSync('mkfifo', [file]), 'expected a file, found a special file'],
+];
+
+/** The kinds of facts, by the directories that a new store creates. */
+async function kinds(): Promise<string[]> {
+  const { store } = await openNodeStore(root);
+  await store.close();
+  return readdir(join(root, 'statelet'));
+}
+
+describe.each(DAMAGES)('%s in the place of a durable fact', (_what, put, expected) => {
+  test('is reported by its path for every kind of fact, set aside, and replaced', async () => {
+    const folders = await kinds();
+    expect(folders.length).toBeGreaterThan(5);
+    const files = folders.map((kind) => join(root, 'statelet', kind, 'key.json'));
+    for (const file of files) await put(file);
+    const { store, durable } = await openNodeStore(root);
+    const reported = files.map((file) => `${file}: ${expected}; renamed to .corrupt`);
+    expect([...durable.damaged].toSorted()).toEqual(reported.toSorted());
+    await store.write('probes', 'key', []);
+    await store.close();
+    const again = await openNodeStore(root);
+    expect(again.durable.damaged).toEqual([]);
+    expect([...again.durable.probes]).toEqual([['key', []]]);
+    await again.store.close();
+  });
+
+  test('is set aside under a further name if a directory has the first', async () => {
+    await kinds();
+    const file = join(root, 'statelet', 'probes', 'key.json');
+    await put(file);
+    await mkdir(join(`${file}.corrupt`, 'inner'), { recursive: true });
+    const { store, durable } = await openNodeStore(root);
+    expect(durable.damaged).toEqual([`${file}: ${expected}; renamed to .corrupt-2`]);
+    await store.close();
+  });
+});
+
+test('a directory with the name of a half-written fact does not stop the agent, nor the next write', async () => {
+  await kinds();
+  const file = join(root, 'statelet', 'probes', 'key.json');
+  await mkdir(join(`${file}.tmp`, 'inner'), { recursive: true });
+  const { store } = await openNodeStore(root);
+  await store.write('probes', 'key', []);
+  await store.close();
+  expect(await readdir(join(root, 'statelet', 'probes'))).toEqual(['key.json', 'key.json.tmp.corrupt']);
+});
