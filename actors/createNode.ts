@@ -71,10 +71,12 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
   checkNode(config, parts);
   const ground = await openGround(completeConfig(withCluster(config, parts)), withStatuses(parts));
   const { fullConfig, durable, files, store } = ground;
-  const left = await podsLeftOnDisk(fullConfig, durable, { ...config, files }).catch(async (error) => {
-    await store.close();
-    throw error;
-  });
+  const left = await podsLeftOnDisk(fullConfig, durable, { ...config, files, onAdopted: ground.onAdopted }).catch(
+    async (error) => {
+      await store.close();
+      throw error;
+    },
+  );
   return nodeOn(ground, left);
 }
 

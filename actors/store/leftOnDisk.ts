@@ -39,6 +39,13 @@ export const makerOf = ({ rootDir, nodeName, runtimeEndpoint }: AgentPlace): Mak
   runtime: runtimeEndpoint,
 });
 
+interface LookOptions {
+  readonly takesOver?: boolean;
+  readonly files?: FileSystem | undefined;
+  /** Called for a pod of this agent whose mark was damaged. */
+  readonly onAdopted?: ((pod: PodIdentity, why: string) => void) | undefined;
+}
+
 /**
  * The pods of which a former run left a directory or a durable fact, and those of others, of which a directory is here.
  * A directory from before there were marks is given one when a durable fact tells that its pod was admitted here; when
@@ -52,7 +59,7 @@ export async function podsLeftOnDisk(
     statuses,
     probes,
   }: Pick<DurableFacts, 'allocations' | 'containerEnds' | 'statuses' | 'probes'>,
-  { takesOver = false, files }: { readonly takesOver?: boolean; readonly files?: FileSystem | undefined } = {},
+  { takesOver = false, files, onAdopted }: LookOptions = {},
 ): Promise<FoundAtStart> {
   const layout = createLayout(place, files);
   const maker = makerOf(place);
@@ -67,6 +74,10 @@ export async function podsLeftOnDisk(
     const isTaken = takesOver && (owner.kind === 'others' || isOfOtherRuntime(layout, owner, maker));
     if (!isTaken && !(owner.kind === 'unmarked' && (isKnown || takesOver))) continue;
     await adoptPod({ layout, maker, pod: identityOf(uid), isTaken: takesOver });
+    if (owner.kind === 'unmarked' && owner.damagedMark !== undefined) {
+      const expectation = 'expected a JSON object with root, node, runtime and pod';
+      onAdopted?.(identityOf(uid), `${owner.damagedMark} is damaged, ${expectation}; it has been replaced`);
+    }
     each.owner = ownerOfPodDirectory(layout, maker, uid);
   }
   const found = directories.map(({ uid, owner }) => sorted(layout, uid, { owner, identityOf }));

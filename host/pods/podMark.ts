@@ -38,9 +38,9 @@ export type DirectoryOwner =
   | { readonly kind: 'ours'; readonly pod?: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
   /**
    * Without a mark that can be read: an earlier version of the agent wrote none. `isCutOff`: a power cut may have left so
-   * little of one that this agent was writing, or another.
+   * little of one that this agent was writing, or another. `damagedMark`: the path of a mark that cannot be read.
    */
-  | { readonly kind: 'unmarked'; readonly why: string; readonly isCutOff?: true }
+  | { readonly kind: 'unmarked'; readonly why: string; readonly isCutOff?: true; readonly damagedMark?: string }
   /** Made by another agent. */
   | { readonly kind: 'others'; readonly why: string }
   /** A link or a file; or not to be read now, for a cause that may pass. */
@@ -116,7 +116,7 @@ function ownerByMark(files: FileSystem, file: string, maker: Maker): DirectoryOw
     if (left === 'ours' || (left !== undefined && isStamped(files, path.dirname(file), maker)))
       return { kind: 'ours', runtime: maker.runtime, isTaken: false };
     const why = `its mark ${MARK_FILE} is damaged`;
-    return { kind: 'unmarked', why, ...(left === undefined ? {} : { isCutOff: true }) };
+    return { kind: 'unmarked', why, damagedMark: file, ...(left === undefined ? {} : { isCutOff: true }) };
   }
   const { root, node, runtime, pod, taken = false } = mark;
   if (!files.isSamePathSync(root, maker.root))
@@ -200,6 +200,8 @@ export async function writeMark(directory: string, marking: Marking): Promise<vo
   const fresh = `${file}.new`;
   try {
     await files.writeFile(fresh, textOf(marking), { flush: true });
+    // A directory in its place would refuse the mark, and so the pod, for ever.
+    if (files.lstatSync(file)?.isDirectory()) await files.rename(file, `${file}.corrupt`);
     await files.rename(fresh, file);
   } catch (error) {
     await files.rm(fresh, { force: true }).catch(() => {});

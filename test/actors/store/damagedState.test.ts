@@ -2,9 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
+import { MARK_FILE } from '../../../host/pods/podMark.ts';
+import { simulatedNode } from '../../fakes/node.ts';
+import { podWith } from '../../fakes/pods.ts';
 
 let root = '';
 beforeEach(async () => {
@@ -20,6 +23,12 @@ const DAMAGES: readonly (readonly [what: string, put: (file: string) => Promise<
   ['a dangling link', (file) => symlink('/nowhere/at/all', file), 'expected a file, found a dangling symbolic link'],
   ['a FIFO', async (file) => execFileSync('mkfifo', [file]), 'expected a file, found a special file'],
 ];
+
+/** The files of an agent with two pods, below the folder that has its root directory and the logs. */
+const filesOf = async (base: string): Promise<string[]> => {
+  const entries = await readdir(base, { recursive: true, withFileTypes: true });
+  return entries.filter((each) => each.isFile()).map(({ parentPath, name }) => relative(base, join(parentPath, name)));
+};
 
 /** The kinds of facts, by the directories that a new store creates. */
 async function kinds(): Promise<string[]> {
@@ -65,3 +74,39 @@ test('a directory with the name of a half-written fact does not stop the agent, 
   await store.close();
   expect(await readdir(join(root, 'statelet', 'probes'))).toEqual(['key.json', 'key.json.tmp.corrupt']);
 });
+
+test.each(DAMAGES)(
+  '%s in the place of any file of an agent leaves its pods running, and a damaged mark is reported',
+  async (what, put) => {
+    const adopted: string[] = [];
+    const start = () =>
+      simulatedNode({
+        pods: [podWith('web'), podWith('beside')],
+        parts: { onAdopted: (_pod, why) => void adopted.push(why) },
+      });
+    const first = await start();
+    await first.advance('3s');
+    const files = await filesOf(first.path());
+    expect(files).toContain(`root/pods/web-uid/${MARK_FILE}`);
+    for (const file of files.filter((each) => !each.includes('beside'))) {
+      const node = await start();
+      await node.advance('3s');
+      node.killAgent();
+      const damaged = node.path(file);
+      await rm(damaged);
+      await put(damaged);
+      await node.startAgent();
+      await node.advance('5s');
+      expect(['web', 'beside'].map((name) => node.container(name).ready)).toEqual([true, true]);
+      const reports = adopted
+        .splice(0)
+        .filter((why) => why.startsWith(`${damaged} is damaged, expected a JSON object`));
+      // An empty mark is what a power cut leaves, and the stamp beside it still identifies the agent.
+      const isReported = file === `root/pods/web-uid/${MARK_FILE}` && what !== 'an empty file';
+      expect(reports).toHaveLength(isReported ? 1 : 0);
+      node.remove('web', 'beside');
+      await node.advance('40s');
+      expect(node.has('web')).toBe(false);
+    }
+  },
+);

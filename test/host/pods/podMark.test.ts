@@ -44,12 +44,14 @@ test('a directory that is made bears a mark that names root, node, runtime and p
   });
 });
 
-test('a directory where the mark is to be put keeps it out, and nothing is left beside it', async () => {
+test('a directory in the place of the mark is set aside, and the mark is written', async () => {
   await inRoot(async ({ layout, maker }) => {
     const directory = layout.podDir('u1');
     await mkdir(path.join(directory, MARK_FILE, 'theirs'), { recursive: true });
-    await expect(writeMark(directory, { layout, maker, pod })).rejects.toMatchObject({ syscall: 'rename' });
-    expect(await readdir(directory)).toEqual([MARK_FILE]);
+    await writeMark(directory, { layout, maker, pod });
+    expect((await readdir(directory)).toSorted()).toEqual([MARK_FILE, `${MARK_FILE}.corrupt`]);
+    expect(await readdir(path.join(directory, `${MARK_FILE}.corrupt`))).toEqual(['theirs']);
+    expect(ownerOf(layout.files, directory, maker).kind).toBe('ours');
   });
 });
 
