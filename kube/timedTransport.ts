@@ -10,6 +10,8 @@ export interface TimedRequest {
   /** Absent: there was no answer. */
   readonly code?: number;
   readonly ms: number;
+  /** Bytes of the body that was sent. */
+  readonly sentBytes: number;
 }
 
 /** The same transport: `tell` hears of each request. It must not throw. */
@@ -26,8 +28,9 @@ export function timedTransport(
     send: async (request, options) => {
       const begunAt = clock.monotonic();
       const ended = (code?: number) => {
-        const { method } = request;
-        tell({ method, host, ms: clock.monotonic() - begunAt, ...(code === undefined ? {} : { code }) });
+        const { method, body = '' } = request;
+        const sentBytes = Buffer.byteLength(body);
+        tell({ method, host, ms: clock.monotonic() - begunAt, sentBytes, ...(code === undefined ? {} : { code }) });
       };
       try {
         const response = await transport.send(request, options);

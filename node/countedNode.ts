@@ -1,10 +1,12 @@
 /** Counts what a node does, where somebody can ask for that: loaded for those that serve their API. */
+import { readFileSync } from 'node:fs';
 import { systemClock } from '../actors/clock.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import type { Cri } from '../cri/calls.ts';
 import { timedCri } from '../cri/timedCri.ts';
 import { type Hierarchy, readHierarchies } from '../host/cgroup/hierarchies.ts';
+import { bootTime } from '../host/usage/hostFacts.ts';
 import type { FlightRecorder } from '../recording/flightRecorder.ts';
 import { type NodeMetrics, nodeMetrics } from '../serving/metrics/nodeMetrics.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
@@ -29,7 +31,11 @@ export async function countedNode(
   onError: NonNullable<NodeParts['onError']>,
 ): Promise<CountedNode> {
   const metrics = nodeMetrics({
-    ...{ clock: systemClock, isInCluster: config.cluster !== undefined },
+    ...{ clock: systemClock, isInCluster: config.cluster !== undefined, gates: config.gates },
+    bootedAt: () => {
+      const bootedAt = bootTime(readFileSync('/proc/stat', 'utf8'));
+      return bootedAt === undefined ? undefined : bootedAt / 1_000;
+    },
     onError: (error) => onError('metrics', error),
   });
   const cgroupVersion = versionOf(await readHierarchies());

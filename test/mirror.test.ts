@@ -79,7 +79,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/serving/access/everyPath.test.ts': { 'serving/access': 'subresources' },
   // What a node counts.
   'test/serving/metrics/families.test.ts': {
-    'serving/metrics': 'agentGauges buckets logGauge podFamilies processMetrics',
+    'serving/metrics': 'agentGauges buckets gateMetrics logGauge podFamilies processMetrics',
   },
   'test/serving/metrics/nodeMetrics.test.ts': { 'serving/metrics': 'nodeGauges probeMetrics runtimeMetrics' },
   'test/serving/metrics/podMetrics.test.ts': { 'serving/metrics': 'followedPods podStarts statusChanges' },

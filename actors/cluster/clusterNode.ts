@@ -111,10 +111,12 @@ export class ClusterNode {
     const { registers, nodeName } = this.#parts;
     if (!registers) return { uid: (await this.#get(options)).metadata.uid, events: [] };
     const node = await this.#describe(options);
-    const { uid } = ((await this.#create(node, options)) ?? (await this.#adopt(node, options))).metadata;
+    const created = await this.#create(node, options);
+    const { uid } = (created ?? (await this.#adopt(node, options))).metadata;
     // As in a kubelet nothing was known of these before, whatever the server has; Ready is not among them.
     const conditions = node.status.conditions.filter(({ type }) => type !== 'Ready');
-    return { uid, events: conditions.flatMap((each) => conditionEvents(nodeName, each)) };
+    const events = conditions.flatMap((each) => conditionEvents(nodeName, each));
+    return { uid, events, ...(created === undefined ? {} : { isNew: true }) };
   }
 
   async #create(node: NodeObject, options: CallOptions): Promise<FoundNode | undefined> {

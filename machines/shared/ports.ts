@@ -50,7 +50,7 @@ export interface PortTypes extends CertificatePorts {
    * Makes the Node object, or brings one that is there up to date: its labels, annotations and resources. Within a time
    * limit. Idempotent. `events` are what was found of the node for it.
    */
-  registerNode: { input: null; output: { uid: string; events: readonly EventMessage[] } };
+  registerNode: { input: null; output: { uid: string; events: readonly EventMessage[]; isNew?: boolean } };
   /** Asks the API server for the Node as it is at this moment. Within a time limit. */
   readNode: { input: null; output: SeenNode };
   /** Makes the CSINode of the Node with this UID, in the place of one of another Node. Within a time limit. Idempotent. */

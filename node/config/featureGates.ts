@@ -33,3 +33,16 @@ export const gatesIgnored = ({ featureGates = {} }: Gated): string[] =>
 
 const isOn = ({ featureGates = {} }: Gated, name: string, all = ALL_BETA): boolean =>
   lookUp(featureGates, name) ?? lookUp(featureGates, all) ?? false;
+
+export interface Gate {
+  readonly name: string;
+  readonly stage: 'ALPHA' | 'BETA';
+  readonly isEnabled: boolean;
+}
+
+/** All gates that the node acts on. */
+export const knownGates = (config: Gated): readonly Gate[] => [
+  ...BETA.map((name): Gate => ({ name, stage: 'BETA', isEnabled: isOn(config, name) })),
+  ...BETA_ON.map((name): Gate => ({ name, stage: 'BETA', isEnabled: takesCheckpoints(config) })),
+  ...ALPHA.map((name): Gate => ({ name, stage: 'ALPHA', isEnabled: isOn(config, name, ALL_ALPHA) })),
+];

@@ -3,6 +3,7 @@ import { defaultVerification, type ImageVerification } from '../../pod/images/im
 import { ipFamily, isUnspecifiedIp } from '../../pod/ipAddress.ts';
 import type { ProviderPlaces } from '../credentialProviders.ts';
 import { type ClusterConfig, clusterOf } from './cluster.ts';
+import { type Gate, knownGates } from './featureGates.ts';
 import type { Flags } from './flags.ts';
 import { type HousekeepingConfig, housekeepingOf } from './housekeeping.ts';
 import { type InspectConfig, inspectOf } from './inspectAddress.ts';
@@ -84,6 +85,8 @@ export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   readonly failSwapOn: boolean;
   /** `auto`: JSON, or text where a terminal reads along. */
   readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
+  /** The feature gates that the node acts on. */
+  readonly gates: readonly Gate[];
   /** What it is compiled of, as it was written: there may be secrets in it. */
   readonly given: { readonly flags: Flags; readonly file: Readonly<Record<string, unknown>> };
 }
@@ -195,6 +198,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     resolvConf: file?.resolvConf ?? '/etc/resolv.conf',
     recordSizeBytes: flags['--record-size'] ?? RECORD_SIZE,
     ...inspectOf(flags, file),
+    gates: Object.freeze(knownGates({ featureGates: file?.featureGates })),
     failCgroupV1: file?.failCgroupV1 ?? false,
     failSwapOn: file?.failSwapOn ?? false,
     given: Object.freeze({ flags, file: given.file?.written ?? {} }),

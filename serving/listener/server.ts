@@ -24,7 +24,11 @@ import { type Dispatched, dispatch } from './dispatch.ts';
 import { stopParsing } from './stopParsing.ts';
 
 /** Called for each request. The function that it returns is called once the request is over, with its duration in milliseconds. */
-export type RequestListener = (request: { readonly method: string; readonly target: string }) => (ms: number) => void;
+export type RequestListener = (request: {
+  readonly method: string;
+  readonly target: string;
+  readonly isWebSocket?: boolean;
+}) => (ms: number) => void;
 
 interface Options extends Dispatched {
   readonly clock: Clock;
@@ -255,7 +259,8 @@ class Served {
     connection.open += 1;
     const end = new AbortController();
     this.#ends.add(end);
-    const done = onRequest?.({ method: request.method ?? '', target: request.url ?? '' });
+    const isWebSocket = /\bwebsocket\b/i.test(request.headers.upgrade ?? '');
+    const done = onRequest?.({ method: request.method ?? '', target: request.url ?? '', isWebSocket });
     const startedAt = clock.monotonic();
     // The kubelet's write timeout. An upgraded connection has none.
     const timer = upgrade ? undefined : clock.setTimeout(() => response.destroy(), LONGEST_MS);

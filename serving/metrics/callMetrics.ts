@@ -9,6 +9,7 @@ import { callFamilies } from './podFamilies.ts';
 import type { PodMetrics } from './podMetrics.ts';
 import type { ProbeMetrics } from './probeMetrics.ts';
 import type { Registry } from './registry.ts';
+import type { ResizeMetrics } from './resizeMetrics.ts';
 import type { ContainerType } from './statusChanges.ts';
 import type { VolumeMetrics } from './volumeMetrics.ts';
 
@@ -17,6 +18,7 @@ export interface CallMetricsParts {
   readonly pods: FollowedPods;
   readonly podMetrics: Pick<PodMetrics, 'statusPut' | 'resized'>;
   readonly probes: Pick<ProbeMetrics, 'tried'>;
+  readonly resizes: Pick<ResizeMetrics, 'containerResized' | 'podFitted' | 'forget'>;
   readonly volumes: Pick<VolumeMetrics, 'mounted' | 'unmounted'>;
 }
 
@@ -49,6 +51,7 @@ export class CallMetrics {
     else if (port === 'createContainer') this.#created(answer);
     else if (port === 'startContainer') this.#started(answer);
     else if (port === 'runHook') this.#hookRun(answer);
+    else if (port === 'findImage') this.#imageFound(answer);
     else if (port === 'pullImage') this.#pulled(answer);
     else if (port === 'runSandbox') this.#sandboxRun(answer);
     else this.#cgroupsDone(answer);
@@ -86,6 +89,10 @@ export class CallMetrics {
     const operation = CGROUP_OPERATIONS.get(port);
     if (operation !== undefined) this.#families.cgroups.observe([operation], ms / 1_000);
     if (port === 'resizeContainer' && !failure) this.#parts.podMetrics.resized(ms);
+    const { resizes } = this.#parts;
+    if (port === 'resizeContainer') resizes.containerResized(answer.input.pod.metadata.uid, ms, failure !== undefined);
+    if (port === 'fitPod') resizes.podFitted(answer.input.pod.metadata.uid, ms, failure !== undefined);
+    if (port === 'removeCgroup') resizes.forget(answer.input.pod.metadata.uid);
   }
 
   #created({ input: { pod, container }, failure }: Of<'createContainer'>): void {
@@ -105,9 +112,19 @@ export class CallMetrics {
     this.#firstFailed(pod, container);
   }
 
-  #hookRun({ input: { pod, container, hook }, output, failure }: Of<'runHook'>): void {
+  #hookRun({ input: { pod, container, hook }, ms, output, failure }: Of<'runHook'>): void {
     const reason = (failure ?? output?.failure)?.reason;
     if (hook === 'postStart') this.#failed(pod, container, reason);
+    if (output?.warnings?.some((warning) => warning.reason === 'LifecycleHTTPFallback'))
+      this.#families.httpFallbacks.add([]);
+    const sleep = containerNamed(pod.spec, container)?.container.lifecycle?.[hook]?.sleep;
+    if (sleep && ms < sleep.seconds * 1_000) this.#families.sleepsCutShort.add([]);
+  }
+
+  /** An image that must always be pulled is not looked up first (`imagePullPrecheck` in `pkg/kubelet/images/image_manager.go`). */
+  #imageFound({ input: { policy }, output }: Of<'findImage'>): void {
+    const isPresent = output && policy !== 'Always' ? String(output.imageRef !== null) : 'unknown';
+    this.#families.ensuredImages.add([isPresent, policy ?? '', pullRequired(policy, output)]);
   }
 
   /** A kubelet pulls as part of a start: one that fails for that is a start that failed. */
@@ -123,6 +140,14 @@ export class CallMetrics {
     this.#families.startedContainers.add([typeOf(pod, wanting.container.name)]);
     this.#failed(pod, wanting.container.name, failure.reason);
   }
+}
+
+function pullRequired(policy: string | undefined, found: Of<'findImage'>['output']): string {
+  if (policy === 'Always') return 'true';
+  if (found === undefined) return 'unknown';
+  const { imageRef, isUnproven = false } = found;
+  const isNeeded = imageRef === null || isUnproven;
+  return isNeeded && policy === 'Never' ? 'unknown' : String(isNeeded);
 }
 
 /** As the kubelet's `pkg/kubelet/cm/cgroup_manager_linux.go` calls what it does. */

@@ -34,6 +34,11 @@ function fixedGauges(registry: Registry, { nodeName, cgroupVersion, version }: N
   registry.gauge(alpha('kubelet_node_name', "The node's name, with the value 1.", ['node'])).set([nodeName], 1);
   if (cgroupVersion !== undefined)
     registry.gauge(alpha('kubelet_cgroup_version', "The version of the host's cgroups.")).set([], cgroupVersion);
+  const provider = alpha('kubelet_metrics_provider', 'Source of the usage of containers, with the value 1.', [
+    'provider',
+  ]);
+  // The cgroups are read by this process itself, as cAdvisor in a kubelet does.
+  registry.gauge(provider).set(['cadvisor'], 1);
   const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');
   const labels = [
     ...['major', 'minor', 'git_version', 'git_commit', 'git_tree_state', 'build_date', 'go_version', 'compiler'],

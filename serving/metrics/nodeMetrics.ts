@@ -12,15 +12,18 @@ import type { RequestListener } from '../listener/server.ts';
 import { type AgentGaugesParts, agentGauges } from './agentGauges.ts';
 import { CallMetrics } from './callMetrics.ts';
 import { FollowedPods } from './followedPods.ts';
+import { gateMetrics, type ShownGate } from './gateMetrics.ts';
 import { healthMetrics } from './healthMetrics.ts';
 import { logGauge } from './logGauge.ts';
 import { type NodeGaugesParts, nodeGauges } from './nodeGauges.ts';
+import { nodeStartup } from './nodeStartup.ts';
 import { PodMetrics } from './podMetrics.ts';
 import { ProbeMetrics } from './probeMetrics.ts';
 import { processMetrics, startGauge } from './processMetrics.ts';
-import { Registry } from './registry.ts';
+import { Registry, registeredMetrics } from './registry.ts';
 import { renewalErrors } from './renewalErrors.ts';
 import { kubeRequests, servedRequests } from './requestMetrics.ts';
+import { ResizeMetrics } from './resizeMetrics.ts';
 import { relists, runtimeCalls } from './runtimeMetrics.ts';
 import { VolumeMetrics } from './volumeMetrics.ts';
 
@@ -48,16 +51,25 @@ export interface NodeMetricsParts {
   readonly clock: { now(): number; monotonic(): number };
   /** Whether there is an API server that statuses are told. */
   readonly isInCluster: boolean;
+  /** When the host was booted, in seconds since the epoch. */
+  readonly bootedAt?: (() => number | undefined) | undefined;
+  /** The feature gates that the node acts on. */
+  readonly gates?: readonly ShownGate[];
   /** Told of what could not be looked up for a scrape. */
   readonly onError: (error: unknown) => void;
 }
 
-export function nodeMetrics({ clock, isInCluster, onError }: NodeMetricsParts): NodeMetrics {
+export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError }: NodeMetricsParts): NodeMetrics {
   const [all, probes, slis] = [new Registry(onError), new Registry(onError), new Registry(onError)];
   const pods = new FollowedPods();
-  const followed = podObservers({ registry: all, probeRegistry: probes, pods }, { clock, isInCluster });
+  const resizes = new ResizeMetrics(all);
+  const followed = podObservers(
+    { registry: all, probeRegistry: probes, pods, resizes },
+    { clock, isInCluster, bootedAt },
+  );
   for (const registry of [probes, slis]) startGauge(registry);
   processMetrics(all);
+  gateMetrics(all, gates);
   const now = () => clock.now();
   return {
     onlookers: { ...followed.onlookers, onRelisted: relists(all) },
@@ -74,9 +86,11 @@ export function nodeMetrics({ clock, isInCluster, onError }: NodeMetricsParts): 
       all.collect(() => {
         const counts = agent.counts();
         for (const set of gauges) set(counts);
+        resizes.collect(agent.pods());
         followed.sweep();
       });
       probes.collect(followed.sweep);
+      registeredMetrics(all, [all, probes, slis]);
     },
     showLogs: (usages) => logGauge(all, usages),
     paths: { all, probes, slis },
@@ -87,20 +101,23 @@ interface PodRegistries {
   readonly registry: Registry;
   readonly probeRegistry: Registry;
   readonly pods: FollowedPods;
+  readonly resizes: ResizeMetrics;
 }
 
 function podObservers(
-  { registry, probeRegistry, pods }: PodRegistries,
-  { clock, isInCluster }: Pick<NodeMetricsParts, 'clock' | 'isInCluster'>,
+  { registry, probeRegistry, pods, resizes }: PodRegistries,
+  { clock, isInCluster, bootedAt = () => undefined }: Pick<NodeMetricsParts, 'clock' | 'isInCluster' | 'bootedAt'>,
 ) {
-  const podMetrics = new PodMetrics({ registry, pods, now: () => clock.now(), isInCluster });
+  const podMetrics = new PodMetrics({ registry, pods, resizes, now: () => clock.now(), isInCluster });
   const probes = new ProbeMetrics(probeRegistry, pods);
-  const calls = new CallMetrics({ registry, pods, podMetrics, probes, volumes: new VolumeMetrics(registry) });
+  const calls = new CallMetrics({ registry, pods, podMetrics, probes, resizes, volumes: new VolumeMetrics(registry) });
   const renewals = renewalErrors(registry);
+  const startup = nodeStartup(registry, { now: () => clock.now(), bootedAt });
   const onlookers: Pick<NodeMetrics['onlookers'], 'answers' | 'moves'> = {
     answers: (answer) => {
       calls.answered(answer);
       renewals(answer);
+      startup(answer);
     },
     moves: (move) => podMetrics.moved(move),
   };

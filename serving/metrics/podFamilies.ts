@@ -1,6 +1,6 @@
 /** The families about pods and their containers (`pkg/kubelet/metrics/metrics.go`). */
 import { OF_POD_STARTS, OF_PULLS, OF_STATUSES, USUAL } from './buckets.ts';
-import { alpha, beta, type Registry } from './registry.ts';
+import { alpha, beta, internal, type Registry } from './registry.ts';
 
 const PODS = {
   worker: alpha('kubelet_pod_worker_duration_seconds', 'How long the work for a pod takes, by its kind.', [
@@ -21,6 +21,15 @@ const PODS = {
     'The same without pulls and init containers, of pods whose volumes all end with them.',
     [],
   ),
+  firstNetworkPod: internal(
+    'kubelet_first_network_pod_start_sli_duration_seconds',
+    'The same of the first pod with a network of its own.',
+  ),
+  restarted: alpha(
+    'kubelet_restarted_pods_total',
+    'Pods that were removed and wanted again with the same UID before they had ended.',
+    ['static'],
+  ),
   statusSync: alpha(
     'kubelet_pod_status_sync_duration_seconds',
     "The time from a change of a pod's status until the API server has it.",
@@ -33,7 +42,9 @@ const PODS = {
 };
 
 /** Of their starts, work and ends. */
-export const podFamilies = ({ histogram, counter }: Registry) => ({
+export const podFamilies = ({ histogram, counter, gauge }: Registry) => ({
+  firstNetworkPod: gauge(PODS.firstNetworkPod),
+  restarted: counter(PODS.restarted),
   worker: histogram(PODS.worker, USUAL),
   workerStart: histogram(PODS.workerStart, USUAL),
   start: histogram(PODS.start, OF_POD_STARTS),
@@ -68,6 +79,16 @@ const CALLS = {
   cgroups: alpha('kubelet_cgroup_manager_duration_seconds', 'How long the work on cgroups of pods takes.', [
     'operation_type',
   ]),
+  ensuredImages: alpha(
+    'kubelet_image_manager_ensure_image_requests_total',
+    'Times that an image was looked up for a container, by its pull policy, and whether it was there and had to be pulled.',
+    ['present_locally', 'pull_policy', 'pull_required'],
+  ),
+  sleepsCutShort: alpha('kubelet_sleep_action_terminated_early_total', 'Sleep hooks that ended before their time.'),
+  httpFallbacks: alpha(
+    'kubelet_lifecycle_handler_http_fallbacks_total',
+    'HTTPS hooks that a server without TLS answered over HTTP.',
+  ),
   imageVolumes: beta('kubelet_image_volume_requested_total', 'Image volumes that containers asked for.'),
   imageVolumesMounted: beta('kubelet_image_volume_mounted_succeed_total', 'Image volumes that were mounted.'),
   imageVolumesFailed: beta('kubelet_image_volume_mounted_errors_total', 'Image volumes that could not be mounted.'),
@@ -83,6 +104,9 @@ export const callFamilies = ({ histogram, counter }: Registry) => ({
   startedContainersErrors: counter(CALLS.startedContainersErrors),
   pull: histogram(CALLS.pull, OF_PULLS),
   cgroups: histogram(CALLS.cgroups, USUAL),
+  ensuredImages: counter(CALLS.ensuredImages),
+  sleepsCutShort: counter(CALLS.sleepsCutShort),
+  httpFallbacks: counter(CALLS.httpFallbacks),
   imageVolumes: counter(CALLS.imageVolumes),
   imageVolumesMounted: counter(CALLS.imageVolumesMounted),
   imageVolumesFailed: counter(CALLS.imageVolumesFailed),

@@ -8,15 +8,18 @@
 import type { Move } from '../../actors/status/since.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import { isStaticPod } from '../../pod/api/staticPod.ts';
 import type { FollowedPod, FollowedPods } from './followedPods.ts';
 import { podFamilies } from './podFamilies.ts';
 import { rejectionLabel, startTimes } from './podStarts.ts';
 import type { Registry } from './registry.ts';
+import type { ResizeMetrics } from './resizeMetrics.ts';
 import { hasStarted, isFirstRoundOver, newEnds, ranBefore } from './statusChanges.ts';
 
 interface PodMetricsParts {
   readonly registry: Registry;
   readonly pods: FollowedPods;
+  readonly resizes: Pick<ResizeMetrics, 'updated'>;
   /** In milliseconds since the epoch. */
   readonly now: () => number;
   /** Whether there is an API server that statuses are told. */
@@ -32,11 +35,14 @@ export class PodMetrics {
   readonly #families: ReturnType<typeof podFamilies>;
   /** What ended before it was another agent's to count. */
   readonly #since: number;
+  /** Whether a pod with a network of its own has started. */
+  #hasNetworkPod = false;
 
   constructor(parts: PodMetricsParts) {
     this.#parts = parts;
     this.#families = podFamilies(parts.registry);
     this.#since = parts.now();
+    for (const isStatic of ['', 'true']) this.#families.restarted.add([isStatic], 0);
   }
 
   /** An actor has come into a state. */
@@ -55,6 +61,7 @@ export class PodMetrics {
     const { pods } = this.#parts;
     const followed = pods.of(uid);
     if (followed === undefined) return;
+    if (followed.pod && followed.pod.spec !== pod.spec) this.#parts.resizes.updated(followed.pod.spec, pod.spec);
     this.#statusTold(pod, followed);
     // Its last status is still to be put where its end has to be known.
     if (removed) pods.forget(uid);
@@ -71,7 +78,13 @@ export class PodMetrics {
     followed.start = 'told';
     const { totalMs, sliMs } = startTimes(followed.pod, followed, now) ?? {};
     if (totalMs !== undefined) this.#families.startTotal.observe([], totalMs / 1_000);
-    if (sliMs !== undefined) this.#families.startSli.observe([], sliMs / 1_000);
+    if (sliMs !== undefined) {
+      this.#families.startSli.observe([], sliMs / 1_000);
+      if (!this.#hasNetworkPod && !followed.pod.spec.hostNetwork) {
+        this.#hasNetworkPod = true;
+        this.#families.firstNetworkPod.set([], sliMs / 1_000);
+      }
+    }
     followed.pulls.length = 0;
   }
 
@@ -81,8 +94,10 @@ export class PodMetrics {
   }
 
   #podMoved(uid: string, state: string, at: number): void {
+    const { worker, workerStart, restarted } = this.#families;
+    const before = this.#parts.pods.of(uid);
     const followed = this.#parts.pods.begin(uid, at);
-    const { worker, workerStart } = this.#families;
+    if (before?.pod && before !== followed) restarted.add([isStaticPod(before.pod) ? 'true' : '']);
     if (state === 'admitting' && followed.begunAt === undefined) {
       followed.begunAt = at;
       workerStart.observe([], (at - followed.seenAt) / 1_000);

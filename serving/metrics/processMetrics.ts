@@ -16,22 +16,51 @@ export function processMetrics(registry: Registry): void {
   const virtual = registry.gauge(plain('process_virtual_memory_bytes', 'Virtual memory, in bytes.'));
   const open = registry.gauge(plain('process_open_fds', 'Open file descriptors.'));
   const most = registry.gauge(plain('process_max_fds', 'How many file descriptors may be open.'));
+  const addresses = registry.gauge(
+    plain('process_virtual_memory_max_bytes', 'Maximum amount of virtual memory, in bytes.'),
+  );
+  const received = registry.counter(
+    plain('process_network_receive_bytes_total', 'Bytes that the network namespace of the process received over IP.'),
+  );
+  const sent = registry.counter(
+    plain('process_network_transmit_bytes_total', 'Bytes that the network namespace of the process sent over IP.'),
+  );
   registry.gauge(plain('process_start_time_seconds', START)).set([], processStart());
   registry.collect(async () => {
     const { user, system } = process.cpuUsage();
     cpu.set([], (user + system) * MICRO);
-    const [memory, files, limits] = await Promise.all([
+    const [memory, files, limits, network] = await Promise.all([
       readFile('/proc/self/statm', 'utf8'),
       readdir('/proc/self/fd'),
       readFile('/proc/self/limits', 'utf8'),
+      readFile('/proc/self/net/netstat', 'utf8'),
     ]);
     const [size = 0, pages = 0] = memory.split(' ').map(Number);
     virtual.set([], size * PAGE_BYTES);
     resident.set([], pages * PAGE_BYTES);
     open.set([], files.length);
-    const limit = /^Max open files\s+(\S+)/m.exec(limits)?.[1];
-    most.set([], limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit));
+    most.set([], limitOf(limits, 'Max open files'));
+    addresses.set([], limitOf(limits, 'Max address space'));
+    received.set([], ipCounter(network, 'InOctets'));
+    sent.set([], ipCounter(network, 'OutOctets'));
   });
+}
+
+/** Prometheus' client for Go shows no limit as the largest number of 64 bits (`process_collector_procfsenabled.go`). */
+const NO_LIMIT = 2 ** 64;
+
+function limitOf(limits: string, name: string): number {
+  const limit = new RegExp(`^${name}\\s+(\\S+)`, 'm').exec(limits)?.[1];
+  return limit === 'unlimited' ? NO_LIMIT : Number(limit);
+}
+
+/** The value of a counter of the protocol IP in the text of `/proc/net/netstat`, whose lines come in pairs of names and values. */
+function ipCounter(netstat: string, name: string): number {
+  const [names = [], values = []] = netstat
+    .split('\n')
+    .filter((line) => line.startsWith('IpExt:'))
+    .map((line) => line.split(' '));
+  return Number(values[names.indexOf(name)] ?? 0);
 }
 
 const START = 'When the process began, in seconds since the epoch.';

@@ -3,7 +3,7 @@ import { messageOf } from '../../pod/failure.ts';
 import { type Family, labelText, type Sample } from './exposition.ts';
 
 /** How far a name may be relied on (`staging/src/k8s.io/component-base/metrics/opts.go`); the kubelet's HELP begins with it. */
-type Stability = 'ALPHA' | 'BETA' | 'STABLE';
+type Stability = 'INTERNAL' | 'ALPHA' | 'BETA' | 'STABLE';
 
 export interface FamilyOptions {
   readonly name: string;
@@ -23,7 +23,8 @@ const declared =
   });
 
 /** A family, by its name, what it says, and its labels. */
-export const [alpha, beta, stable, plain] = [
+export const [internal, alpha, beta, stable, plain] = [
+  declared('INTERNAL'),
   declared('ALPHA'),
   declared('BETA'),
   declared('STABLE'),
@@ -52,6 +53,10 @@ abstract class Metric<S> {
     this.name = options.name;
     this.#options = options;
     this.#type = type;
+  }
+
+  get stability(): Stability | undefined {
+    return this.#options.stability;
   }
 
   protected abstract made(): S;
@@ -202,6 +207,13 @@ export class Registry {
   histogram = (options: FamilyOptions, bounds: readonly number[]): Histogram =>
     this.#add(new Histogram(options, bounds));
 
+  /** The number of families by their stability, as a kubelet counts them. Families of other libraries have none. */
+  stabilities(): ReadonlyMap<Stability, number> {
+    const counts = new Map<Stability, number>();
+    for (const { stability } of this.#metrics) if (stability) counts.set(stability, (counts.get(stability) ?? 0) + 1);
+    return counts;
+  }
+
   /** Has something looked up for each scrape. */
   collect(look: () => void | Promise<void>): void {
     this.#collects.push(look);
@@ -230,4 +242,20 @@ export class Registry {
     this.#metrics.splice(place === -1 ? this.#metrics.length : place, 0, metric);
     return metric;
   }
+}
+
+/** Counts the families of all paths (`staging/src/k8s.io/component-base/metrics/prometheus/meta/metrics.go`). */
+export function registeredMetrics(registry: Registry, paths: readonly Registry[]): void {
+  const total = registry.counter(
+    beta('registered_metrics_total', 'Families of metrics, by their stability.', [
+      'deprecated_version',
+      'stability_level',
+    ]),
+  );
+  registry.collect(() => {
+    const counts = new Map<string, number>();
+    for (const path of paths)
+      for (const [level, count] of path.stabilities()) counts.set(level, (counts.get(level) ?? 0) + count);
+    for (const [level, count] of counts) total.set(['', level], count);
+  });
 }

@@ -1,7 +1,7 @@
 /** Requests: those to the API server, and those that the node's own API is asked. */
 import type { TimedRequest } from '../../kube/timedTransport.ts';
 import type { RequestListener } from '../listener/server.ts';
-import { OF_REQUESTS, USUAL } from './buckets.ts';
+import { OF_BODIES, OF_REQUESTS, USUAL } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';
 
 /** Told of each request to the API server (`component-base/metrics/prometheus/restclient/metrics.go`). */
@@ -15,7 +15,15 @@ export function kubeRequests(registry: Registry): (request: TimedRequest) => voi
     ]),
     OF_REQUESTS,
   );
-  return ({ method, host, code, ms }) => {
+  const size = registry.histogram(
+    alpha('rest_client_request_size_bytes', 'Size of the bodies of requests to the API server, by method.', [
+      'verb',
+      'host',
+    ]),
+    OF_BODIES,
+  );
+  return ({ method, host, code, ms, sentBytes }) => {
+    size.observe([method, host], sentBytes);
     total.add([code === undefined ? '<error>' : String(code), method, host]);
     duration.observe([method, host], ms / 1_000);
   };
@@ -30,6 +38,8 @@ const PATHS: readonly string[] = [
 ];
 /** As a kubelet has them, where `portForward` is another name. */
 const LONG: readonly string[] = ['exec', 'attach', 'portforward', 'debug'];
+
+const STREAMS: readonly string[] = ['exec', 'attach', 'portForward'];
 
 /** The class of a path that a kubelet counts it in (`getMetricBucket` in `pkg/kubelet/server/server.go`). */
 export function pathClass(target: string): string {
@@ -50,9 +60,15 @@ export function servedRequests(registry: Registry): (server: 'readonly' | 'readw
     alpha('kubelet_http_requests_duration_seconds', 'How long requests to the node take.', labels),
     USUAL,
   );
+  const webSockets = registry.counter(
+    alpha('kubelet_websocket_streaming_requests_total', 'Requests for exec, attach and port-forward by WebSocket.', [
+      'subresource',
+    ]),
+  );
   return (server) =>
-    ({ method, target }) => {
+    ({ method, target, isWebSocket = false }) => {
       const path = pathClass(target);
+      if (isWebSocket && STREAMS.includes(path)) webSockets.add([path.toLowerCase()]);
       const values = [METHODS.includes(method) ? method : 'other', path, server, String(LONG.includes(path))];
       total.add(values);
       open.add(values, 1);

@@ -20,6 +20,12 @@ describe('defaults', () => {
   test("are the kubelet's, but for cgroup v1 and swap, which do not stop the node", () => {
     expect(compileConfig({ flags: {}, defaults })).toEqual({
       nodeName: 'host-a',
+      gates: [
+        { name: 'ClusterTrustBundle', stage: 'BETA', isEnabled: false },
+        { name: 'ClusterTrustBundleProjection', stage: 'BETA', isEnabled: false },
+        { name: 'ContainerCheckpoint', stage: 'BETA', isEnabled: true },
+        { name: 'PodLogsQuerySplitStreams', stage: 'ALPHA', isEnabled: false },
+      ],
       nodeIps: ['192.0.2.1'],
       lenientManifests: false,
       followsHostAddresses: true,

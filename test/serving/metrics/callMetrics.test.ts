@@ -164,3 +164,50 @@ test('images by size, volumes by kind, as a kubelet calls them', () => {
     [{ name: 'a', hostPath: { path: '/', type: '' as const } }, { name: 'b', configMap: {} }, undefined].map(pluginOf),
   ).toEqual([...['kubernetes.io/host-path', 'kubernetes.io/configmap', 'N/A']]);
 });
+
+test('C42: images that were looked up, by their policy, and whether they were there and had to be pulled', async () => {
+  const looked = (
+    policy: string,
+    output?: { imageRef: string | null; at: number; isUnproven?: boolean },
+  ): PortAnswer => ({
+    port: 'findImage',
+    input: { pod, image: 'a', policy },
+    ms: 1,
+    ...(output ? { output } : { failure: failed('ErrImagePull') }),
+  });
+  const now = await counted([
+    looked('IfNotPresent', { imageRef: 'a', at: 0 }),
+    looked('IfNotPresent', { imageRef: null, at: 0 }),
+    looked('IfNotPresent', { imageRef: 'a', at: 0, isUnproven: true }),
+    looked('Always', { imageRef: 'a', at: 0 }),
+    looked('Never', { imageRef: null, at: 0 }),
+    looked('Never'),
+  ]);
+  const of = (present: string, policy: string, required: string) =>
+    now.get(
+      `kubelet_image_manager_ensure_image_requests_total{present_locally="${present}",pull_policy="${policy}",pull_required="${required}"}`,
+    );
+  expect(of('true', 'IfNotPresent', 'false')).toBe(1);
+  expect(of('false', 'IfNotPresent', 'true')).toBe(1);
+  expect(of('true', 'IfNotPresent', 'true')).toBe(1);
+  expect(of('unknown', 'Always', 'true')).toBe(1);
+  expect(of('false', 'Never', 'unknown')).toBe(1);
+  expect(of('unknown', 'Never', 'unknown')).toBe(1);
+});
+
+test('C42: sleep hooks that ended early, and HTTPS hooks that were answered over HTTP', async () => {
+  const sleeping = podWith('web', {
+    containers: [containerWith('main', { lifecycle: { preStop: { sleep: { seconds: 5 } } } })],
+  });
+  const hook = { ...known, pod: sleeping, container: 'main', hook: 'preStop', podIp: undefined } as const;
+  const input = { ...hook, graceSeconds: 1, deadline: undefined };
+  const output = { deadline: 0, failure: null };
+  const warnings = [{ reason: 'LifecycleHTTPFallback', message: '' }];
+  const now = await counted([
+    { port: 'runHook', input, ms: 5_000, output },
+    { port: 'runHook', input, ms: 1_000, output },
+    { port: 'runHook', input: { ...input, pod }, ms: 1, output: { ...output, warnings } },
+  ]);
+  expect(now.get('kubelet_sleep_action_terminated_early_total')).toBe(1);
+  expect(now.get('kubelet_lifecycle_handler_http_fallbacks_total')).toBe(1);
+});

@@ -17,6 +17,8 @@ const RUNTIME = [
 ];
 const PULLS = [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
 const STORAGE = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
+const RESIZES = [10, 50, 100, 500, 1000, 2000, 5000, 10000, 20000, 30000, 60000, 120000, 300000, 600000];
+const BODIES = [64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216];
 const REST = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
 const OF_SERVER = 'long_running method path server_type';
@@ -25,6 +27,22 @@ const OF_CONTAINER = 'container namespace pod';
 /** By name; labels in the order of the alphabet. */
 export const METRICS: Readonly<Record<string, Listed>> = {
   kubelet_node_name: ['gauge', 'ALPHA', 'node'],
+  kubelet_node_startup_duration_seconds: ['gauge', 'ALPHA'],
+  kubelet_node_startup_post_registration_duration_seconds: ['gauge', 'ALPHA'],
+  kubelet_node_startup_pre_kubelet_duration_seconds: ['gauge', 'ALPHA'],
+  kubelet_node_startup_pre_registration_duration_seconds: ['gauge', 'ALPHA'],
+  kubelet_node_startup_registration_duration_seconds: ['gauge', 'ALPHA'],
+  kubelet_metrics_provider: ['gauge', 'ALPHA', 'provider'],
+  kubelet_restarted_pods_total: ['counter', 'ALPHA', 'static'],
+  kubelet_first_network_pod_start_sli_duration_seconds: ['gauge', 'INTERNAL'],
+  kubelet_image_manager_ensure_image_requests_total: ['counter', 'ALPHA', 'present_locally pull_policy pull_required'],
+  kubelet_sleep_action_terminated_early_total: ['counter', 'ALPHA'],
+  kubelet_lifecycle_handler_http_fallbacks_total: ['counter', 'ALPHA'],
+  kubelet_websocket_streaming_requests_total: ['counter', 'ALPHA', 'subresource'],
+  kubelet_container_requested_resizes_total: ['counter', 'ALPHA', 'operation requirement resource'],
+  kubelet_pod_resize_duration_milliseconds: ['histogram', 'ALPHA', 'success', RESIZES],
+  kubelet_pod_pending_resizes: ['gauge', 'ALPHA', 'reason'],
+  kubelet_pod_in_progress_resizes: ['gauge', 'ALPHA'],
   kubelet_running_pods: ['gauge', 'ALPHA'],
   kubelet_running_containers: ['gauge', 'ALPHA', 'container_state'],
   kubelet_desired_pods: ['gauge', 'ALPHA', 'static'],
@@ -84,7 +102,13 @@ export const METRICS: Readonly<Record<string, Listed>> = {
     ...(['gauge', 'BETA'] as const),
     'build_date compiler git_commit git_tree_state git_version go_version major minor platform',
   ],
+  rest_client_request_size_bytes: ['histogram', 'ALPHA', 'host verb', BODIES],
+  registered_metrics_total: ['counter', 'BETA', 'deprecated_version stability_level'],
+  kubernetes_feature_enabled: ['gauge', 'BETA', 'name stage'],
   process_cpu_seconds_total: ['counter', ''],
+  process_virtual_memory_max_bytes: ['gauge', ''],
+  process_network_receive_bytes_total: ['counter', ''],
+  process_network_transmit_bytes_total: ['counter', ''],
   process_resident_memory_bytes: ['gauge', ''],
   process_virtual_memory_bytes: ['gauge', ''],
   process_open_fds: ['gauge', ''],

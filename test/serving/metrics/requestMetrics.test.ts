@@ -37,10 +37,21 @@ test('C42: however many paths and methods are asked for, there are few series', 
 test('requests to the API server by code, without one where there was no answer', async () => {
   const registry = new Registry();
   const tell = kubeRequests(registry);
-  tell({ method: 'GET', host: 'api:6443', code: 200, ms: 7 });
-  tell({ method: 'GET', host: 'api:6443', ms: 10_000 });
+  tell({ method: 'GET', host: 'api:6443', code: 200, ms: 7, sentBytes: 0 });
+  tell({ method: 'GET', host: 'api:6443', ms: 10_000, sentBytes: 0 });
   const samples = await samplesOf(registry);
   expect(samples.get('rest_client_requests_total{code="200",method="GET",host="api:6443"}')).toBe(1);
   expect(samples.get('rest_client_requests_total{code="<error>",method="GET",host="api:6443"}')).toBe(1);
   expect(samples.get('rest_client_request_duration_seconds_sum{verb="GET",host="api:6443"}')).toBeCloseTo(10.007);
+});
+
+test('C42: streams by WebSocket are counted by what they are for', async () => {
+  const registry = new Registry();
+  const tell = servedRequests(registry)('readwrite');
+  tell({ method: 'GET', target: '/portForward/a/b', isWebSocket: true })(1);
+  tell({ method: 'POST', target: '/exec/a/b/c' })(1);
+  tell({ method: 'GET', target: '/pods', isWebSocket: true })(1);
+  const samples = await samplesOf(registry);
+  const counts = [...samples].filter(([name]) => name.startsWith('kubelet_websocket'));
+  expect(counts).toEqual([['kubelet_websocket_streaming_requests_total{subresource="portforward"}', 1]]);
 });

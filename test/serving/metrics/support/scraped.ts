@@ -61,6 +61,8 @@ export async function countedNode({
   const metrics = nodeMetrics({
     clock: { now: () => clock.now(), monotonic: () => clock.monotonic() },
     ...{ isInCluster: inCluster, onError: (error) => void errors.push(error) },
+    bootedAt: () => 1,
+    gates: [{ name: 'ContainerCheckpoint', stage: 'BETA', isEnabled: true }],
   });
   const made: { cluster?: Cluster } = {};
   const node = await simulatedNode({

@@ -1,0 +1,116 @@
+/** Resizes of pods while they run (`pkg/kubelet/metrics/metrics.go`). */
+import { containersOf } from '../../pod/api/containers.ts';
+import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import { amountOf } from '../../pod/resources/resources.ts';
+import { OF_RESIZES } from './buckets.ts';
+import { alpha, type Registry } from './registry.ts';
+
+type SpecResources = NonNullable<PodSpec['containers'][number]['resources']>;
+
+const RESOURCES = ['memory', 'cpu'] as const;
+const REQUIREMENTS = ['requests', 'limits'] as const;
+
+export class ResizeMetrics {
+  readonly #families: ReturnType<typeof resizeFamilies>;
+  /** How long the resize in progress of each pod has taken so far, in milliseconds, by the UID of the pod. */
+  readonly #durations = new Map<string, number>();
+
+  constructor(registry: Registry) {
+    this.#families = resizeFamilies(registry);
+  }
+
+  /** Counts what an update requests differently for the containers of a pod (`recordContainerResizeOperations` in `pkg/kubelet/kubelet.go`). */
+  updated(before: PodSpec, after: PodSpec): void {
+    const known = new Map(resizable(before).map(({ name, resources = {} }) => [name, resources]));
+    for (const { name, resources = {} } of resizable(after)) {
+      const old = known.get(name);
+      if (old === undefined || old === resources) continue;
+      for (const resource of RESOURCES) {
+        for (const requirement of REQUIREMENTS) {
+          const operation = operationOf(old, resources, { resource, requirement });
+          if (operation !== undefined) this.#families.requested.add([operation, requirement, resource]);
+        }
+      }
+    }
+  }
+
+  /** A container got new resources, or could not. The time counts for the resize of its pod. */
+  containerResized(uid: string, ms: number, failed: boolean): void {
+    this.#durations.set(uid, (this.#durations.get(uid) ?? 0) + ms);
+    if (failed) this.#observe(uid, false);
+  }
+
+  /** The cgroup of a pod got its new resources, which completes a resize, or could not. */
+  podFitted(uid: string, ms: number, failed: boolean): void {
+    this.#durations.set(uid, (this.#durations.get(uid) ?? 0) + ms);
+    this.#observe(uid, !failed);
+  }
+
+  forget(uid: string): void {
+    this.#durations.delete(uid);
+  }
+
+  #observe(uid: string, success: boolean): void {
+    this.#families.duration.observe([String(success)], this.#durations.get(uid) ?? 0);
+    this.#durations.delete(uid);
+  }
+
+  /** Sets the gauges from the conditions of the pods. */
+  collect(pods: readonly Pod[]): void {
+    const { pending, inProgress } = this.#families;
+    pending.clear();
+    let resizing = 0;
+    for (const { status } of pods) {
+      for (const { type, reason = '' } of status?.conditions ?? []) {
+        if (type === 'PodResizePending') pending.add([reason.toLowerCase()], 1);
+        if (type === 'PodResizeInProgress') resizing += 1;
+      }
+    }
+    inProgress.set([], resizing);
+  }
+}
+
+const resizable = (spec: PodSpec) =>
+  [...containersOf(spec)].flatMap(({ container, role }) => (role === 'ephemeral' ? [] : [container]));
+
+/** The kubelet's word for a change of an amount; undefined if it is the same (`resizeOperationForResources`). */
+function operationOf(
+  before: SpecResources,
+  after: SpecResources,
+  {
+    resource,
+    requirement,
+  }: { readonly resource: (typeof RESOURCES)[number]; readonly requirement: (typeof REQUIREMENTS)[number] },
+): string | undefined {
+  const has = (resources: SpecResources) => lookUp(resources[requirement], resource) !== undefined;
+  const [old, now] = [before, after].map((resources) =>
+    has(resources) ? amountOf(resources, requirement, resource) : 0,
+  );
+  if (old === undefined || now === undefined || old === now) return undefined;
+  if (now === 0) return 'remove';
+  if (old === 0) return 'add';
+  return now < old ? 'decrease' : 'increase';
+}
+
+const resizeFamilies = ({ counter, gauge, histogram }: Registry) => ({
+  requested: counter(
+    alpha('kubelet_container_requested_resizes_total', 'Amounts that updates of pods changed, by container.', [
+      'operation',
+      'requirement',
+      'resource',
+    ]),
+  ),
+  duration: histogram(
+    alpha(
+      'kubelet_pod_resize_duration_milliseconds',
+      'Time that the runtime and the cgroups take to resize a pod, in milliseconds.',
+      ['success'],
+    ),
+    OF_RESIZES,
+  ),
+  pending: gauge(
+    alpha('kubelet_pod_pending_resizes', 'Resizes that the node has not admitted, by reason.', ['reason']),
+  ),
+  inProgress: gauge(alpha('kubelet_pod_in_progress_resizes', 'Admitted resizes that have not completed.')),
+});

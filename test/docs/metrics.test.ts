@@ -1,0 +1,68 @@
+/** The table of the metrics of a kubelet, beside what a node really exposes. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { kubeletMetrics, metricsPage, reasonAgainst, staleReasons } from '../../scripts/kubeletMetrics/page.ts';
+import { cadvisorRoute } from '../../serving/metrics/cadvisor/cadvisor.ts';
+import { listening } from '../serving/listener/support/listening.ts';
+import { HOST, nodeSample, READ_AT } from '../serving/metrics/cadvisor/samples.ts';
+import { busyNode } from '../serving/metrics/support/busyNode.ts';
+import { type ReadFamily, readFamilies, textOf } from '../serving/metrics/support/scraped.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+test('docs/metrics.md is current: `npm run docs` writes it', () => {
+  expect(readFileSync(join(root, 'docs/metrics.md'), 'utf8')).toBe(metricsPage());
+});
+
+test('C42: each metric of a kubelet is listed once for its path, and each reason is about one of them', () => {
+  const all = kubeletMetrics().map(({ path, name }) => `${path} ${name}`);
+  expect(all.length).toBeGreaterThan(350);
+  expect(new Set(all).size).toBe(all.length);
+  expect(staleReasons()).toEqual([]);
+});
+
+/** Labels that stand for a part of a family instead of a series of its own. */
+const PARTS = ['le', 'quantile'];
+
+/** The families of a text with their types and labels, without those that only this agent has. */
+const shown = (families: ReadonlyMap<string, ReadFamily>) =>
+  [...families]
+    .filter(([name]) => !name.startsWith('statelet_'))
+    .map(([name, { type, samples }]) => {
+      const labels = [...samples.keys()].flatMap((series) =>
+        Array.from(series.matchAll(/(\w+)="/g), ([, label]) => label),
+      );
+      const own = new Set(labels.filter((label) => label !== undefined && !PARTS.includes(label)));
+      return `${name} ${type} ${[...own].toSorted().join()}`;
+    })
+    .toSorted();
+
+const listed = (path: string) =>
+  kubeletMetrics()
+    .filter((metric) => metric.path === path && reasonAgainst(metric.name) === undefined)
+    .map(({ name, type, labels }) => `${name} ${type} ${labels.toSorted().join()}`)
+    .toSorted();
+
+describe('C42: a running node exposes what the table says, and no other metric of a kubelet', () => {
+  test('on /metrics, /metrics/probes and /metrics/slis', async () => {
+    const { metrics } = await busyNode();
+    expect(shown(readFamilies(await textOf(metrics.paths.all)))).toEqual(listed('/metrics'));
+    expect(shown(readFamilies(await textOf(metrics.paths.probes)))).toEqual(listed('/metrics/probes'));
+    expect(shown(readFamilies(await textOf(metrics.paths.slis)))).toEqual(listed('/metrics/slis'));
+  });
+
+  test('on /metrics/resource', () => {
+    const text = readFileSync(join(root, 'test/serving/metrics/resource.txt'), 'utf8');
+    expect(shown(readFamilies(text))).toEqual(listed('/metrics/resource'));
+  });
+
+  test('on /metrics/cadvisor', async () => {
+    const parts = { sample: async () => nodeSample({}), host: async () => HOST, pods: () => [], now: () => READ_AT };
+    const { ask } = await listening({ routes: [cadvisorRoute({ ...parts, startedAt: 1_000 })] });
+    const { body } = await ask('/metrics/cadvisor');
+    // Whether a family has a series beside these depends on quotas, the kernel and the version of cgroups.
+    const names = new Set(shown(readFamilies(body)));
+    expect(listed('/metrics/cadvisor').filter((family) => !names.has(family))).toEqual([]);
+  });
+});

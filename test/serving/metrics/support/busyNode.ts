@@ -1,0 +1,59 @@
+/** A node that has done everything that its metrics count. */
+import type { PortAnswer } from '../../../../actors/portAnswer.ts';
+import { NodeFailure, toFailure } from '../../../../pod/failure.ts';
+import { NO_NAMES } from '../../../../pod/node/alternativeNames.ts';
+import { boundPod, PODS } from '../../../fakes/joinedNode.ts';
+import { containerWith, podWith } from '../../../fakes/pods.ts';
+import { countedNode, scraped } from './scraped.ts';
+
+const STRATEGIC = 'application/strategic-merge-patch+json';
+const failure = toFailure(new NodeFailure('CreateContainerError', 'no'), 0);
+const image = 'example.com/tools:1';
+const pod = podWith('fed', {
+  containers: [containerWith('main', { volumeMounts: [{ name: 'tools', mountPath: '/t' }] })],
+  volumes: [{ name: 'tools', image: { reference: image } }],
+});
+
+/** What the story below does not come to. */
+const answers: readonly PortAnswer[] = [
+  { port: 'registerNode', input: null, ms: 5, output: { uid: 'n', events: [], isNew: true } },
+  { port: 'fitPod', input: { pod }, ms: 5, output: null },
+  { port: 'runSandbox', input: { pod, attempt: 0 }, ms: 5, failure },
+  { port: 'startContainer', input: { pod, container: 'main', id: 'c', attempt: 0 }, ms: 5, failure },
+  { port: 'prepareCgroup', input: { pod }, ms: 5, output: null },
+  { port: 'requestCertificate', input: { name: 'client', names: NO_NAMES, resumes: false }, ms: 5, failure },
+];
+
+/** A node whose metrics all have a series. */
+export async function busyNode() {
+  const counted = await countedNode({ inCluster: true, runtime: { images: { anyPullable: true } } });
+  const { node, metrics, cluster } = counted;
+  const probe = { exec: { command: ['true'] }, periodSeconds: 1 };
+  const containers = [{ ...containerWith('main', { image, livenessProbe: probe }) }];
+  await cluster?.ask('POST', PODS, boundPod('web', { containers, volumes: [{ name: 'scratch', emptyDir: {} }] }));
+  const cpu = { requests: { cpu: '1000' } };
+  await cluster?.ask('POST', PODS, boundPod('large', { containers: [{ ...containerWith('main'), resources: cpu }] }));
+  const ending = { restartPolicy: 'Never', containers: [containerWith('main', { command: ['sh', '-c', 'exit 3'] })] };
+  await cluster?.ask('POST', PODS, boundPod('ending', ending));
+  const lost = { containers: [containerWith('main', { image: 'UPPER/case' })] };
+  await cluster?.ask('POST', PODS, boundPod('lost', lost));
+  const small = [{ ...containerWith('main'), resources: { requests: { cpu: '10m' } } }];
+  await cluster?.ask('POST', PODS, boundPod('grows', { containers: small }));
+  await node.advance('30s');
+  for (const amount of ['20m', '1000']) {
+    const resize = { spec: { containers: [{ name: 'main', resources: { requests: { cpu: amount } } }] } };
+    await cluster?.ask('PATCH', `${PODS}/grows/resize`, resize, STRATEGIC);
+    await node.advance('5s');
+  }
+  for (const answer of answers) metrics.onlookers.answers(answer);
+  metrics.runtimeCall({ operation: 'runPodSandbox', request: { runtimeHandler: 'kata' }, ms: 3, hasFailed: true });
+  metrics.kubeRequest({ method: 'GET', host: 'api:6443', code: 200, ms: 3, sentBytes: 70 });
+  metrics.servedRequest('readwrite')({ method: 'GET', target: '/metrics' })(3);
+  metrics.servedRequest('readwrite')({ method: 'GET', target: '/exec/default/web/main', isWebSocket: true })(3);
+  metrics.check('ping', true);
+  metrics.showLogs(async () => [{ uid: 'u1', namespace: 'default', pod: 'web', container: 'main', bytes: 8_192 }]);
+  // The delay of the event loop is known from the second scrape on.
+  await scraped(metrics.paths.all);
+  await node.advance('20s');
+  return counted;
+}
