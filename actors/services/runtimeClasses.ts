@@ -18,7 +18,10 @@ export type FindRuntimeHandler = (runtimeClassName: string) => Promise<string | 
 /** The handler of a pod's sandbox: empty for the runtime's own default. */
 export async function runtimeHandlerOf({ runtimeClassName }: PodSpec, find: FindRuntimeHandler): Promise<string> {
   if (!runtimeClassName) return '';
-  const handler = await find(runtimeClassName);
+  const handler = await find(runtimeClassName).catch((cause: unknown) => {
+    const unread = `Failed to create pod sandbox: RuntimeClass "${runtimeClassName}" cannot be read: ${messageOf(cause)}`;
+    throw new NodeFailure('FailedCreatePodSandBox', unread, { cause });
+  });
   if (handler !== undefined) return handler;
   const message = `Failed to create pod sandbox: runtimeclass.node.k8s.io "${runtimeClassName}" not found`;
   throw new NodeFailure('FailedCreatePodSandBox', message);

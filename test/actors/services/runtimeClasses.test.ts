@@ -256,6 +256,11 @@ test.each(['readdir', 'stat'] as const)(
     };
     const disk = { ...hostFiles, [call]: refuse };
     await expect(readRuntimeClasses(directory, () => {}, disk)).rejects.toThrow('EMFILE');
+    const find = handlersOf(() => readRuntimeClasses(directory, () => {}, disk));
+    await expect(runtimeHandlerOf({ containers: [], runtimeClassName: 'sandboxed' }, find)).rejects.toMatchObject({
+      reason: 'FailedCreatePodSandBox',
+      message: expect.stringMatching(/^Failed to create pod sandbox: RuntimeClass "sandboxed" cannot be read: EMFILE/),
+    });
     expect((await readRuntimeClasses(directory)).has('sandboxed')).toBe(true);
   },
 );
