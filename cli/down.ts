@@ -103,7 +103,7 @@ async function endPods(
   { config, simulated = false }: { config: NodeConfig; simulated?: boolean },
 ): Promise<readonly ForeignPod[]> {
   const { write, clock = systemClock } = parts;
-  const log = await createLogger({ logging: config.logging, terminal: true, simulated, level: 'warn' });
+  const log = await createLogger({ logging: config.logging, simulated, level: 'warn', isShort: process.stderr.isTTY });
   // Pods that nobody wants any more have a second to end in.
   const { agent, drain, stop } = await parts.startNode({ config, simulated, ...log, endsAll: !now });
   const endTelling = tellEnds(agent, write);

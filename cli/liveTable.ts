@@ -9,7 +9,7 @@ export function canDraw(output: Output): boolean {
   return output.isTTY === true && TERM !== 'dumb' && TERM !== '' && isForeground();
 }
 
-/** The live view of a node on an output: a table on a terminal, with the keys of `input`; elsewhere one line a change. */
-export function openLiveView(output: Output, input?: Input): LiveView {
-  return canDraw(output) ? terminalView(output, { input }) : lineView(output);
+/** Opens the live view of a node: a table on a terminal, with the keys of `input`. Elsewhere each change is a line. */
+export function openLiveView(output: Output, format: 'text' | 'json', input?: Input): LiveView {
+  return canDraw(output) ? terminalView(output, { input }) : lineView(output, format);
 }

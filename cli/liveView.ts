@@ -3,9 +3,12 @@ import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts';
 
-/** What `up` shows while it runs; `print` adds a line that stays. */
+/** What `up` shows while it runs. */
 export interface LiveView {
   follow(agent: AgentPort): void;
+  /** Shows the link to the page. A table shows it until the end, and leaves it on the terminal. */
+  showPage(url: string): void;
+  /** Prints lines that remain after the view is closed. */
   print(line: string): void;
   close(): void;
 }

@@ -64,11 +64,7 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
     return;
   }
   const systemd = config.runOnce ? undefined : await heardBySystemd();
-  const log = await createLogger({
-    logging: config.logging,
-    terminal: process.stderr.isTTY === true,
-    simulated: false,
-  });
+  const log = await createLogger({ logging: config.logging, simulated: false });
   const { logger } = log;
   await refuseKubeletsRoot(config.rootDirectory);
   const release = await lockRootDirectory(config.rootDirectory);

@@ -37,6 +37,7 @@ class TerminalView implements LiveView {
   #controls = INITIAL_CONTROLS;
   #frame: Frame = { lines: [], room: 0, total: 0 };
   #agent: AgentPort | undefined;
+  #page: string | undefined;
   #end = () => {};
 
   constructor(output: Output, options: ScreenOptions) {
@@ -61,6 +62,11 @@ class TerminalView implements LiveView {
     this.#agent = agent;
     this.#end = this.#drawWhenChanged(agent);
     this.#screen.open();
+  }
+
+  showPage(url: string): void {
+    this.#page = url;
+    if (this.#screen.isDrawing) this.#screen.drawSoon();
   }
 
   close(): void {
@@ -101,6 +107,7 @@ class TerminalView implements LiveView {
   #scene(): Scene | undefined {
     if (this.#agent === undefined) return undefined;
     const [node, pods, log] = [this.#agent.node(), livePods(this.#agent), this.#log.lines()];
-    return { node, pods, log, now: systemClock.now(), controls: this.#controls };
+    const page = this.#page === undefined ? {} : { page: this.#page };
+    return { node, pods, log, now: systemClock.now(), controls: this.#controls, ...page };
   }
 }

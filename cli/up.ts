@@ -13,7 +13,7 @@ import { messageOf } from '../pod/failure.ts';
 import { printableLine } from '../pod/show/printable.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
 import { drainInTime } from './drain.ts';
-import { openLiveView } from './liveTable.ts';
+import { canDraw, openLiveView } from './liveTable.ts';
 import type { LiveView, Output } from './liveView.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 import type { Input } from './table/keyboard.ts';
@@ -95,7 +95,7 @@ async function runNode(node: {
   });
   // Whoever waits for it hears of it.
   failed.catch(() => {});
-  const onPage = (url: string) => view.print(`look at ${simulated ? 'the simulated node' : 'it'} on ${url}`);
+  const onPage = (url: string) => view.showPage(url);
   const socket = await serveNode(
     { agent, stop, ...(inspected ? { inspected } : {}) },
     { config, logger: log.logger, onPage },
@@ -142,16 +142,16 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
   const { rootDirectory } = prepared.settings.config;
   await refuseKubeletsRoot(rootDirectory);
   const release = await lockRootDirectory(rootDirectory);
-  const view = openLiveView(parts.output, parts.input);
+  const view = openLiveView(parts.output, prepared.settings.config.logging.format, parts.input);
   const signals = endOnSignals(() => {
     view.close();
     const { ownRuntime, simulatedBecause } = prepared;
-    parts.output.write(leftRunning(flags, { ownRuntime, simulated: simulatedBecause !== undefined }));
+    view.print(leftRunning(flags, { ownRuntime, simulated: simulatedBecause !== undefined }));
   });
   try {
     const wasReady = await runPrepared(prepared, { ...parts, view, asked: signals.asked });
     const rest = wasReady ? ', and so has its containerd' : ' before it was ready';
-    parts.output.write(`statelet has stopped${prepared.ownRuntime ? rest : ''}\n`);
+    view.print(`statelet has stopped${prepared.ownRuntime ? rest : ''}`);
   } finally {
     view.close();
     signals.close();
@@ -177,7 +177,7 @@ async function runPrepared(prepared: Prepared, parts: RunParts): Promise<boolean
   const runtime = await starting?.catch(unlessAsked(asked));
   const config = withRuntime(settings.config, runtime);
   const node = { config, simulated, log, view, asked, startNode, note, restartRuntime: runtime?.restart };
-  return overRuntime(runtime, { view, output }, (onStarted) =>
+  return overRuntime(runtime, view, (onStarted) =>
     asked.aborted ? undefined : runNode({ ...node, onStarted, onFailed: () => runtime?.detach() }),
   );
 }
@@ -185,7 +185,7 @@ async function runPrepared(prepared: Prepared, parts: RunParts): Promise<boolean
 /** Ends the runtime after the work, whatever becomes of that. Gives whether the work got as far as `onStarted`. */
 async function overRuntime(
   runtime: OwnRuntime | undefined,
-  { view, output }: { readonly view: LiveView; readonly output: Output },
+  view: LiveView,
   work: (onStarted: () => void) => Promise<void> | undefined,
 ): Promise<boolean> {
   let end = runtime?.undo;
@@ -196,7 +196,7 @@ async function overRuntime(
   } catch (error) {
     view.close();
     await end?.().catch((cause: unknown) => {
-      output.write(`the private containerd could not be stopped: ${printableLine(messageOf(cause))}\n`);
+      view.print(`the private containerd could not be stopped: ${printableLine(messageOf(cause))}`);
     });
     throw error;
   }
@@ -229,12 +229,11 @@ To stop them:            statelet down${where}
 const shellWord = (word: string): string =>
   /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Where table and log share a terminal, the log keeps above the table and tells only of what the table does not. */
+/** Creates a log. If it shares a terminal with the live table, it has only warnings unless the verbosity is raised. */
 async function loggerBeside(view: LiveView, output: Output, config: NodeConfig, simulated: boolean): Promise<AgentLog> {
   const { logging } = config;
-  const terminal = process.stderr.isTTY === true;
-  if (!terminal || !output.isTTY) return createLogger({ logging, terminal, simulated });
+  if (process.stderr.isTTY !== true || !canDraw(output)) return createLogger({ logging, simulated });
   const quiet = logging.verbosity === 0 ? { level: 'warn' as const } : {};
   const destination = { write: (text: string) => view.print(text) };
-  return createLogger({ logging, terminal, simulated, destination, ...quiet });
+  return createLogger({ logging, simulated, isShort: true, destination, ...quiet });
 }

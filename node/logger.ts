@@ -10,11 +10,10 @@ export function levelOf(verbosity: number): 'info' | 'debug' | 'trace' {
 }
 
 /** Loads the formatter only if the log is text. */
-async function pretty(
-  destination: DestinationStream,
-  form: { readonly terminal: boolean; readonly colorize: boolean },
-): Promise<DestinationStream> {
-  return (await import('./prettyLog.ts')).pretty(destination, form);
+async function textOn(destination: DestinationStream, isShort: boolean): Promise<DestinationStream> {
+  return isShort
+    ? (await import('./prettyLog.ts')).pretty(destination)
+    : (await import('./textLog.ts')).textLog(destination);
 }
 
 /**
@@ -24,10 +23,6 @@ async function pretty(
 const quoted = (destination: DestinationStream): DestinationStream => ({
   write: (line) => destination.write(printableQuoted(line)),
 });
-
-/** Colours only where a terminal that has them, and whose user wants them (`NO_COLOR`), is written to directly. */
-const hasColours = ({ terminal, destination }: { terminal: boolean; destination?: DestinationStream }): boolean =>
-  terminal && destination === undefined && process.stderr.hasColors?.() === true;
 
 /** What others have said stands in the message of a line, or in an error and its stack; all else are names. */
 const withoutSecrets = ({ texts }: Redaction): Pick<LoggerOptions, 'hooks' | 'serializers'> => ({
@@ -48,32 +43,34 @@ export interface AgentLog {
 }
 
 /**
- * Creates the agent's log: text like a kubelet's (`component-base/logs`), or JSON lines if `logging.format` is json. On a
- * terminal, lines of text have the time of day; elsewhere the date as well, in UTC.
+ * Creates the agent's log: text in klog's format as a kubelet's (`component-base/logs`), or JSON lines if `logging.format` is
+ * json.
  */
 export async function createLogger(options: {
   logging: NodeConfig['logging'];
-  terminal: boolean;
   simulated: boolean;
+  /** Whether a line has only the time of day, the level and the message, as for the user of a command. */
+  isShort?: boolean;
   /** The least level instead of the verbosity's. */
   level?: 'warn';
   /** Where the lines go instead of stderr. */
   destination?: DestinationStream;
 }): Promise<AgentLog> {
-  const { logging, terminal, destination = pino.destination({ fd: 2, sync: true }) } = options;
+  const { logging, isShort = false, destination = pino.destination({ fd: 2, sync: true }) } = options;
   const redaction = createRedaction();
+  const isText = logging.format === 'text';
+  const callers = isText && !isShort ? { mixin: (await import('./textLog.ts')).callerOfLog } : {};
   const logger = pino(
     {
       level: options.level ?? levelOf(logging.verbosity),
       base: options.simulated ? { simulated: true } : {},
       ...withoutSecrets(redaction),
-      // As journald, Loki and their like read them without being told how.
+      ...callers,
+      // Collectors such as journald and Loki recognize these names and formats.
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    logging.format === 'text'
-      ? await pretty(destination, { terminal, colorize: hasColours(options) })
-      : quoted(destination),
+    isText ? await textOn(destination, isShort) : quoted(destination),
   );
   return { logger, redaction };
 }

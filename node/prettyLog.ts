@@ -19,17 +19,14 @@ const oneLine = ({ simulated }: Record<string, unknown>, message: unknown): stri
     .replace(/\s*\n\s*/g, ' ')
     .trim()}`;
 
-/** Formats pino's lines as text, synchronously, so that the last lines before the process exits are not lost. */
-export function pretty(
-  destination: DestinationStream,
-  { terminal, colorize }: { readonly terminal: boolean; readonly colorize: boolean },
-): DestinationStream {
+/** Formats pino's lines for a place beside the live table: the time of day, the level and the message. */
+export function pretty(destination: DestinationStream): DestinationStream {
   const prettify = prettyFactory({
-    colorize,
+    colorize: false,
     hideObject: true,
     ignore: 'pid,hostname',
     messageFormat: (log, messageKey) => oneLine(log, lookUp(log, messageKey)),
-    translateTime: terminal ? 'SYS:HH:MM:ss' : "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'",
+    translateTime: 'SYS:HH:MM:ss',
   });
   return { write: (line) => destination.write(prettify(printableLog(line))) };
 }

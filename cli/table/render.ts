@@ -39,6 +39,8 @@ export interface Scene {
   readonly pods: readonly SeenPod[];
   /** The lines that were told, the latest last. */
   readonly log: readonly string[];
+  /** The link to the page, once it is served. */
+  readonly page?: string;
   readonly now: number;
   readonly controls: Controls;
 }
@@ -137,7 +139,7 @@ function atPath(path: string, said: string, width: number): string {
 }
 
 /** The lines below it: what is wrong with the node, manifests that could not be used, what is odd in those that are, and pods of others. */
-function foot({ node }: Scene, surface: Surface): string[] {
+function foot({ node, page }: Scene, surface: Surface): string[] {
   const paint = painter(surface);
   const problems = counted(
     node.problems,
@@ -152,7 +154,16 @@ function foot({ node }: Scene, surface: Surface): string[] {
     ...problems.map((line) => paint(cut(line, surface.width), 'red')),
     ...warnings.map((line) => paint(cut(line, surface.width), 'yellow')),
     ...(others === 0 ? [] : [cut(foreign, surface.width)]),
+    ...linkLines(page, surface.width),
   ];
+}
+
+/** Returns the link in as many full lines as it takes: terminals join such lines when the link is opened or copied. */
+function linkLines(page: string | undefined, width: number): string[] {
+  if (page === undefined) return [];
+  const words = printableLine(page);
+  const titled = `page: ${words}`;
+  return display.displayWidth(titled) <= width ? [titled] : wrapped(words, width);
 }
 
 /** How many of the last lines of the log are seen beside the table. */

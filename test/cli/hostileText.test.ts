@@ -93,7 +93,6 @@ const WRITERS = [
   'cli/terminalView.ts: 1',
   'cli/top.ts: 1',
   'cli/topUsage.ts: 2',
-  'cli/up.ts: 3',
   'simulation/finds.ts: 5',
   'simulation/soak.ts: 3',
   'simulation/soakFaults.ts: 3',

@@ -35,28 +35,44 @@ const starting = podView({ main: { web: waiting() }, meta: { name: 'web-host', u
 const ready = podView({ main: { web: running() }, meta: { name: 'web-host', uid: 'w' }, view });
 const crashing = podView({ main: { web: backOff(1) }, meta: { name: 'crash-host', uid: 'c' }, view });
 
+/** The messages of the lines. */
+const said = ({ written }: { readonly written: readonly string[] }) =>
+  written.map((line) => /\] "(.*)"\n$/.exec(line)?.[1] ?? line);
+
 describe('without a terminal', () => {
+  test('messages are lines of the same format, as JSON if the log is', () => {
+    const out = output(false);
+    openLiveView(out, 'text').print('one\ntwo\n');
+    expect(said(out)).toEqual(['one', 'two']);
+    const json = output(false);
+    openLiveView(json, 'json').print('one');
+    expect(json.written.map((line) => JSON.parse(line))).toEqual([
+      { level: 'info', time: '2026-05-04T12:02:56.000Z', msg: 'one' },
+    ]);
+  });
+
   test('each change is a line, and so is the moment that all pods run', () => {
     const agent = fakeAgent({ now: NOW, views: [starting, crashing] });
     const out = output(false);
-    const live = openLiveView(out);
+    const live = openLiveView(out, 'text');
     live.follow(agent);
-    expect(out.written[0]).toBe('12:02:56Z pod/web-host running, phase Pending, IP 10.1.0.2\n');
+    expect(out.written[0]).toMatch(/^I0504 \d\d:\d\d:56\.000000 +\d+ \S+:\d+\] ".*"\n$/);
+    expect(said(out)[0]).toBe('pod/web-host running, phase Pending, IP 10.1.0.2');
     expect(out.written.join('')).not.toContain('node ready');
     agent.show(ready);
     agent.show(ready);
-    expect(out.written.at(-1)).toBe('12:02:56Z pod/web-host container/web running (was waiting)\n');
+    expect(said(out).at(-1)).toBe('pod/web-host container/web running (was waiting)');
     jest.advanceTimersByTime(900);
     agent.show(starting);
     agent.show(ready);
     jest.advanceTimersByTime(900);
     expect(out.written.join('')).not.toContain('node ready');
     jest.advanceTimersByTime(250);
-    expect(out.written.at(-1)).toBe('node ready: 1/2 pods running, 1 in CrashLoopBackOff (crash-host)\n');
+    expect(said(out).at(-1)).toBe('node ready: 1/2 pods running, 1 in CrashLoopBackOff (crash-host)');
     agent.show(starting);
     agent.show(ready);
     jest.advanceTimersByTime(5000);
-    expect(out.written.filter((line) => line.startsWith('node ready'))).toHaveLength(1);
+    expect(said(out).filter((line) => line.startsWith('node ready'))).toHaveLength(1);
     live.close();
     expect(agent.subscribers()).toBe(0);
     expect(jest.getTimerCount()).toBe(0);
@@ -64,7 +80,7 @@ describe('without a terminal', () => {
 
   test('a simulated runtime is in every line', () => {
     const out = output(false);
-    openLiveView(out).follow(fakeAgent({ now: NOW, views: [ready], node: { simulated: true } }));
+    openLiveView(out, 'text').follow(fakeAgent({ now: NOW, views: [ready], node: { simulated: true } }));
     jest.advanceTimersByTime(2000);
     expect(out.written.length).toBeGreaterThan(2);
     expect(out.written.filter((line) => !line.includes('simulated'))).toEqual([]);
@@ -73,12 +89,12 @@ describe('without a terminal', () => {
   test('a node that has not read all its pods yet is not ready', () => {
     const agent = fakeAgent({ now: NOW, views: [ready], node: { state: 'recovering' } });
     const out = output(false);
-    openLiveView(out).follow(agent);
+    openLiveView(out, 'text').follow(agent);
     jest.advanceTimersByTime(3000);
     expect(out.written.join('')).not.toContain('node ready');
     agent.become({ state: 'running' });
     jest.advanceTimersByTime(2000);
-    expect(out.written.at(-1)).toBe('node ready: 1/1 pods running\n');
+    expect(said(out).at(-1)).toBe('node ready: 1/1 pods running');
   });
 });
 
@@ -141,6 +157,20 @@ describe('on a terminal', () => {
     expect(normal.filter((line) => /^told \d+$/.test(line))).toEqual(
       Array.from({ length: 200 }, (_, index) => `told ${index + 1}`),
     );
+  });
+
+  test('the link to the page stays in sight, and on the terminal after the table', () => {
+    const { out, live } = shown(ready);
+    const url = 'http://127.0.0.1:10270/?token=0123456789abcdef0123456789abcdef';
+    live.showPage(url);
+    for (let line = 1; line <= 200; line++) live.print(`told ${line}`);
+    jest.advanceTimersByTime(200);
+    expect(table(out)).toContain(`page: ${url}`);
+    Object.assign(out, { columns: 60 });
+    out.emit('resize');
+    expect(table(out).replaceAll('\n', '')).toContain(url);
+    live.close();
+    expect(out.seen().normal.slice(-3).join('')).toContain(url);
   });
 
   test('what is printed before there is a node is printed as it comes', () => {

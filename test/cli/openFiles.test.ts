@@ -37,7 +37,7 @@ async function ends(files: number): Promise<{ code: unknown; sentences: string[]
   const sentences = daemon
     .err()
     .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('['));
+    .filter((line) => line !== '' && !/^[IWEF]\d{4} /.test(line));
   return { code: await daemon.ended, sentences };
 }
 

@@ -18,7 +18,7 @@ test.each([
 
 test('a line of the log for people shows it', () => {
   const lines: string[] = [];
-  const { write } = pretty({ write: (line) => void lines.push(line) }, { terminal: true, colorize: false });
+  const { write } = pretty({ write: (line) => void lines.push(line) });
   write(`${JSON.stringify({ level: 40, time: 0, msg: 'said \x1b[2J', pod: '\u202eweb' })}\n`);
   expect(lines.join('')).toContain('said ^[[2J');
   expect(isPrintable(lines.join(''))).toBe(true);

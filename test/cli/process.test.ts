@@ -143,7 +143,7 @@ describe('run', () => {
     expect(await daemon.ended).toBe(0);
     expect(daemon.out()).toContain('agent stopped');
     expect(daemon.out()).not.toContain('draining');
-    expect(daemon.err()).toMatch(/^\[\S+Z\] INFO: the node agent has stopped\n$/m);
+    expect(daemon.err()).toMatch(/^I\d{4} \S+ +\d+ run\.ts:\d+\] "the node agent has stopped"$/m);
     expect(await readdir(join(directory, 'agents'))).toEqual([]);
   });
 
@@ -188,9 +188,14 @@ describe('run', () => {
       .err()
       .split('\n')
       .filter((line) => line.includes('ignored in this version'));
-    expect(warnings).toEqual([expect.stringMatching(/ WARN: .*kubelet\.yaml: accepted, .*: makeIPTablesUtilChains$/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^W\d{4} .*kubelet\.yaml: accepted, .*: makeIPTablesUtilChains"$/),
+    ]);
   });
 });
+
+/** The message of a line of the log; any other line as it is. */
+const messageOf = (line: string): string => /^[IWEF]\d{4} .*?\] "(.*?)"/.exec(line)?.[1] ?? line;
 
 describe('up', () => {
   test.each(['SIGINT', 'SIGHUP'] as const)(
@@ -201,9 +206,12 @@ describe('up', () => {
       expect((await stat(join(directory, 'kubelet', 'statelet.sock'))).mode & 0o777).toBe(0o600);
       node.child.kill(signal);
       expect(await node.ended).toBe(0);
-      expect(node.out()).toContain(`starting a runtime in ${directory}/containerd\nstarted over unix:///own.sock\n`);
-      const end = node.out().slice(node.out().indexOf(signal));
-      expect(end.split('\n').slice(1)).toEqual([
+      const said = node.out().split('\n').map(messageOf);
+      expect(said.slice(0, 2)).toEqual([
+        `starting a runtime in ${directory}/containerd`,
+        'started over unix:///own.sock',
+      ]);
+      expect(said.slice(said.findIndex((line) => line.startsWith(`${signal}:`)) + 1)).toEqual([
         'draining',
         'agent stopped',
         'runtime stopped',
@@ -231,7 +239,7 @@ describe('up', () => {
   test('without root it says so in one sentence, and every line and log is labelled as simulated', async () => {
     const node = nodeProcess('up', 'withoutRoot');
     await node.says('node ready: 1/1 pods running (simulated)');
-    expect(node.out().split('\n')[0]).toBe(
+    expect(messageOf(node.out().split('\n')[0] ?? '')).toBe(
       'containers need root: the pods run on a simulated runtime, without real containers.',
     );
     expect(node.out()).not.toContain('starting a runtime');
@@ -239,7 +247,7 @@ describe('up', () => {
     expect(table.out.split('\n')[0]).toBe('SIMULATED runtime: no real containers run');
     node.child.kill('SIGTERM');
     expect(await node.ended).toBe(0);
-    expect(node.out()).toContain('\nstatelet has stopped\n');
+    expect(node.out()).toContain('"[simulated] statelet has stopped"\n');
   });
 });
 

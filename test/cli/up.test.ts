@@ -49,7 +49,7 @@ test('a runtime whose start cannot be undone keeps nobody from the root director
   const startNode = () => Promise.reject(new Error('no node'));
   const failed = up({ '--state-dir': state, '--hostname-override': 'node' }, { ...parts, startNode, startRuntime });
   await expect(failed).rejects.toThrow('no node');
-  expect(written).toContain('the private containerd could not be stopped: it cannot^[ be undone\n');
+  expect(written).toContain('the private containerd could not be stopped: it cannot^[ be undone"\n');
   expect(await readdir(join(stateLayout(state).rootDirectory, 'agents'))).toEqual([]);
 });
 
@@ -70,5 +70,5 @@ test('what its starter wants to stay in sight is said once the node has started,
   };
   const note = 'for kubectl: export\x1b KUBECONFIG=/a';
   await up({ '--state-dir': state, '--hostname-override': 'node' }, { ...parts, startNode, note });
-  expect(written).toContain('for kubectl: export^[ KUBECONFIG=/a\n');
+  expect(written).toContain('for kubectl: export^[ KUBECONFIG=/a"\n');
 });

@@ -125,7 +125,7 @@ describe('`statelet down`', () => {
     expect(`${code} ${err}`).toBe('0 ');
     expect(out).toContain(`stopping "statelet up" (process ${up.pid}) at once\n`);
     expect(await up.ended).toBe(128 + constants.signals.SIGQUIT);
-    expect(up.out()).toContain('statelet has stopped at once; its pods and their containerd keep running.\n');
+    expect(up.out()).toContain('statelet has stopped at once; its pods and their containerd keep running.');
     expect(existsSync(socketPath(node.rootDir))).toBe(false);
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
   });

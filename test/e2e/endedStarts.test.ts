@@ -47,7 +47,7 @@ const wordsOf = (up: Statelet) =>
     .err()
     .trimEnd()
     .split('\n')
-    .filter((line) => !line.startsWith('['));
+    .filter((line) => !/^[IWEF]\d{4} /.test(line));
 
 const slowly = ['sleep 3', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'exec ctr "$@"'];
 
@@ -83,7 +83,7 @@ describe('the start of `statelet up`', () => {
     up.kill(signal, to);
     expect(await up.ended).toBe(0);
     expect(wordsOf(up)).toEqual([]);
-    expect(up.out()).toMatch(/\nstatelet has stopped before it was ready\n$/);
+    expect(up.out()).toMatch(/"statelet has stopped before it was ready"\n$/);
     expect(await leftBy(subnet)).toEqual([]);
 
     const next = await node.start();
@@ -120,7 +120,7 @@ describe('with pods that a killed `up` has left', () => {
     await up.says('starting a private containerd');
     up.kill('SIGINT', 'group');
     expect(await up.ended).toBe(0);
-    expect(up.out()).toContain('the pods that were running keep running\n');
+    expect(up.out()).toContain('the pods that were running keep running');
     expect(await findContainerd(layoutOf(node.containerdDirectory))).toBeUndefined();
     expect(await Promise.all(marks.processes.map(isRunning))).not.toContain(false);
 

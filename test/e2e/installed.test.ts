@@ -121,7 +121,7 @@ describe('without root', () => {
     const up = startStatelet(['up', '--state-dir', state], { by: [...asNobody, command] });
     await up.says('node ready: ');
     const lines = up.out().trimEnd().split('\n');
-    expect(lines[0]).toBe('containers need root: the pods run on a simulated runtime, without real containers.');
+    expect(lines[0]).toContain('containers need root: the pods run on a simulated runtime, without real containers.');
     expect(lines.filter((line) => !line.includes('simulated'))).toEqual([]);
     const logged = up.err().trim().split('\n').filter(Boolean);
     expect(logged.filter((line) => !line.includes('[simulated]'))).toEqual([]);
@@ -132,6 +132,6 @@ describe('without root', () => {
     expect(table).toMatch(/^SIMULATED runtime: .*\nNAME /);
     up.kill('SIGTERM');
     expect(await up.ended).toBe(0);
-    expect(up.out()).toContain('\nstatelet has stopped\n');
+    expect(up.out()).toContain('"[simulated] statelet has stopped"\n');
   });
 });

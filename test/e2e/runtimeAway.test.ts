@@ -21,7 +21,7 @@ test('`run` over a runtime that cannot be reached says so in lines with the caus
     agent.kill('SIGTERM');
     expect(await agent.ended).toBe(0);
     const lines = `${agent.out()}${agent.err()}`.split('\n').filter((line) => line.includes('no.sock'));
-    const messages = lines.map((line) => line.replace(/^\[.*?\] \w+: /, '')).sort();
+    const messages = lines.map((line) => /\] "(.*?)"/.exec(line)?.[1]).sort();
     expect(messages).toEqual([
       `the container runtime is not ready: Version: there is no socket ${socket}: start the container runtime (connect ENOENT ${socket})`,
     ]);

@@ -141,7 +141,7 @@ describe('the command `statelet up` over the examples', () => {
     }
     up.kill('SIGTERM');
     expect(await up.ended).toBe(0);
-    expect(up.out().trimEnd().split('\n').at(-1)).toBe('statelet has stopped, and so has its containerd');
+    expect(up.out().trimEnd().split('\n').at(-1)).toContain('"statelet has stopped, and so has its containerd"');
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
     expect(await readdir(join(node.rootDir, 'pods'))).toEqual([]);
     expect(await readdir(node.podLogs)).toEqual([]);

@@ -12,7 +12,7 @@ async function log() {
     },
   };
   const logging = { format: 'json' as const, verbosity: 2 };
-  const { logger } = await createLogger({ logging, terminal: false, simulated: false, destination });
+  const { logger } = await createLogger({ logging, simulated: false, destination });
   return { lines, ...logErrors(logger) };
 }
 
@@ -45,7 +45,7 @@ describe('what goes wrong beside the pods', () => {
       },
     };
     const logging = { format: 'json' as const, verbosity: 0 };
-    const { logger } = await createLogger({ logging, terminal: false, simulated: false, destination });
+    const { logger } = await createLogger({ logging, simulated: false, destination });
     const { onError } = logErrors(logger);
     const cause = new Error('connect ENOENT /run/containerd.sock');
     onError('relist', new NodeFailure('RuntimeUnavailable', 'the runtime does not answer', { cause }));

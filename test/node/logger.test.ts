@@ -14,14 +14,19 @@ test.each([
 });
 
 describe('the form', () => {
-  const lineOf = async (format: 'text' | 'json', terminal: boolean, { simulated = false, message = 'shown' } = {}) => {
+  const lineOf = async (format: 'text' | 'json', isShort: boolean, { simulated = false, message = 'shown' } = {}) => {
     let text = '';
     const destination = {
       write: (line: string) => {
         text += line;
       },
     };
-    const { logger } = await createLogger({ logging: { format, verbosity: 0 }, terminal, simulated, destination });
+    const { logger } = await createLogger({
+      logging: { format, verbosity: 0 },
+      isShort,
+      simulated,
+      destination,
+    });
     logger.debug('hidden');
     logger.info({ pod: 'web' }, message);
     return text;
@@ -48,10 +53,14 @@ describe('the form', () => {
   });
 
   test.each([
-    ['the time of day on a terminal', true, /^\[\d\d:\d\d:\d\d\] INFO: shown, with its cause\n$/],
-    ['the date elsewhere', false, /^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\] INFO: shown, with its cause\n$/],
-  ])('text has one line per message, with %s', async (_, terminal, line) => {
-    expect(await lineOf('text', terminal, { message: 'shown,\n  with its cause\n' })).toMatch(line);
+    ['the time of day beside the live table', true, /^\[\d\d:\d\d:\d\d\] INFO: shown, with its cause\n$/],
+    [
+      "a kubelet's header and the fields elsewhere",
+      false,
+      /^I\d{4} \d\d:\d\d:\d\d\.\d{6} {1,7}\d+ logger\.test\.ts:\d+\] "shown, with its cause" pod="web"\n$/,
+    ],
+  ])('text has one line per message, with %s', async (_, isShort, line) => {
+    expect(await lineOf('text', isShort, { message: 'shown,\n  with its cause\n' })).toMatch(line);
   });
 
   test('a simulated runtime is in every line', async () => {

@@ -4,7 +4,7 @@ import type { Statelet } from './statelet.ts';
 
 /** Waits for the link in the output of an agent. */
 export const printedPageLink = (agent: Statelet): Promise<string> =>
-  eventually('the agent prints the link to its page', () => /look at it on (http:\S+)/.exec(agent.out())?.[1]);
+  eventually('the agent prints the link to its page', () => /look at it on (http:[^\s"]+)/.exec(agent.out())?.[1]);
 
 /** Requests a path of the page, authenticated by the cookie that the link sets in a browser. */
 export async function fetchWithLink(link: string, path: string): Promise<Response> {
