@@ -15,7 +15,7 @@ test.each([
   [undefined, 'the node takes no such manifest: the file is empty'],
   [null, 'the node takes no such manifest: '],
   [[manifest('web')], 'the node takes no such manifest: '],
-  [{ ...manifest('web'), spec: null }, 'the node takes no such manifest: spec: '],
+  [{ ...manifest('web'), spec: null }, 'the node takes no such manifest: spec.containers: Required value'],
   [named('__proto__'), 'metadata.name: Invalid value: "__proto__'],
   [named('a\u001bb'), 'metadata.name: Invalid value: "a\\u001bb'],
   [named('x'.repeat(247)), 'metadata.name: '],

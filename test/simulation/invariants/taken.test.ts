@@ -31,7 +31,7 @@ function restless(cpu: string): Manifest {
 /** How deep what is in another goes: a chain that gets longer has no more in each place. */
 const levelsOf = (taken: Taken) => Math.max(...Array.from(taken.keys(), (what) => what.split('.').length));
 
-/** A node with that pod, which somebody changes now and then, and the most that its agent has held in a quarter of an hour. */
+/** Creates a node with that pod. The pod is changed twice in each quarter of an hour. */
 async function nodeOf() {
   const all: Watched[] = [];
   const follow: Invariant['follow'] = (watched) => {
@@ -47,7 +47,8 @@ async function nodeOf() {
   };
   const liveUntil = (hours: number) =>
     edit(Math.round((hours * HOUR - node.elapsed) / (30 * MINUTE)), () => node.advance(30 * MINUTE));
-  const mostOfQuarter = async (): Promise<Taken> => {
+  /** Returns the peaks of what the agent holds during so many quarters of an hour. */
+  const peaksOf = async (quarters: number): Promise<Taken> => {
     const most = new Map<string, number>();
     const look = async () => {
       for (let looks = 0; looks < 75; looks += 1) {
@@ -56,20 +57,21 @@ async function nodeOf() {
           for (const [what, count] of takenBy(watched) ?? []) most.set(what, Math.max(count, most.get(what) ?? 0));
       }
     };
-    await edit(2, look);
+    await edit(2 * quarters, look);
     return most;
   };
-  return { node, liveUntil, mostOfQuarter };
+  return { node, liveUntil, peaksOf };
 }
 
-test('a pod that has crashed, was probed and was changed for four hours takes up what it did after one', async () => {
-  const { node, liveUntil, mostOfQuarter } = await nodeOf();
+test('a pod that has crashed, was probed and was changed for four hours takes up what it did in the second', async () => {
+  const { node, liveUntil, peaksOf } = await nodeOf();
   await liveUntil(1);
-  const early = await mostOfQuarter();
+  // An hour, so that both dead containers are present at once at least once before the collection removes them.
+  const early = await peaksOf(4);
   const restarts = () => node.pods()[0]?.status?.containerStatuses?.map(({ restartCount }) => restartCount) ?? [];
   const [crashed = 0, ended = 0] = restarts();
   await liveUntil(4);
-  const late = await mostOfQuarter();
+  const late = await peaksOf(1);
   expect([...late].filter(([what, count]) => count > (early.get(what) ?? 0) + UNDER_WAY)).toEqual([]);
   expect(levelsOf(late)).toBeLessThanOrEqual(levelsOf(early));
   // Enough has happened, and enough is looked at, that a difference would show.
