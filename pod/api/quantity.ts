@@ -1,6 +1,7 @@
 const NANO = 1_000_000_000n;
 const LARGEST = 2n ** 63n - 1n;
-const FORM = /^([+-]?)(\d+\.?\d*|\.\d+)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
+/** Absent digits are zero, so that `m` and `.` are 0, as in `ParseQuantity` of `apimachinery/pkg/api/resource/quantity.go`. */
+const FORM = /^(?!$)([+-]?)(\d*\.?\d*)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
 /** How much of a unit a suffix is, in nanos of it. */
 const SUFFIXES: ReadonlyMap<string, bigint> = new Map([

@@ -1,7 +1,12 @@
-/** Always for `:latest` or no tag, else IfNotPresent (C17); a digest counts as a tag. */
+import { parseImageReference } from './imageReference.ts';
+
+/**
+ * Always for `:latest` or no tag, else IfNotPresent (C17). A digest counts as a tag, and an invalid reference has none
+ * (`SetDefaults_Container` in `pkg/apis/core/v1/defaults.go`).
+ */
 export function defaultPullPolicy(image: string): 'Always' | 'IfNotPresent' {
-  if (image.includes('@')) return 'IfNotPresent';
-  // A colon before the last slash is that of a registry's port.
-  const [, tag = 'latest'] = image.slice(image.lastIndexOf('/') + 1).split(':');
-  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+  const reference = parseImageReference(image);
+  if ('refusal' in reference) return 'IfNotPresent';
+  const { tag, digest } = reference;
+  return tag === 'latest' || (tag === undefined && digest === undefined) ? 'Always' : 'IfNotPresent';
 }

@@ -346,7 +346,7 @@ const podSecurity: [string, FieldTreatment][] = [
     'securityContext.seLinuxChangePolicy',
     acts(
       MOUNTS,
-      '`Recursive`: the runtime relabels the volumes; `MountOption` concerns only volume types that are not supported',
+      'the runtime relabels the volumes; `MountOption` is rejected, because it needs the feature gate SELinuxMount',
     ),
   ],
 ];

@@ -97,8 +97,8 @@ export const containerMutations: readonly Mutation[] = [
     rule: 'C17',
     breaks: 'an image without a tag is not looked for again',
     file: 'pod/images/pullPolicy.ts',
-    find: "return tag === 'latest' ? 'Always' : 'IfNotPresent';",
-    put: "return image.endsWith(':latest') ? 'Always' : 'IfNotPresent';",
+    find: "return tag === 'latest' || (tag === undefined && digest === undefined) ? 'Always' : 'IfNotPresent';",
+    put: "return tag === 'latest' ? 'Always' : 'IfNotPresent';",
   },
   {
     rule: 'C18',

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { textMapSchema } from './scalars.ts';
+import { textMapSchema, timeSchema } from './scalars.ts';
 
 const ownerReferenceSchema = z.strictObject({
   apiVersion: z.string(),
@@ -14,7 +14,7 @@ const managedFieldsSchema = z.strictObject({
   manager: z.exactOptional(z.string()),
   operation: z.exactOptional(z.string()),
   apiVersion: z.exactOptional(z.string()),
-  time: z.exactOptional(z.string()),
+  time: z.exactOptional(timeSchema),
   fieldsType: z.exactOptional(z.string()),
   fieldsV1: z.exactOptional(z.record(z.string(), z.unknown())),
   subresource: z.exactOptional(z.string()),
@@ -29,8 +29,8 @@ export const manifestMetaSchema = z.strictObject({
   uid: z.exactOptional(z.string()),
   resourceVersion: z.exactOptional(z.string()),
   generation: z.exactOptional(z.int()),
-  creationTimestamp: z.exactOptional(z.string()),
-  deletionTimestamp: z.exactOptional(z.string()),
+  creationTimestamp: z.exactOptional(timeSchema),
+  deletionTimestamp: z.exactOptional(timeSchema),
   deletionGracePeriodSeconds: z.exactOptional(z.int()),
   labels: z.exactOptional(textMapSchema),
   annotations: z.exactOptional(textMapSchema),

@@ -70,12 +70,17 @@ export function validateResourceFieldRef(
 const CPU = ['1m', '1'];
 const BYTES = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
+/** Exponents and leading zeros remain in the text that the kubelet compares with the units (`Quantity.String`). */
+const NOT_CANONICAL = /[eE][+-]?\d+$|^[+-]?0\d/;
+
+const isWholeMilli = (quantity: string): boolean => nanosOf(quantity) % 1_000_000n === 0n;
+
 function validateDivisor(resource: string, divisor: string, path: string): Problem[] {
   if (nanosOf(divisor) === 0n) return [];
   const name = HUGE_PAGES.test(resource) ? 'hugepages' : SUPPORTED.includes(resource) ? nameIn(resource) : undefined;
   if (name === undefined) return [];
   const units = name === 'cpu' ? CPU : BYTES;
-  if (units.includes(canonicalQuantity(divisor))) return [];
+  if (!NOT_CANONICAL.test(divisor) && isWholeMilli(divisor) && units.includes(canonicalQuantity(divisor))) return [];
   const listed = name === 'cpu' ? units.join(' and ') : units.join(', ');
   return [invalid(path, resource, `only divisor's values ${listed} are supported with the ${name} resource`)];
 }

@@ -48,7 +48,8 @@ export function validatePodSecurity(spec: PodSpec): Problem[] {
     ...validateWindowsOptions(securityContext.windowsOptions, `${path}.windowsOptions`),
     ...validateAppArmor(securityContext.appArmorProfile, `${path}.appArmorProfile`),
     ...oneOf(`${path}.supplementalGroupsPolicy`, securityContext.supplementalGroupsPolicy, ['Merge', 'Strict']),
-    ...oneOf(`${path}.seLinuxChangePolicy`, securityContext.seLinuxChangePolicy, ['MountOption', 'Recursive']),
+    // MountOption needs the feature gate SELinuxMount, which is off by default (`validateSELinuxChangePolicy`).
+    ...oneOf(`${path}.seLinuxChangePolicy`, securityContext.seLinuxChangePolicy, ['Recursive']),
   ];
 }
 

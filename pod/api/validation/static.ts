@@ -4,7 +4,7 @@
  */
 import type { ConfigKind } from '../../objects/configObject.ts';
 import { containersOf } from '../containers.ts';
-import type { Problem } from '../problem.ts';
+import { type Problem, shownValue } from '../problem.ts';
 import type { Container } from '../schema/container.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import type { Volume } from '../schema/volume.ts';
@@ -40,10 +40,25 @@ export interface StaticRules {
   readonly seesNeeds?: boolean;
 }
 
-/** Refuses each reference, as a kubelet does. */
+/** Refuses each reference and each projection without a source, as a kubelet does (`HasAPIObjectReference`). */
 export function validateStatic(spec: PodSpec, { isLenient, seesNeeds = false }: StaticRules): Problem[] {
   const refused = refusedReferences(spec, isLenient).filter(({ object }) => !seesNeeds || object === undefined);
-  return refused.map(problemOf);
+  return [...refused.map(problemOf), ...emptyProjections(spec)];
+}
+
+function emptyProjections({ volumes = [] }: PodSpec): Problem[] {
+  return volumes.flatMap(({ name, projected }, volume) =>
+    (projected?.sources ?? []).flatMap((source, index) =>
+      Object.keys(source).length > 0
+        ? []
+        : [
+            {
+              path: `spec.volumes[${volume}].projected.sources[${index}]`,
+              message: `unknown source for projected volume ${shownValue(name)}`,
+            },
+          ],
+    ),
+  );
 }
 
 /** Returns the objects that the source of a pod should have, once for each path that names one. */

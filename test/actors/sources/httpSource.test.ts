@@ -213,7 +213,7 @@ describe('from one answer to the next', () => {
       ...manifest('a', {
         uid: 'a',
         resourceVersion,
-        managedFields: [{ operation: 'Update', time: resourceVersion }],
+        managedFields: [{ operation: 'Update', time: `2024-01-0${resourceVersion}T00:00:00Z` }],
         ...more,
       }),
       status: { conditions: [{ type: 'example.com/gate', status: resourceVersion }] },

@@ -59,7 +59,11 @@ describe('withDefaults', () => {
     ['busybox:1', 'IfNotPresent'],
     ['host:5000/busybox', 'Always'],
     ['host:5000/a/busybox:v1', 'IfNotPresent'],
+    [`busybox@sha256:${'0'.repeat(64)}`, 'IfNotPresent'],
+    [`busybox:latest@sha256:${'0'.repeat(64)}`, 'Always'],
     ['busybox@sha256:0123', 'IfNotPresent'],
+    ['Busybox', 'IfNotPresent'],
+    ['busybox:', 'IfNotPresent'],
   ])('C17: the pull policy of %s is %s', (image, policy) => {
     expect(defaultPullPolicy(image)).toBe(policy);
     expect(container({ image })).toHaveProperty('imagePullPolicy', policy);

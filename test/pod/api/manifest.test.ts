@@ -23,6 +23,20 @@ describe('readManifest', () => {
     expect(readManifest(good)).toEqual({ pod: good, warnings: [] });
   });
 
+  test.each(['creationTimestamp', 'deletionTimestamp'])('metadata.%s is a time in RFC 3339', (field) => {
+    const at = (time: string) => problems({ ...good, metadata: { name: 'web', [field]: time } });
+    for (const time of ['2024-02-29T01:02:03Z', '2024-01-02T03:04:05.678+02:00']) expect(at(time)).toEqual([]);
+    for (const time of ['', 'now', '2024-02-30T01:02:03Z', '2024-01-02', '2024-01-02T03:04:05', '2024-01-02T25:00:00Z'])
+      expect(at(time)).toEqual([
+        { path: `metadata.${field}`, message: expect.stringContaining('must be a time such as') },
+      ]);
+  });
+
+  test('white space around a quantity is trimmed', () => {
+    const written = withContainer({ resources: { limits: { memory: ' 1Gi ' } } });
+    expect(readManifest(written)).toHaveProperty('pod.spec.containers.0.resources.limits.memory', '1Gi');
+  });
+
   test('a field that is null is absent', () => {
     const value = { ...good, spec: { ...good.spec, hostname: null, volumes: [{ name: 'v', emptyDir: null }] } };
     expect(readManifest(value)).toEqual({

@@ -19,11 +19,18 @@ describe('parseQuantity', () => {
     ['12e+2', 1200n * 10n ** 9n],
     ['-5u', -5000n],
     ['+7n', 7n],
+    ['m', 0n],
+    ['.', 0n],
+    ['-.', 0n],
+    ['+', 0n],
+    ['Ki', 0n],
+    ['e3', 0n],
+    ['E', 0n],
   ])('%s', (text, nanos) => {
     expect(parseQuantity(text)).toBe(nanos);
   });
 
-  test.each(['', ' 1', '1 Gi', '1GB', '0x10', '1,5', 'm', '.', '1e', '--1', '1kI', '1mi'])('%j is none', (text) => {
+  test.each(['', ' 1', '1 Gi', '1GB', '0x10', '1,5', 'e', '1e', '1e1.5', '--1', '1kI', '1mi'])('%j is none', (text) => {
     expect(parseQuantity(text)).toBeUndefined();
   });
 

@@ -11,6 +11,10 @@ const problems = (resource: string, divisor?: string) =>
 describe('C21: a resourceFieldRef', () => {
   test.each([
     ['limits.cpu', '10m', '1m and 1 are supported with the cpu resource'],
+    ['limits.cpu', '5n', '1m and 1 are supported with the cpu resource'],
+    ['limits.cpu', '01', '1m and 1 are supported with the cpu resource'],
+    ['limits.cpu', '1e0', '1m and 1 are supported with the cpu resource'],
+    ['limits.memory', '1024', `${BYTES} are supported with the memory resource`],
     ['requests.memory', '3Mi', `${BYTES} are supported with the memory resource`],
     ['limits.ephemeral-storage', '1m', `${BYTES} are supported with the local ephemeral storage resource`],
     ['limits.hugepages-2Mi', '2Mi', `${BYTES} are supported with the hugepages resource`],
@@ -22,6 +26,8 @@ describe('C21: a resourceFieldRef', () => {
 
   test.each([
     ['limits.cpu', '1000m'],
+    ['limits.cpu', '0.001'],
+    ['limits.memory', '1.0Ki'],
     ['limits.memory', '1024Ki'],
     ['limits.memory', '0'],
     ['limits.memory', undefined],

@@ -38,6 +38,11 @@ test.each<[PodSecurityContext, string[]]>([
   [{ runAsGroup: 2 ** 31 }, [`spec.securityContext.runAsGroup: Invalid value: 2147483648: ${range}`]],
   [{ fsGroup: -5 }, [`spec.securityContext.fsGroup: Invalid value: -5: ${range}`]],
   [{ supplementalGroups: [1, -2] }, [`spec.securityContext.supplementalGroups[1]: Invalid value: -2: ${range}`]],
+  [{ seLinuxChangePolicy: 'Recursive' }, []],
+  [
+    { seLinuxChangePolicy: 'MountOption' },
+    ['spec.securityContext.seLinuxChangePolicy: Unsupported value: "MountOption": supported values: "Recursive"'],
+  ],
   [{ seccompProfile: { type: 'Localhost', localhostProfile: 'a/b.json' } }, []],
   [
     { seccompProfile: { type: 'Localhost' } },

@@ -48,6 +48,13 @@ describe('C24: a static pod may not refer to API objects', () => {
     expect(problemsIn(aPod(over))).toEqual([]);
   });
 
+  test('a projection needs a source', () => {
+    const volumes = [{ name: 'all', projected: { sources: [{ downwardAPI: { items: [] } }, {}] } }];
+    const problem = 'spec.volumes[0].projected.sources[1]: unknown source for projected volume "all"';
+    expect(forStatic({ volumes })).toEqual([problem]);
+    expect(forStatic({ volumes }, true)).toEqual([problem]);
+  });
+
   test.each<[string, string, Partial<PodSpec>]>([
     ['spec.serviceAccount', 'serviceaccounts', { serviceAccount: 'a' }],
     ['spec.imagePullSecrets[0]', 'secrets', { imagePullSecrets: [{ name }] }],
