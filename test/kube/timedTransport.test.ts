@@ -20,10 +20,10 @@ test('what is answered is told with its code, what is not without one', async ()
   const tell = (request: TimedRequest) => void told.push(request);
   const transport = timedTransport(real, { origin: 'https://api.example.com:6443', clock, tell });
   const signal = new AbortController().signal;
-  const ask = (path: string) => transport.send({ method: 'GET', path, headers: {} }, { signal });
+  const ask = (path: string) => transport.send({ method: 'PUT', path, headers: {}, body: 'über' }, { signal });
   expect((await ask('/here')).code).toBe(404);
   await expect(ask('/gone')).rejects.toThrow('no connection');
-  const common = { method: 'GET', host: 'api.example.com:6443', ms: 40 };
+  const common = { method: 'PUT', host: 'api.example.com:6443', ms: 40, sentBytes: 5 };
   expect(told).toEqual([{ ...common, code: 404 }, common]);
   transport.reset();
   transport.close();

@@ -12,7 +12,8 @@ describe('registering', () => {
   test('makes the Node with its status, and gives and tells its UID', async () => {
     const told: string[] = [];
     const { register, ask } = joiningNode({ onNodeUid: (uid) => told.push(uid) });
-    const { uid } = await register();
+    const { uid, isNew } = await register();
+    expect(isNew).toBe(true);
     expect(told).toEqual([uid]);
     expect(await ask('GET', NODE)).toMatchObject({
       metadata: { uid, labels: LABELS, annotations: MARK },
@@ -35,7 +36,9 @@ describe('registering', () => {
     const { register, asked } = joiningNode();
     const { uid } = await register();
     asked();
-    expect(await register()).toMatchObject({ uid });
+    const again = await register();
+    expect(again).toMatchObject({ uid });
+    expect(again).not.toHaveProperty('isNew');
     expect(asked()).toEqual([`POST ${NODES}`, `GET ${NODE}`]);
   });
 
