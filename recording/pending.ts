@@ -1,4 +1,5 @@
 /** Lines that wait to be written. */
+import * as z from 'zod/mini';
 import type { Began, Line } from './lines.ts';
 import type { MemberText } from './member.ts';
 import { withoutRepeats } from './repeatedParts.ts';
@@ -10,6 +11,35 @@ export interface PendingText extends MemberText {
   readonly missed?: number | undefined;
 }
 
+/** The part of a probe's answer that says how the attempt ended. */
+const probeAnswer = z.looseObject({ result: z.string() });
+
+/** Maximum number of probes that are remembered as failing. */
+const MAX_FAILING = 10_000;
+
+/** Finds failures among lines. A probe that keeps failing is one failure, until it succeeds. */
+class Failures {
+  readonly #failingProbes = new Set<string>();
+
+  /** Whether a line is a failure that no earlier line has been. */
+  isNew(line: Line): boolean {
+    if (line.kind === 'event') return line.eventType === 'Warning' && line.reason !== 'Unhealthy';
+    if ((line.kind === 'answer' || line.kind === 'failure') && line.source === 'runProbe') return this.#isFirst(line);
+    return line.kind === 'failure';
+  }
+
+  #isFirst({ actor, kind, value }: Extract<Line, { source: string }>): boolean {
+    const probe = actor.slice(0, actor.lastIndexOf('/'));
+    const result = kind === 'failure' ? 'error' : probeAnswer.safeParse(value).data?.result;
+    if (result === 'success') this.#failingProbes.delete(probe);
+    if (result !== 'failure' && result !== 'error') return false;
+    if (this.#failingProbes.has(probe)) return false;
+    if (this.#failingProbes.size >= MAX_FAILING) this.#failingProbes.clear();
+    this.#failingProbes.add(probe);
+    return true;
+  }
+}
+
 export class Pending {
   #lines: string[] = [];
   #length = 0;
@@ -19,6 +49,7 @@ export class Pending {
   #missed: number | undefined;
   #entries = 0;
   #failures = 0;
+  readonly #found = new Failures();
 
   /** In characters. */
   get length(): number {
@@ -42,7 +73,7 @@ export class Pending {
     this.#lines.push(text);
     this.#count(text);
     if ('source' in line) this.#entries += 1;
-    if (line.kind === 'failure' || (line.kind === 'event' && line.eventType === 'Warning')) this.#failures += 1;
+    if (this.#found.isNew(line)) this.#failures += 1;
     return text.length;
   }
 

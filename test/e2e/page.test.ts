@@ -62,14 +62,15 @@ const backOffOf = (name: string, count: number) =>
     return restartCount >= count && state?.waiting?.reason === 'CrashLoopBackOff';
   });
 
-test('the first picture has the worst pod and why it is so, before any other file has come', async () => {
+test('the first picture has the worst container and why it is so, before any other file has come', async () => {
   await backOffOf('checkout-api', 1);
   const html = await (await fetchWithLink(url, '/')).text();
   expect(html).toContain('checkout-api');
   const page = await pageAt('/');
   const first = page.locator('.row').nth(1);
   await first.locator('.c-retry').first().waitFor();
-  expect(await first.getAttribute('class')).toContain('sel');
+  expect(await page.locator('.row.sel').textContent()).toMatch(/container(?:api|main)/);
+  expect(await page.locator('.row').nth(2).getAttribute('class')).toContain('sel');
   const name = (await first.locator('.name').textContent()) ?? '';
   // The one whose image cannot be pulled comes first, unless it is just being tried.
   const why = name === 'checkout-api' ? 'exit code 3' : `image 127.0.0.1:1/media/${name}`;

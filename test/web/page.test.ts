@@ -33,16 +33,13 @@ const path = (page: Page) => {
 const rowOf = (page: Page, name: string) => page.locator('.row', { has: page.locator(`.name:text-is("${name}")`) });
 
 describe('the selection', () => {
-  test('without a path is the worst pod; a click shows another actor, and back the one before', async () => {
+  test('without a path is the worst container; a click shows another actor, and back the one before', async () => {
     const page = await pageAt('/');
-    await page
-      .locator('.answer b', { hasText: 'thumbs' })
-      .or(page.getByText('Asked of pod/uid-thumbs'))
-      .first()
-      .waitFor();
+    await page.getByText('Asked of pod/uid-thumbs/container/main').waitFor();
+    expect(await page.locator('.crumb').textContent()).toMatch(/^media\/thumbs-node-1\/main/);
     await rowOf(page, 'checkout-api').click();
     await page.waitForURL('**/pod/shop/checkout-api');
-    await page.locator('.row .fold').nth(2).click();
+    await page.locator('.row', { has: page.locator('.name:text-is("checkout-api")') }).locator('.fold').click();
     await rowOf(page, 'api').click();
     await page.locator('.answer .bad', { hasText: 'exit code 3' }).waitFor();
     expect(path(page)).toBe(AT_API);
@@ -89,13 +86,24 @@ describe('the selection', () => {
     await page.locator('.why').getByText('started as run 7').waitFor();
   });
 
-  test('that goes while it is looked at stays, with a link to its last moment', async () => {
-    const page = await pageAt('/pod/shop/catalog');
-    await page.getByText('Asked of pod/uid-catalog').waitFor();
+  test('that goes while it is looked at stays with its breadcrumb and a link to its last moment', async () => {
+    const page = await pageAt('/pod/shop/catalog/container/main');
+    await page.getByText('Asked of pod/uid-catalog/container/main').waitFor();
     node.change({ podsGone: ['uid-catalog'], actorsGone: ['pod/uid-catalog', 'pod/uid-catalog/container/main'] });
-    await page.getByRole('button', { name: /^Its last moment/ }).click();
+    const last = page.getByRole('button', { name: /^Its last moment/ });
+    await last.waitFor();
+    expect(await page.locator('.crumb').textContent()).toMatch(/^shop\/catalog-node-1\/main/);
+    await last.click();
     await page.locator('html.past').waitFor();
-    expect(path(page)).toMatch(/^\/pod\/shop\/catalog\?at=/);
+    expect(path(page)).toMatch(/^\/pod\/shop\/catalog\/container\/main\?at=/);
+  });
+
+  test('that a link names but nobody is offers the nearest one', async () => {
+    const page = await pageAt('/pod/shop/checkout-ap/container/apii');
+    await page.locator('.answer', { hasText: 'There is no such actor now' }).waitFor();
+    await page.getByRole('button', { name: 'pod / shop / checkout-api / container / api' }).click();
+    await page.locator('.answer .bad', { hasText: 'exit code 3' }).waitFor();
+    expect(path(page)).toBe(AT_API);
   });
 
   test('shows what others have written as text that hides and turns nothing', async () => {

@@ -2,7 +2,7 @@
 
 import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import { podUidIn } from '../../pod/show/actorPath.ts';
+import { actorSteps } from '../../pod/show/actorPath.ts';
 import { type Category, categoryOf } from '../../pod/show/category.ts';
 import { KIND_NAMES } from '../../pod/show/explainText.ts';
 import { worstOf } from '../../pod/show/treeRows.ts';
@@ -44,19 +44,18 @@ export function subjectOf(page: Page): Subject | undefined {
   return { actor, pod: podOf(world, actor.path), isGone: false, at: world.at, told, category: categoryOf(told) };
 }
 
-/** The actor's path in words, itself last. */
+/** Returns the actor's path in words, itself last. A step that is gone keeps its name, and leads nowhere. */
 export function crumbsOf(world: World, { actor, pod }: Subject): Crumb[] {
-  const above: Crumb[] = [];
-  for (
-    let each: ShownActor | undefined = actor;
-    each && each.path !== ROOT;
-    each = world.actors.get(each.parent ?? ROOT)
-  ) {
-    const isPod = each.path === `pod/${podUidIn(each.path)}`;
-    above.unshift({ name: isPod && pod ? pod.name : each.name, path: each.path });
-  }
+  let path = ROOT;
+  const steps = actorSteps(actor.path).map(({ kind, name }): Crumb => {
+    const id = kind === undefined ? name : `${kind}/${name}`;
+    path = path === ROOT ? id : `${path}/${id}`;
+    const there = world.actors.get(path);
+    const shown = kind === 'pod' && pod ? pod.name : ((path === actor.path ? actor : there)?.name ?? name);
+    return { name: shown, ...(there ? { path } : {}) };
+  });
   const place: Crumb = pod ? { name: pod.namespace } : { name: world.node.name, path: ROOT };
-  return [place, ...above];
+  return [place, ...steps];
 }
 
 /** What such an actor is called: `init container`. */

@@ -65,6 +65,9 @@ function clockOfNode({ at, mode }: Snapshot, now: () => number) {
   };
 }
 
+/** Clocks show whole seconds. With a fraction, what is left of a wait would not fit the clock and the end of the wait. */
+const wholeSeconds = (at: number): number => Math.floor(at / 1_000) * 1_000;
+
 /** When: the node as it goes on, a moment of the past, or the picture that is held. */
 function timeOf(first: Snapshot, now: () => number) {
   const world = worldOf(first);
@@ -84,7 +87,7 @@ function timeOf(first: Snapshot, now: () => number) {
     now: computed(() => {
       const still = past.value ?? held.value;
       if (still || connection.value.kind === 'lost') return (still ?? live.value).at;
-      return clock.present.value;
+      return wholeSeconds(clock.present.value);
     }),
     /** The moment that is on its way, or why it did not come; undefined: what is shown is what was asked for. */
     moment: signal<MomentAsked | undefined>(undefined),

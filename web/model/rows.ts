@@ -96,7 +96,9 @@ function rowsAsHeld(page: Page, { open, isHeld, matches, seen }: Inputs) {
     const before = isHeld.value ? (last?.rows ?? []) : [];
     const held = before.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
     const isOpen = (path: string) => open.value.has(path);
-    const fresh = tree ? treeRows(tree, { isOpen, matches: matches.value, held }) : [];
+    // Ages are those of the page's clock, which goes on while nothing changes on the node.
+    const at = matches.value ? page.now.value : (tree?.at ?? 0);
+    const fresh = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, held }) : [];
     const rows = isHeld.value && isSame ? standing(before, fresh) : fresh.map(there);
     last = { rows, done };
     return rows;

@@ -3,6 +3,7 @@
 import { batch, effect } from '@preact/signals';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { podUidIn } from '../../pod/show/actorPath.ts';
+import { nearest } from '../../pod/show/nearest.ts';
 import { withoutNode } from '../../pod/show/shownName.ts';
 import { go } from './go.ts';
 import type { LastSeen, Page } from './page.ts';
@@ -40,6 +41,54 @@ export function pathAt(world: World, { steps, uid }: Pick<Place, 'steps' | 'uid'
   if (kind !== 'pod' || namespace === undefined || name === undefined) return undefined;
   const pod = podCalled(world, namespace, name, uid);
   return pod && known(world, ['pod', pod.uid, ...below].join('/'));
+}
+
+/**
+ * Returns the path of the actor that was most likely meant by a place that names none, step by step: the pod of the nearest
+ * name, then the nearest of its actors. Where a step has no near match, the actor above it is returned. Undefined if not even
+ * the pod, or the actor of the node, has one.
+ */
+export function nearestPath(world: World, { steps }: Pick<Place, 'steps'>): string | undefined {
+  const [kind, ...others] = steps;
+  if (kind === 'node') return nearestBelow(world, '', others);
+  const [namespace = '', name = '', ...below] = others;
+  const pod = nearestPod(world, namespace, name);
+  return pod && (nearestBelow(world, `pod/${pod.uid}`, below) ?? known(world, `pod/${pod.uid}`));
+}
+
+/** Looks in the namespace that was most likely meant, then in all others. */
+function nearestPod(world: World, namespace: string, name: string): ShownPod | undefined {
+  const pods = [...world.pods.values()];
+  const meant = nearest(namespace, new Set(pods.map((pod) => pod.namespace)));
+  for (const some of [pods.filter((pod) => pod.namespace === meant), pods]) {
+    const match = nearest(name, new Set(some.flatMap((pod) => [podName(pod, world), pod.name])));
+    const pod = some.find((each) => podName(each, world) === match || each.name === match);
+    if (pod) return pod;
+  }
+  return undefined;
+}
+
+/** Follows the actors below one for as long as the next step has a near match. */
+function nearestBelow(world: World, above: string, steps: readonly string[]): string | undefined {
+  let path: string | undefined;
+  let from = above;
+  const left = [...steps];
+  while (left.length > 0) {
+    const children: readonly string[] = world.children.get(from) ?? [];
+    const ids = new Map(
+      children.map((child): [string, string] => [child.slice(from === '' ? 0 : from.length + 1), child]),
+    );
+    // An id is one word, or a kind and a name.
+    const found = [2, 1].flatMap((length) => {
+      const id = left.length < length ? undefined : nearest(left.slice(0, length).join('/'), ids.keys());
+      return id === undefined || id.split('/').length !== length ? [] : [{ path: ids.get(id), length }];
+    })[0];
+    if (found?.path === undefined) return path;
+    path = found.path;
+    from = found.path;
+    left.splice(0, found.length);
+  }
+  return path;
 }
 
 const known = (world: World, path: string): string | undefined => (world.actors.has(path) ? path : undefined);

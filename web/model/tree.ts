@@ -1,8 +1,9 @@
 /** The actors of a world as the tree that terminals show too: the same order, the same words, the same filters. */
 import type { ShownActor } from '../../inspect/protocol.ts';
 import type { ActorNode } from '../../pod/show/actorNode.ts';
+import { byWorst, categoryOf } from '../../pod/show/category.ts';
 import { type PlaceOf, queuePlaces } from '../../pod/show/explainText.ts';
-import { type RowPod, type SeenTree, treeRows } from '../../pod/show/treeRows.ts';
+import { type RowPod, type SeenTree, treeRows, worstOf } from '../../pod/show/treeRows.ts';
 import type { World } from './world.ts';
 
 /** The path of the node agent, the root of all. */
@@ -73,8 +74,16 @@ function wordOf(world: World, path: string): string | undefined {
   return actor?.machine === 'container' && actor.tags.includes('failed') ? actor.lastRun?.reason : undefined;
 }
 
-/** The path of the pod that is worst off; undefined: there are none. */
-export const worstPath = (world: World): string | undefined => {
+/**
+ * Returns the path of the worst container of the first pod of the tree, whose pods are ordered by the worst of their actors.
+ * A pod that has none, as one that was rejected, or whose own actor is broken, stands for itself. Undefined if there are no
+ * pods.
+ */
+export function worstPath(world: World): string | undefined {
   const tree = seenTree(world);
-  return tree && treeRows(tree, { isOpen: () => false }).find(({ of }) => of !== undefined)?.path;
-};
+  const pod = tree && treeRows(tree, { isOpen: () => false }).find(({ of }) => of !== undefined)?.actor;
+  const [first, ...others] = (pod?.children ?? []).filter(({ machine }) => machine === 'container');
+  if (first === undefined || (pod && categoryOf(pod) === 'broken')) return pod?.path;
+  const worstIn = (container: ActorNode) => categoryOf(worstOf(container));
+  return others.reduce((worst, each) => (byWorst(worstIn(each), worstIn(worst)) < 0 ? each : worst), first).path;
+}

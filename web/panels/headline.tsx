@@ -7,6 +7,7 @@ import { detailOf } from '../model/detail.ts';
 import { type Crumb, crumbsOf, plainAnswer, type Subject, statusOf, subjectOf } from '../model/headline.ts';
 import { toneOf } from '../model/marks.ts';
 import type { Page } from '../model/page.ts';
+import { nearestPath, stepsOf } from '../model/selection.ts';
 import { shownTexts } from '../model/shownTexts.ts';
 import { type Countdown, countdownOf, momentText } from '../model/time.ts';
 import { Glyph } from '../parts/glyph.tsx';
@@ -202,5 +203,23 @@ function Nobody({ page }: { readonly page: Page }) {
 const NotThere = ({ page }: { readonly page: Page }) => (
   <>
     <b>There is no such actor</b> {page.past.value ? `at ${momentText(page.past.value.at, page.present.value)}` : 'now'}
+    <Nearest page={page} />
   </>
 );
+
+/** The actor that the link most likely means. */
+function Nearest({ page }: { readonly page: Page }) {
+  const world = page.world.value;
+  const path = nearestPath(world, page.place.value);
+  if (path === undefined) return null;
+  const name = shownTexts(stepsOf(world, path).steps).join(' / ');
+  return (
+    <>
+      . Did you mean{' '}
+      <button type="button" class="nearest" onClick={() => select(page, path)}>
+        {name}
+      </button>
+      ?
+    </>
+  );
+}

@@ -53,7 +53,7 @@ function MomentField({ page, player, isTyping }: ClockProps) {
   };
   const onSubmit = (event: Event) => {
     event.preventDefault();
-    const at = momentIn(field.current?.value ?? '', page.mode === 'live' ? page.live.peek().at : page.now.peek());
+    const at = momentIn(field.current?.value ?? '', page.mode === 'live' ? page.present.peek() : page.now.peek());
     isWrong.value = at === undefined;
     if (at === undefined) return;
     player.stop();

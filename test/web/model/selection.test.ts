@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { arriveAt, select } from '../../../web/model/actions.ts';
 import { subjectOf } from '../../../web/model/headline.ts';
 import { placeOf } from '../../../web/model/place.ts';
-import { followSelection, pathAt, stepsOf } from '../../../web/model/selection.ts';
+import { followSelection, nearestPath, pathAt, stepsOf } from '../../../web/model/selection.ts';
 import { worstPath } from '../../../web/model/tree.ts';
 import { withFrame, worldOf } from '../../../web/model/world.ts';
 import { API, designSnapshot, NOW, podOnPage, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
@@ -50,16 +50,49 @@ describe('a place names', () => {
   });
 });
 
+describe('a place that names nothing is near', () => {
+  const near = (url: string) => nearestPath(world, placeOf(new URL(url, 'http://page')));
+  test.each([
+    ['/pod/shop/checkout-ap/container/apii', API],
+    ['/pod/shpo/checkout-api/container/api', API],
+    ['/pod/shop/chekout-api-node-1', 'pod/uid-checkout-api'],
+    ['/pod/default/checkout-api/container/api', API],
+    ['/pod/shop/checkout-api/container/quite-different', 'pod/uid-checkout-api'],
+    ['/pod/shop/checkout-api/container/proxy/probe/readyness', 'pod/uid-checkout-api/container/proxy/probe/readiness'],
+    ['/pod/shop/checkout-api/containers/proxy', 'pod/uid-checkout-api/container/proxy'],
+    ['/node/startLimitr', 'startLimiter'],
+    ['/pod/shop/nothing-like-it', undefined],
+    ['/node/nothing-like-it', undefined],
+    ['/pod', undefined],
+    ['/constructor/__proto__/x', undefined],
+  ])('%s', (url, path) => {
+    expect(near(url)).toBe(path);
+  });
+});
+
 describe('the selection', () => {
-  test('without a path is the worst pod, and stays it when another gets worse', () => {
+  test('without a path is the worst container of the worst pod, and stays it when another gets worse', () => {
     const { page } = pageModel();
     followSelection(page, worstPath);
-    expect(page.selected.value).toBe('pod/uid-thumbs');
+    expect(page.selected.value).toBe('pod/uid-thumbs/container/main');
+    const well = { id: 'container/a', state: 'running.steady' };
+    const ill = { id: 'container/b', tags: ['failed'] };
+    const probed = { id: 'container/b/probe/readiness', tags: ['failing'] };
+    const worstOf = (...pods: readonly ReturnType<typeof podOnPage>[]) => worstPath(worldOf(snapshotWith(pods)));
+    expect(worstOf(podOnPage({ name: 'web', below: [well, ill] }))).toBe('pod/uid-web/container/b');
+    expect(worstOf(podOnPage({ name: 'web', below: [well, { ...well, id: 'container/b' }, probed] }))).toBe(
+      'pod/uid-web/container/b',
+    );
+    expect(worstOf(podOnPage({ name: 'web', below: [well, { ...well, id: 'container/b' }] }))).toBe(
+      'pod/uid-web/container/a',
+    );
+    expect(worstOf(podOnPage({ name: 'web', tree: { tags: ['failed'] } }))).toBe('pod/uid-web');
+    expect(worstOf()).toBeUndefined();
     const broken = podOnPage({ name: 'auth', tree: { tags: ['broken'] } });
     const frame = { at: NOW + 1, pods: [], podsGone: [], actorsGone: [], lines: [], actors: broken.actors };
     page.live.value = withFrame(page.live.value, frame);
     expect(worstPath(page.world.value)).toBe('pod/uid-auth');
-    expect(page.selected.value).toBe('pod/uid-thumbs');
+    expect(page.selected.value).toBe('pod/uid-thumbs/container/main');
   });
 
   test('of an empty node is nothing until there is a pod', () => {
@@ -67,7 +100,7 @@ describe('the selection', () => {
     followSelection(page, worstPath);
     expect(page.selected.value).toBeUndefined();
     page.live.value = worldOf(snapshotWith([wellPod('web')]));
-    expect(page.selected.value).toBe('pod/uid-web');
+    expect(page.selected.value).toBe('pod/uid-web/container/main');
   });
 
   test('adds to the history, and back leads to the one before', () => {

@@ -1,5 +1,6 @@
 /** What the reading panels say, without a browser. */
 import { describe, expect, test } from '@jest/globals';
+import type { Frame } from '../../../inspect/protocol.ts';
 import { machines } from '../../../machines/drawing/charts.ts';
 import { waysOf } from '../../../machines/drawing/ways.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
@@ -14,9 +15,9 @@ import { objectLines } from '../../../web/model/objectLines.ts';
 import { createSpeaker } from '../../../web/model/reading.ts';
 import { createTree } from '../../../web/model/rows.ts';
 import { followSelection } from '../../../web/model/selection.ts';
-import { countdownOf, momentText } from '../../../web/model/time.ts';
+import { clockOf, countdownOf, momentText } from '../../../web/model/time.ts';
 import { triedRuns } from '../../../web/model/tried.ts';
-import { worldOf } from '../../../web/model/world.ts';
+import { withFrame, worldOf } from '../../../web/model/world.ts';
 import { API, apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
 
@@ -93,6 +94,27 @@ describe('the headline', () => {
     expect(subjectAt('/node').crumbs).toEqual(['node-1']);
   });
 
+  test('keeps the breadcrumb of an actor that is gone, whose steps lead where something still is', () => {
+    const { page } = pageModel({ url: '/pod/shop/checkout-api/container/proxy/probe/readiness' });
+    followSelection(page, () => undefined);
+    const crumbs = () => {
+      const subject = subjectOf(page);
+      return subject && crumbsOf(page.world.value, subject).map(({ name, path }) => [name, path]);
+    };
+    const frame: Frame = { at: NOW, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [] };
+    const proxy = 'pod/uid-checkout-api/container/proxy';
+    page.live.value = withFrame(page.live.value, { ...frame, actorsGone: [proxy, `${proxy}/probe/readiness`] });
+    expect(crumbs()).toEqual([
+      ['shop', undefined],
+      ['checkout-api-node-1', 'pod/uid-checkout-api'],
+      ['proxy', undefined],
+      ['readiness', undefined],
+    ]);
+    const all = [...page.live.value.actors.keys()].filter((path) => path.startsWith('pod/uid-checkout-api'));
+    page.live.value = withFrame(page.live.value, { ...frame, actorsGone: all, podsGone: ['uid-checkout-api'] });
+    expect(crumbs()?.map(([name]) => name)).toEqual(['shop', 'checkout-api-node-1', 'proxy', 'readiness']);
+  });
+
   test('tells of the worst below the actor: of a pod its container in back-off', () => {
     const { subject } = subjectAt('/pod/shop/checkout-api');
     expect([subject.category, statusOf(subject)]).toEqual(['retrying', 'CrashLoopBackOff']);
@@ -100,6 +122,18 @@ describe('the headline', () => {
     expect(countdownOf(subject.told, NOW)).toEqual({
       ...{ amount: '48s', beside: 'of 2m40s left', left: 0.3, said: '48s left, until 07:44:40' },
     });
+  });
+
+  test('counts by the clock that the page shows: the time shown and what is left make up the end', () => {
+    const { page } = pageModel();
+    for (const ms of [0, 250, 999, 1_001, 2_750]) {
+      page.wall.value = NOW + ms;
+      const clock = page.now.value;
+      expect(clock % 1_000).toBe(0);
+      const until = NOW + 48_000 + 600;
+      const { amount } = countdownOf({ since: NOW, until }, clock);
+      expect(`${clockOf(clock + 1_000 * Number.parseInt(amount, 10))}`).toBe(clockOf(until));
+    }
   });
 
   test('counts up where there is no deadline, or it has passed', () => {

@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import type { Line } from '../../recording/lines.ts';
+import { Pending } from '../../recording/pending.ts';
+
+const READINESS = 'pod/u/container/web/probe/readiness';
+
+/** Number of failures that the next member counts, each line being written by itself. */
+function failuresOf(lines: readonly Line[]): number[] {
+  const pending = new Pending();
+  return lines.map((line) => {
+    pending.add(line);
+    return pending.take()?.failures ?? 0;
+  });
+}
+
+const tried = (result: string, probe = READINESS): Line => ({
+  ...{ kind: 'answer', at: 1, actor: `${probe}/0.probe.failing.probing`, source: 'runProbe' },
+  value: { result, message: '' },
+});
+
+const warning = (reason: string): Line => ({
+  ...{ kind: 'event', at: 1, eventType: 'Warning', reason, message: 'said' },
+  involved: { kind: 'Pod', namespace: 'default', name: 'web', uid: 'u', apiVersion: 'v1' },
+});
+
+test('a probe that keeps failing is one failure, until it has succeeded and fails again', () => {
+  const tries = ['failure', 'failure', 'error', 'warning', 'failure', 'success', 'success', 'failure', 'failure'];
+  expect(failuresOf(tries.map((result) => tried(result)))).toEqual([1, 0, 0, 0, 0, 0, 0, 1, 0]);
+  const other = READINESS.replace('web', 'other');
+  expect(failuresOf([tried('failure'), tried('failure', other), tried('failure')])).toEqual([1, 1, 0]);
+  const refused: Line = { kind: 'failure', at: 1, actor: `${READINESS}/0.probe`, source: 'runProbe', value: {} };
+  expect(failuresOf([refused, refused, tried('failure')])).toEqual([1, 0, 0]);
+});
+
+test('its events are no failures of their own; those of anything else are, each time', () => {
+  const mount: Line = { kind: 'failure', at: 1, actor: 'pod/u/volume/x/0.volume', source: 'mountVolume', value: {} };
+  expect(failuresOf([warning('Unhealthy'), warning('BackOff'), warning('BackOff'), mount, mount])).toEqual([
+    0, 1, 1, 1, 1,
+  ]);
+});
