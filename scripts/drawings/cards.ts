@@ -1,8 +1,8 @@
 /** The insides of boxes: rows one below the other, with arrows between them. */
 import type { StateMeta } from '../../machines/shared/stateMeta.ts';
+import { sansWidth } from '../../web/model/chart/textWidth.ts';
 import type { Arrow, Item } from './content.ts';
 import { type Box, HEAD, lanesBeside, type Routed } from './lanes.ts';
-import { sansWidth } from './textWidth.ts';
 
 /** An outermost box with all that is in it, its corner at 0. */
 export interface Card {
@@ -18,8 +18,9 @@ export interface Card {
 const ROW = 24;
 const GAP = 10;
 const PAD = 8;
-/** Beside a name there is room for how long it took. */
+/** Room beside a name for the duration of a stay, and before it for the mark of the active state. */
 const STAY = 44;
+const MARK = 17;
 const NAME = 12;
 const LARGE = { least: 176, most: 216, height: 70 };
 
@@ -36,7 +37,7 @@ const isLarge = (item: Item): boolean => {
 export function widthOf(item: Item): number {
   if (item.inside.length > 0) return Math.max(needOf(item), 132);
   const name = sansWidth(item.label, NAME);
-  if (!isLarge(item)) return Math.max(name + 24 + STAY / 2, 80);
+  if (!isLarge(item)) return Math.max(name + 20 + MARK + STAY, 80);
   const waits = sansWidth(`waits for ${metaOf(item).waitsFor}`, 11) + 28;
   return Math.min(Math.max(waits / 2 + 24, name + 100, LARGE.least), LARGE.most);
 }
@@ -68,7 +69,7 @@ const beside = (boxes: readonly Box[], around: string) => ({ boxes, around, gap:
 
 /** How wide what is inside a box has to be. */
 function needOf(item: Item): number {
-  const own = sansWidth(item.label, NAME) + 20 + (item.holds ? 0 : STAY);
+  const own = sansWidth(item.label, NAME) + 20 + MARK + STAY;
   return Math.max(own, ...item.inside.map((each) => needOf(each) + 2 * PAD));
 }
 

@@ -7,13 +7,13 @@ import { rulesOf } from '../../machines/drawing/rules.ts';
 import { dotted, nodesOf } from '../../machines/drawing/ways.ts';
 import { STATE_TAGS, type StateMeta } from '../../machines/shared/stateMeta.ts';
 import { labelLines } from '../../web/model/chart/text.ts';
+import { monoWidth } from '../../web/model/chart/textWidth.ts';
 import { type Card, cardOf } from './cards.ts';
 import { type Content, contentOf, type Item } from './content.ts';
 import { countPlace, labelPlace, type Rectangle } from './labels.ts';
 import { type Box, HEAD, type Routed } from './lanes.ts';
 import { type Outer, outerOf } from './outer.ts';
 import { columnsOf } from './stacks.ts';
-import { monoWidth } from './textWidth.ts';
 
 /** What a drawing says beside what the machine does. */
 export interface Said {

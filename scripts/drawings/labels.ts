@@ -33,7 +33,8 @@ const isWithin = (place: Rectangle, bounds: Rectangle): boolean =>
   place.x + place.width <= bounds.x + bounds.width &&
   place.y + place.height <= bounds.y + bounds.height;
 
-const COUNT = { width: 26, height: 15 };
+/** As wide as the longest text of a count, of four letters. */
+const COUNT = { width: 36, height: 15 };
 
 /** Where the count of an arrow stands: on the arrow, and covering nothing else. */
 export function countPlace(points: readonly Point[], taken: readonly Rectangle[]): Rectangle | undefined {

@@ -39,7 +39,10 @@ describe('the selection', () => {
     expect(await page.locator('.crumb').textContent()).toMatch(/^media\/thumbs-node-1\/main/);
     await rowOf(page, 'checkout-api').click();
     await page.waitForURL('**/pod/shop/checkout-api');
-    await page.locator('.row', { has: page.locator('.name:text-is("checkout-api")') }).locator('.fold').click();
+    await page
+      .locator('.row', { has: page.locator('.name:text-is("checkout-api")') })
+      .locator('.fold')
+      .click();
     await rowOf(page, 'api').click();
     await page.locator('.answer .bad', { hasText: 'exit code 3' }).waitFor();
     expect(path(page)).toBe(AT_API);

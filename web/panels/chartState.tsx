@@ -1,6 +1,6 @@
 /** One box of a chart: a state, with what it waits for where it is the active one. */
 
-import { stateSentence, wrapped } from '../model/chart/text.ts';
+import { type StateLine, stateLine, stateSentence, wrapped } from '../model/chart/text.ts';
 import type { Seen, StateView } from '../model/chart/view.ts';
 import { Mark } from '../parts/mark.tsx';
 
@@ -57,53 +57,67 @@ function Frame({ view, class: name }: { readonly view: StateView; readonly class
 
 /** The name, how long it was there last and, where there is room, what it waits for. */
 function PlainText({ view }: { readonly view: StateView }) {
-  const { drawn, stay } = view;
+  const { drawn } = view;
   const { x, y, width, kind, waitsFor } = drawn;
+  const line = stateLine(drawn.label, view.stay, width - 19);
   const base = kind === 'compound' ? y + 18 : isLarge(view) ? y + 21 : y + drawn.height / 2 + 4;
   const lines = isLarge(view) && waitsFor !== undefined ? waitLines(waitsFor, width) : [];
   return (
     <>
-      <text class="nm" x={x + 10} y={base}>
-        {drawn.label}
-      </text>
-      {stay !== undefined && (
-        <text class="dw" x={x + width - 9} y={base}>
-          {stay}
-        </text>
-      )}
-      {lines.map((line, index) => (
-        <text key={line} class="wf" x={x + 10} y={base + 17 + 14 * index}>
-          {line}
+      <NameAndStay line={line} x={x + 10} end={x + width - 9} base={base} />
+      {lines.map((each, index) => (
+        <text key={each} class="wf" x={x + 10} y={base + 17 + 14 * index}>
+          {each}
         </text>
       ))}
     </>
   );
 }
 
+interface LineProps {
+  readonly line: StateLine;
+  readonly x: number;
+  readonly end: number;
+  readonly base: number;
+  readonly isBig?: boolean;
+}
+
+/** The name, which never reaches the duration at the end of its line. */
+const NameAndStay = ({ line: { label, labelWidth, stay }, x, end, base, isBig = false }: LineProps) => (
+  <>
+    <svg x={x} y={base - 16} width={labelWidth} height={22}>
+      <text class={isBig ? 'nm big' : 'nm'} x={0} y={16}>
+        {label}
+      </text>
+    </svg>
+    {stay !== undefined && (
+      <text class="dw" x={end} y={base}>
+        {stay}
+      </text>
+    )}
+  </>
+);
+
 const waitLines = (waitsFor: string, width: number): string[] =>
   wrapped(`waits for ${waitsFor}`, Math.floor((width - 24) / 5.5), 2);
 
 /** The active one: its mark, how long it has been there, and how far its wait has come. */
 function LitText({ view }: { readonly view: StateView }) {
-  const { drawn, lit, stay } = view;
+  const { drawn, lit } = view;
   if (lit === undefined) return null;
   const { x, y, width, height } = drawn;
   const large = isLarge(view);
   const base = large ? y + 22 : y + height / 2 + 4;
   const size = large ? 14 : 11;
+  const line = stateLine(lit.label, view.stay, width - 26 - size, large);
   const lines = large && lit.waitingFor !== undefined ? waitLines(lit.waitingFor, width) : [];
   return (
     <>
       <Mark of={lit.category} x={x + 10} y={base - size + 2} size={size} />
-      <text class={`nm${large ? ' big' : ''}`} x={x + 16 + size} y={base}>
-        {lit.label}
-      </text>
-      <text class="dw" x={x + width - 10} y={base}>
-        {stay}
-      </text>
-      {lines.map((line, index) => (
-        <text key={line} class="wf" x={x + 10} y={base + 16 + 13 * index}>
-          {line}
+      <NameAndStay line={line} x={x + 16 + size} end={x + width - 10} base={base} isBig={large} />
+      {lines.map((each, index) => (
+        <text key={each} class="wf" x={x + 10} y={base + 16 + 13 * index}>
+          {each}
         </text>
       ))}
       <Progress view={view} />

@@ -1,5 +1,5 @@
 /** One arrow of a chart, how often it was taken, and its label. */
-import { labelLines, middleOf, pathOf } from '../model/chart/text.ts';
+import { countText, labelLines, middleOf, pathOf } from '../model/chart/text.ts';
 import type { WayView } from '../model/chart/view.ts';
 
 interface WayProps {
@@ -57,7 +57,7 @@ export function WayCount({ view }: { readonly view: WayView }) {
   const { drawn, count, look } = view;
   if (count === 0 || drawn.countAt === undefined) return null;
   const [x, y] = drawn.countAt;
-  const text = `${count}×`;
+  const text = countText(count);
   const width = 12 + 6 * text.length;
   return (
     <g class={`count ${look}`}>

@@ -7,11 +7,13 @@ import type { StoryPanel } from './storyPanel.ts';
 interface LabelProps extends Pick<StoryPanel, 'page'> {
   readonly placed: PlacedLane;
   readonly width: number;
+  /** The bars begin here; a longer label is cut. */
+  readonly left: number;
   readonly onSelect: (path: string) => void;
 }
 
 /** The label of a lane; one of an actor selects it. */
-export function LaneLabel({ page, placed, width, onSelect }: LabelProps) {
+export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
   const { lane, y, top, height, isSelected } = placed;
   const [path] = lane.actors;
   const actor = path === undefined ? undefined : page.world.value.actors.get(path);
@@ -24,13 +26,15 @@ export function LaneLabel({ page, placed, width, onSelect }: LabelProps) {
       {isSelected && <rect class="lane-back" x="0" y={top} width={width} height={height} />}
       {isSelected && <rect class="lane-edge" x="0" y={top} width="2" height={height} />}
       {category && <Mark of={category} x={20} y={y - 6} />}
-      <text class={name} x="40" y={y + 4}>
-        {cut(lane.label)}
-      </text>
+      <svg x="40" y={top} width={Math.max(0, left - 44)} height={height}>
+        <text class={name} x="0" y={y - top + 4}>
+          {cut(lane.label, left - 44)}
+        </text>
+      </svg>
       {path !== undefined && (
         <rect
           class="lane-hit"
-          {...{ x: 0, y: top, width: LABEL_END, height }}
+          {...{ x: 0, y: top, width: left - 2, height }}
           onClick={(event) => {
             event.preventDefault();
             onSelect(path);
@@ -43,8 +47,10 @@ export function LaneLabel({ page, placed, width, onSelect }: LabelProps) {
   );
 }
 
-/** Beyond it are the bars. */
-const LABEL_END = 138;
-const MOST = 15;
+/** The width of most letters, in pixels. What is wider all the same is clipped. */
+const LETTER = 6.6;
 
-const cut = (label: string): string => (label.length > MOST ? `${label.slice(0, MOST - 1)}…` : label);
+export function cut(label: string, room: number): string {
+  const most = Math.max(1, Math.floor(room / LETTER));
+  return label.length > most ? `${label.slice(0, most - 1)}…` : label;
+}

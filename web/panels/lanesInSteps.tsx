@@ -5,9 +5,12 @@ import { shortState } from '../model/storyWho.ts';
 import { pointedAt } from '../model/telling.ts';
 import { Mark } from '../parts/mark.tsx';
 import { useSize } from '../parts/useSize.tsx';
+import { cut } from './laneLabel.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
 const LEFT = 156;
+/** Up to the lines of the parties. */
+const LABEL_WIDTH = 96;
 const TOP = 20;
 const FOOT = 30;
 /** Between two columns. */
@@ -91,13 +94,15 @@ function Parties({ sequence, yOf, width, page }: Placed & { readonly width: numb
             {isSubject && <rect class="lane-edge" x="0" y={y - 16} width="2" height="32" />}
             <line class="g" x1="140" x2={width - 18} y1={y} y2={y} />
             {shown && <Mark of={categoryOf(shown)} x={20} y={y - 6} />}
-            <text
-              class={isSubject ? 'name is-selected' : actor === undefined ? 'name is-third' : 'name'}
-              x="40"
-              y={y + 4}
-            >
-              {label.length > 14 ? `${label.slice(0, 13)}…` : label}
-            </text>
+            <svg x="40" y={y - 10} width={LABEL_WIDTH} height="20">
+              <text
+                class={isSubject ? 'name is-selected' : actor === undefined ? 'name is-third' : 'name'}
+                x="0"
+                y="14"
+              >
+                {cut(label, LABEL_WIDTH)}
+              </text>
+            </svg>
           </g>
         );
       })}

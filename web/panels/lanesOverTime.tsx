@@ -60,7 +60,7 @@ function Timeline({ width, height, ...panel }: Sized) {
           {placed.map((each) => (
             <LaneLabel
               key={each.lane.id}
-              {...{ ...panel, placed: each, width }}
+              {...{ ...panel, placed: each, width, left: scale.left }}
               onSelect={(path) => select(page, path)}
             />
           ))}

@@ -182,7 +182,9 @@ export function Events({ detail: { events }, isWhole = false }: OfDetail & { rea
     <Section title="Events" beside="last hour">
       {shown.map(({ type, reason, message, count, at }) => (
         <div class={isWhole ? 'ev whole' : 'ev'} key={`${at} ${reason} ${message}`}>
-          <b class={type === 'Warning' ? 'c-retry' : ''}>{reason}</b>
+          <b class={type === 'Warning' ? 'c-retry' : ''} title={reason}>
+            {reason}
+          </b>
           <span class="sub" title={message}>
             {message}
           </span>

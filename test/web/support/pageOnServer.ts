@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import type { Inspected } from '../../../inspect/inspected.ts';
-import type { ActorHistory, Frame, Snapshot } from '../../../inspect/protocol.ts';
+import type { ActorHistory, Detail, Drawing, Frame, ShownObject, Snapshot, Story } from '../../../inspect/protocol.ts';
 import { type PageServer, servePage } from '../../../inspect/server.ts';
+import { actorSteps } from '../../../pod/show/actorPath.ts';
+import { drawAll } from '../../../scripts/drawings/all.ts';
 import { withFrame, worldOf } from '../../../web/model/world.ts';
 import { startBrowser } from './browser.ts';
+import { longDetail, longHistory, longObject, longSnapshot, longStory } from './longNames.ts';
 import { apiDetail, apiHistory, checkoutObject, designSnapshot } from './nodeOnPage.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -42,23 +45,47 @@ export class NodeOnPage implements Inspected {
   }
 
   moment = async (at = this.#snapshot.at): Promise<Snapshot> => ({ ...this.#snapshot, at, mode: 'past' });
-  story = async (_uid: string, from: number, to: number) => ({ from, to, before: [], lines: [] });
+  story = async (_uid: string, from: number, to: number): Promise<Story> => ({ from, to, before: [], lines: [] });
   rail = async () => {
     const { at } = this.#snapshot;
     const counts = Array.from({ length: 60 }, (_, index) => index % 7);
     return { from: at - 1_800_000, to: at, bucketMs: 30_000, counts, failures: [], restarts: [] };
   };
-  detail = async (path: string) => {
+  detail = async (path: string): Promise<Detail> => {
     if (this.trouble !== undefined) throw new Error(this.trouble);
     if (path === apiDetail.path) return apiDetail;
     return { ...apiDetail, path, answer: `asked of ${path}`, next: [], events: [] };
   };
   actorHistory = async (path: string): Promise<ActorHistory> =>
     path === apiHistory.path ? apiHistory : { ...apiHistory, path, tried: [] };
-  object = async () => checkoutObject;
+  object = async (): Promise<ShownObject> => checkoutObject;
   entry = async () => ({ value: { state: 'exited', exitCode: 3 }, heldBack: 2 });
   close = async () => {};
 }
+
+/** A node whose names and texts are as long as they may be. */
+export class NodeWithLongNames extends NodeOnPage {
+  readonly #drawings: readonly Drawing[];
+
+  constructor(drawings: readonly Drawing[]) {
+    super(longSnapshot);
+    this.#drawings = drawings;
+  }
+
+  /** With the drawings of all charts, whose states have all been seen. */
+  static make = async () => new NodeWithLongNames([...(await drawAll(root)).values()]);
+
+  override detail = async (path: string) => longDetail(path);
+  override actorHistory = async (path: string) =>
+    longHistory(
+      path,
+      this.#drawings.filter(({ machine }) => machine === machineOf(path)),
+    );
+  override story = async (uid: string, from: number, to: number) => longStory(uid, from, to);
+  override object = async () => longObject;
+}
+
+const machineOf = (path: string): string | undefined => actorSteps(path).at(-1)?.kind;
 
 /** What a test looks at; all of it ends with `close`. */
 export interface Looking {

@@ -1,6 +1,7 @@
 /** What a chart says: its title, its states aloud, its labels. */
 import type { Drawing, DrawnWay, NextWay } from '../../../inspect/protocol.ts';
 import { clockOf } from '../time.ts';
+import { sansWidth } from './textWidth.ts';
 import type { Seen, StateView } from './view.ts';
 
 /** `container: run and restart, 17 of 56 states` */
@@ -21,6 +22,41 @@ export function labelLines(label: readonly string[], left?: string, most = LINES
   if (sorted.length <= most) return sorted;
   const shown = sorted.slice(0, most - 1);
   return [...shown, shown.length === 0 ? `${sorted.length} ways` : `and ${sorted.length - shown.length} more`];
+}
+
+/** Returns how often a way was taken, in at most four letters: `3×`, `12k×`. */
+export function countText(count: number): string {
+  if (count < 1_000) return `${count}×`;
+  return count < 100_000 ? `${Math.floor(count / 1_000)}k×` : '99k+';
+}
+
+/** Space between two texts on one line, in pixels. */
+const BETWEEN = 6;
+
+/** Sizes of the fonts of a state: of its name, of the larger name of the active one, and of its bold duration. */
+const FONTS = { name: 12, big: 13.5, stay: 12.7 } as const;
+
+/** Names are bold. */
+const BOLD = 1.1;
+
+/** The name and the duration of a state on one line. */
+export interface StateLine {
+  readonly label: string;
+  /** The name is clipped where this ends, in whatever font it is drawn. */
+  readonly labelWidth: number;
+  /** Absent if there is no room for it. */
+  readonly stay?: string;
+}
+
+/** Returns the name and the duration of a state as far as a line has room for both: a long name is cut, or has no duration. */
+export function stateLine(label: string, stay: string | undefined, room: number, isBig = false): StateLine {
+  const widthOf = (text: string) => sansWidth(text, BOLD * (isBig ? FONTS.big : FONTS.name));
+  const stayWidth = stay === undefined ? 0 : sansWidth(stay, FONTS.stay) + BETWEEN;
+  if (stay !== undefined && widthOf(label) + stayWidth <= room) return { label, labelWidth: room - stayWidth, stay };
+  if (widthOf(label) <= room) return { label, labelWidth: room };
+  let cut = label;
+  while (cut.length > 1 && widthOf(`${cut}…`) > room) cut = cut.slice(0, -1);
+  return { label: `${cut}…`, labelWidth: room };
 }
 
 /** `backingOff, active for 112s, waits for … until 07:44:40, then restarting`. */
