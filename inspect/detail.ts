@@ -19,7 +19,7 @@ export interface DetailParts extends Pick<Detail, 'path' | 'at' | 'events'> {
   /** Explanation of the actor's pod; absent of the node's own actors. */
   readonly explanation?: Explanation | undefined;
   /** Explanation of the container or volume itself; absent of all other actors. */
-  readonly part?: Pick<PartExplanation, 'answer'> | undefined;
+  readonly part?: PartExplanation | undefined;
   readonly node: NodeExplanation;
   /** The actor's pod, in the states of its machines alone. */
   readonly tree: ActorNode | undefined;
@@ -44,7 +44,7 @@ export function detailOf(parts: DetailParts): Detail {
   if (actor === undefined) throw new NotInspected(`there is no actor ${path}`);
   const problems = [...(explanation?.manifestProblems ?? []), ...(explanation?.manifestWarnings ?? [])];
   const answer = actor === root ? (explanation ?? node).answer : (part?.answer ?? sentenceOf(actor));
-  const lines = actor.log?.lines;
+  const lines = (part?.actor ?? actor).log?.lines;
   const next = bare ? nextOf(bare) : [];
   return { path, ...rest, answer, problems, next, ...(lines === undefined ? {} : { log: { lines } }) };
 }

@@ -1,7 +1,17 @@
 /** What the page can ask of whatever it shows: a node that runs, or a recording. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ActorHistory, Detail, Frame, Rail, ShownObject, ShownPayload, Snapshot, Story } from './protocol.ts';
+import type {
+  ActorHistory,
+  Detail,
+  Frame,
+  Rail,
+  ShownLog,
+  ShownObject,
+  ShownPayload,
+  Snapshot,
+  Story,
+} from './protocol.ts';
 
 /** What is asked for is not there, or not any more: the message is for people. */
 export class NotInspected extends Error {}
@@ -27,6 +37,8 @@ export interface Inspected {
   detail(path: string, at?: number): Promise<Detail>;
   /** How one actor came to be where it is, which has to be read from the recording; without a moment as it is now. */
   actorHistory(path: string, at?: number): Promise<ActorHistory>;
+  /** The log of the container that an actor is, or is part of, as it is now; absent of a recording, which has no logs. */
+  log?(path: string): Promise<ShownLog>;
   object(uid: string, at?: number): Promise<ShownObject>;
   /** What entered an actor at a moment from a source. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;

@@ -9,8 +9,9 @@ import type { FollowedActors } from './followedActors.ts';
 import { type Inspected, NotInspected } from './inspected.ts';
 import type { InspectedAgent, LiveView } from './liveView.ts';
 import { objectOf, type Past } from './past.ts';
-import type { ActorHistory, Detail } from './protocol.ts';
+import type { ActorHistory, Detail, ShownLog } from './protocol.ts';
 import { uidIn } from './shown.ts';
+import { shownLog } from './shownLog.ts';
 
 interface LiveNodeParts {
   readonly agent: InspectedAgent;
@@ -51,6 +52,14 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
     const told = await followed.of(path);
     return { path, at: now(), ...told };
   };
+  const logNow = async (path: string): Promise<ShownLog> => {
+    const [uid, container] = [uidIn(path), containerIn(path)];
+    const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
+    const places = agent.places(uid);
+    if (container === undefined || pod === undefined || places === undefined)
+      throw new NotInspected(`there is no container ${path}`);
+    return agent.redact(await shownLog({ pod, container, places }));
+  };
   return {
     live: view,
     ...(stately === undefined ? {} : { stately }),
@@ -59,6 +68,7 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
     rail: async () => there().rail(now()),
     detail: async (path, at) => (at === undefined ? detailNow(path) : there().detail(path, at)),
     actorHistory: async (path, at) => (at === undefined ? historyNow(path) : there().actorHistory(path, at)),
+    log: logNow,
     object: async (uid, at) => (at === undefined ? agent.redact(objectOf(agent.pods(), uid)) : there().object(uid, at)),
     entry: async (actor, source, at) => there().entry(actor, source, at),
     close,

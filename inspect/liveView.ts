@@ -15,7 +15,7 @@ import { StoryTeller } from './storyLines.ts';
 /** What of an agent the page shows. */
 export type InspectedAgent = Pick<
   AgentPort,
-  'pods' | 'trees' | 'explainNode' | 'node' | 'subscribe' | 'events' | 'explain' | 'explainPart' | 'logTails'
+  'pods' | 'trees' | 'explainNode' | 'node' | 'subscribe' | 'events' | 'explain' | 'explainPart' | 'logTails' | 'places'
 > & { redact<T>(value: T): T };
 
 interface LiveParts {

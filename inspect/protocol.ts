@@ -211,6 +211,19 @@ export interface Detail {
   readonly log?: { readonly lines: readonly string[] };
 }
 
+/** The end of the log of a container. */
+export interface ShownLog {
+  /** Number of the run that wrote it, the first being 1; absent if there is no log. */
+  readonly run?: number;
+  /** Whether this run goes on, and may write more. */
+  readonly isRunning: boolean;
+  readonly lines: readonly string[];
+  /** Whether there are earlier lines, which are not sent. */
+  readonly isCut?: boolean;
+  /** Why there is no log. */
+  readonly note?: string;
+}
+
 /** The history of one actor: how it came to be where it is. */
 export interface ActorHistory {
   readonly path: string;

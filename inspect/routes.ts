@@ -58,6 +58,9 @@ async function apiAnswer({ inspected, live }: Answering, { pathname, searchParam
       return json(200, await inspected.detail(path, at));
     case '/api/history':
       return json(200, await inspected.actorHistory(path, at));
+    case '/api/log':
+      if (inspected.log === undefined) throw new NotInspected('logs are not recorded');
+      return json(200, await inspected.log(path));
     case '/api/object':
       return json(200, await inspected.object(uid, at));
     case '/api/entry':

@@ -207,7 +207,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'node/config/parts': 'eviction images logs network node resources runtime serving sources',
   },
   // The recording of a node.
-  'test/recording/flightRecorder.test.ts': { recording: 'deflate pending ring', actors: 'asked' },
+  'test/recording/flightRecorder.test.ts': { recording: 'deflate ring', actors: 'asked' },
   'test/recording/play.test.ts': { recording: 'comparison lines readLine recordingError' },
   // The page.
   'test/inspect/server.test.ts': { inspect: 'inspected routes' },
@@ -294,6 +294,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/machines/drawing/regions.test.ts': { 'machines/container': 'regions', 'machines/pod': 'regions' },
   'test/cli/version.test.ts': { node: 'version', 'pod/api': 'version' },
   // The story of the page.
+  'test/web/model/chart/text.test.ts': { 'web/model/chart': 'textWidth' },
   'test/web/model/railView.test.ts': { 'web/model': 'railMoves' },
   'test/web/model/moments.test.ts': { 'web/model': 'startStory storyKeys' },
   'test/web/model/storyLanes.test.ts': { 'web/model': 'storyBars' },

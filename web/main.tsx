@@ -8,6 +8,7 @@ import { askingOver } from './model/asking.ts';
 import { followDetail } from './model/detail.ts';
 import { follow, type Stream } from './model/following.ts';
 import { press } from './model/keys.ts';
+import { followLog } from './model/logTab.ts';
 import { createPage, type Page } from './model/page.ts';
 import { placeOf } from './model/place.ts';
 import { areDetailsSeen, createReading, createSpeaker, followObject } from './model/reading.ts';
@@ -100,6 +101,10 @@ const panel: Panel = { page, tree, reading: createReading(), say, said, story };
 followSelection(page, worstPath);
 followDetail(page, { setTimeout: later, isSeen: () => areDetailsSeen(panel.reading, page) });
 followObject(page, panel.reading, { setTimeout: later });
+followLog(page, panel.reading.logTab, {
+  setTimeout: later,
+  isSeen: () => panel.reading.whyTab.value === 'log' && !page.place.value.isPodPage,
+});
 registerPageKeys(panel);
 bindBrowser(panel);
 arriveAt(page, page.place.peek());

@@ -90,6 +90,7 @@ test('nothing that the page, its questions or its streams answer has a value of 
     for (const at of ['', `&at=${now}`]) {
       const questions = [
         ...paths.map((path) => `detail?path=${encodeURIComponent(path)}${at}`),
+        ...paths.map((path) => `log?path=${encodeURIComponent(path)}`),
         ...paths.map((path) => `history?path=${encodeURIComponent(path)}${at}`),
         `object?uid=talkative-uid${at}`,
         `snapshot?x=y${at}`,

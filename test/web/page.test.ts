@@ -64,6 +64,31 @@ describe('the selection', () => {
     expect(await page.content()).not.toContain('redacted-');
   });
 
+  test('shows the log of a container that is well, follows it, and finds lines in it', async () => {
+    const lines = Array.from({ length: 200 }, (_, at) => `request ${at} GET /`);
+    const before = node.logLines;
+    node.logLines = lines;
+    const page = await pageAt('/pod/shop/checkout-api/container/proxy');
+    const why = page.locator('.why');
+    await why.getByRole('button', { name: 'Log' }).click();
+    await why.getByText('request 199 GET /').waitFor();
+    const log = why.locator('.logtab .log');
+    const isAtEnd = () =>
+      log.evaluate(
+        (box) => box.scrollHeight - box.scrollTop - box.clientHeight < 12 && box.scrollHeight > box.clientHeight,
+      );
+    expect(await isAtEnd()).toBe(true);
+    node.logLines = [...lines, 'request 200 POST /'];
+    await page.clock.setFixedTime(NOW + 5_000);
+    await why.getByText('request 200 POST /').waitFor();
+    expect(await isAtEnd()).toBe(true);
+    await why.getByLabel('Search this log').fill('post');
+    expect(await log.locator('div').allTextContents()).toEqual(['request 200 POST /']);
+    expect(await log.locator('mark').allTextContents()).toEqual(['POST']);
+    await why.getByText('1 of 201 lines').waitFor();
+    node.logLines = before;
+  });
+
   test('of an actor of the node shows what that says of itself; of a container its headline has it', async () => {
     const page = await pageAt('/node/startLimiter');
     const facts = page.locator('.why .facts li');

@@ -4,6 +4,7 @@ import type {
   Detail,
   Drawing,
   Rail,
+  ShownLog,
   ShownObject,
   ShownPayload,
   Snapshot,
@@ -19,6 +20,8 @@ export interface Asking {
   rail(): Promise<Rail>;
   detail(path: string, at?: number): Promise<Detail>;
   actorHistory(path: string, at?: number): Promise<ActorHistory>;
+  /** The log of a container as it is now. */
+  log(path: string): Promise<ShownLog>;
   object(uid: string, at?: number): Promise<ShownObject>;
   /** What entered an actor at a moment from a source. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
@@ -45,6 +48,7 @@ export function askingOver(fetch: (resource: string) => Promise<Response>): Aski
     rail: () => json<Rail>('/api/rail'),
     detail: (path, at) => json<Detail>('/api/detail', { path, at }),
     actorHistory: (path, at) => json<ActorHistory>('/api/history', { path, at }),
+    log: (path) => json<ShownLog>('/api/log', { path }),
     object: (uid, at) => json<ShownObject>('/api/object', { uid, at }, false),
     entry: (actor, source, at) => json<ShownPayload>('/api/entry', { actor, source, at }, false),
     drawing: (machine, region) => json<Drawing>(`/assets/charts/${machine}${region ? `.${region}` : ''}.json`),

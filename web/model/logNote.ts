@@ -1,15 +1,18 @@
-import type { Detail, ShownActor } from '../../inspect/protocol.ts';
+import type { ShownLog } from '../../inspect/protocol.ts';
 
-/** Why there are no lines of a log to show; undefined where there are. */
+interface Place {
+  /** Whether a container is selected, or a part of one. */
+  readonly isContainer: boolean;
+  readonly isPast: boolean;
+}
+
+/** Returns why there are no lines of a log to show; undefined if there are, or none have come yet. */
 export function logNote(
-  { log }: Pick<Detail, 'log'>,
-  { machine }: Pick<ShownActor, 'machine'>,
-  { isPast }: { readonly isPast: boolean },
+  log: Pick<ShownLog, 'lines' | 'note'> | undefined,
+  { isContainer, isPast }: Place,
 ): string | undefined {
-  if (log && log.lines.length > 0) return undefined;
-  if (machine !== 'container') return 'Only containers write logs.';
-  if (log) return 'Its last failed run has written no log.';
-  return isPast
-    ? 'Logs are not recorded: none is shown of the past.'
-    : 'No run of it has failed; `statelet logs` shows its log.';
+  if (!isContainer) return 'Only containers write logs.';
+  if (isPast) return 'Logs are not recorded: none is shown of the past.';
+  if (log?.note !== undefined) return log.note;
+  return log?.lines.length === 0 ? 'It has written nothing yet.' : undefined;
 }

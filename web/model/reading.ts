@@ -6,6 +6,7 @@ import { podUidIn } from '../../pod/show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import { familyOf } from './detail.ts';
 import { isSameList, keepAsking } from './keepAsking.ts';
+import { createLogTab } from './logTab.ts';
 import type { Page } from './page.ts';
 
 /** The panels that one may look at where not all of them have room. */
@@ -23,6 +24,7 @@ export function createReading() {
     /** Where Why and the lines have no place of their own: they are pulled out. */
     isDrawerOpen: signal(false),
     areKeysShown: signal(false),
+    logTab: createLogTab(),
     object: signal<ObjectAsked | undefined>(undefined),
     /** Counts the attempts that somebody has asked for. */
     objectTries: signal(0),

@@ -154,14 +154,13 @@ export function Next({ detail, actor }: OfActor) {
 const LAST_LINES = 4;
 
 /** The log's last lines. */
-export function Log({ detail: { log }, isWhole = false }: OfDetail & { readonly isWhole?: boolean }) {
+export function Log({ detail: { log } }: OfDetail) {
   if (!log || log.lines.length === 0) return null;
-  const lines = isWhole ? log.lines : log.lines.slice(-LAST_LINES);
   return (
     <Section title="Last lines of its log">
-      <div class={isWhole ? 'log whole' : 'log'}>
-        {lines.map((line, at) => (
-          <div key={at} title={isWhole ? undefined : line}>
+      <div class="log">
+        {log.lines.slice(-LAST_LINES).map((line, at) => (
+          <div key={at} title={line}>
             <Parts parts={heldParts(line)} />
           </div>
         ))}

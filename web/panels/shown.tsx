@@ -1,7 +1,6 @@
 /** What is known of the selected actor beside its state, in one of the tabs. */
 import { earlierDetailOf, type KnownDetail } from '../model/detail.ts';
 import type { Subject } from '../model/headline.ts';
-import { logNote } from '../model/logNote.ts';
 import { Loading } from './loading.tsx';
 import type { Panel } from './panel.ts';
 import { Events, Facts, Log, Next, Problems, Tried } from './sections.tsx';
@@ -9,7 +8,7 @@ import { Trouble } from './trouble.tsx';
 
 interface ShownProps extends Panel {
   readonly subject: Subject;
-  readonly tab: 'why' | 'log' | 'events';
+  readonly tab: 'why' | 'events';
 }
 
 /** Its details, or why they are not there. */
@@ -31,11 +30,7 @@ export function Shown({ page, subject, tab }: ShownProps) {
       {subject.actor.tags.includes('broken') && (
         <p class="sec fault">A fault of statelet itself. The pod is built anew at the next tick.</p>
       )}
-      {known ? (
-        <Known detail={known} subject={subject} tab={tab} isPast={page.past.value !== undefined} />
-      ) : (
-        trouble === undefined && <Loading />
-      )}
+      {known ? <Known detail={known} subject={subject} tab={tab} /> : trouble === undefined && <Loading />}
     </>
   );
 }
@@ -43,13 +38,10 @@ export function Shown({ page, subject, tab }: ShownProps) {
 interface KnownProps {
   readonly detail: KnownDetail;
   readonly subject: Subject;
-  readonly tab: 'why' | 'log' | 'events';
-  readonly isPast: boolean;
+  readonly tab: 'why' | 'events';
 }
 
-function Known({ detail, subject, tab, isPast }: KnownProps) {
-  const noLog = logNote(detail, subject.actor, { isPast });
-  if (tab === 'log') return noLog === undefined ? <Log detail={detail} isWhole /> : <p class="sec dim">{noLog}</p>;
+function Known({ detail, subject, tab }: KnownProps) {
   if (tab === 'events') return <Events detail={detail} isWhole />;
   return (
     <>

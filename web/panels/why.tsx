@@ -1,6 +1,7 @@
 /** Why it is so, and what comes next; the log, the events and the object in full. */
 import { subjectOf } from '../model/headline.ts';
 import { WHY_TABS } from '../model/reading.ts';
+import { LogTab } from './logTab.tsx';
 import { MiniLane } from './miniLane.tsx';
 import { Objects } from './objects.tsx';
 import type { Panel } from './panel.ts';
@@ -33,7 +34,8 @@ export function Why(panel: Panel) {
       <div class="scroll">
         {subject && tab === 'why' && <MiniLane {...panel.story} />}
         {subject && tab === 'manifest' && <Objects {...panel} subject={subject} />}
-        {subject && tab !== 'manifest' && <Shown {...panel} subject={subject} tab={tab} />}
+        {subject && tab === 'log' && <LogTab {...panel} subject={subject} />}
+        {subject && tab !== 'manifest' && tab !== 'log' && <Shown {...panel} subject={subject} tab={tab} />}
       </div>
     </aside>
   );

@@ -64,6 +64,7 @@ export function fakeInspected(live?: Live): Inspected {
     rail: () => asked('rail'),
     detail: (path, at) => asked('detail', path, at),
     actorHistory: (path, at) => asked('history', path, at),
+    log: (path) => asked('log', path),
     object: (uid, at) => asked('object', uid, at),
     entry: (actor, source, at) => asked('entry', actor, source, at),
     close: async () => {},

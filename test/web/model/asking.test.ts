@@ -19,6 +19,7 @@ test('each question has a resource of its own; what is not given is not in it', 
   await asking.detail('pod/a/container/b&c');
   await asking.detail('pod/a', 7);
   await asking.actorHistory('pod/a', 7);
+  await asking.log('pod/a/container/b');
   await asking.object('a');
   await asking.drawing('container');
   await asking.drawing('container', 'run');
@@ -29,6 +30,7 @@ test('each question has a resource of its own; what is not given is not in it', 
     '/api/detail?path=pod%2Fa%2Fcontainer%2Fb%26c',
     '/api/detail?path=pod%2Fa&at=7',
     '/api/history?path=pod%2Fa&at=7',
+    '/api/log?path=pod%2Fa%2Fcontainer%2Fb',
     '/api/object?uid=a',
     '/assets/charts/container.json',
     '/assets/charts/container.run.json',

@@ -301,13 +301,13 @@ describe('the bar', () => {
 });
 
 test('why there is no log says only what is known', () => {
-  const container = { machine: 'container' };
-  const live = { isPast: false };
-  expect(logNote({ log: { lines: ['x'] } }, container, live)).toBeUndefined();
-  expect(logNote({}, { machine: 'volume' }, live)).toBe('Only containers write logs.');
-  expect(logNote({ log: { lines: [] } }, container, live)).toBe('Its last failed run has written no log.');
-  expect(logNote({}, container, live)).toContain('No run of it has failed');
-  expect(logNote({}, container, { isPast: true })).toContain('not recorded');
+  const live = { isContainer: true, isPast: false };
+  expect(logNote({ lines: ['x'] }, live)).toBeUndefined();
+  expect(logNote(undefined, live)).toBeUndefined();
+  expect(logNote(undefined, { isContainer: false, isPast: false })).toBe('Only containers write logs.');
+  expect(logNote({ lines: [] }, live)).toBe('It has written nothing yet.');
+  expect(logNote({ lines: [], note: 'it waits to start' }, live)).toBe('it waits to start');
+  expect(logNote({ lines: ['x'] }, { isContainer: true, isPast: true })).toContain('not recorded');
 });
 
 test('a new answer is said at once, then the last one every five seconds, and none twice', async () => {

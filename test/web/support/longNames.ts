@@ -77,6 +77,9 @@ const REASONS = [
   long('Reason'),
 ];
 
+/** Lines of a log with and without spaces. */
+export const longLines: readonly string[] = [MESSAGE, 'short', MESSAGE.replaceAll(' ', '')];
+
 export const longDetail = (path: string): Detail => ({
   ...apiDetail,
   path,
@@ -86,7 +89,7 @@ export const longDetail = (path: string): Detail => ({
   events: REASONS.flatMap((reason, at) =>
     ['Warning', 'Normal'].map((type) => ({ type, reason, message: MESSAGE, count: 10_000, at: NOW - at * 1_000 })),
   ),
-  log: { lines: [MESSAGE, 'short', MESSAGE.replaceAll(' ', '')] },
+  log: { lines: longLines },
 });
 
 /** Every state of every machine had a stay of its own. */

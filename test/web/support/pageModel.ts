@@ -1,5 +1,5 @@
 /** The page's model over a node that a test makes up, without a browser. */
-import type { ActorHistory, Detail, Snapshot } from '../../../inspect/protocol.ts';
+import type { ActorHistory, Detail, ShownLog, Snapshot } from '../../../inspect/protocol.ts';
 import { createPage } from '../../../web/model/page.ts';
 import { placeOf } from '../../../web/model/place.ts';
 import { apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from './nodeOnPage.ts';
@@ -9,11 +9,12 @@ interface Given {
   readonly url?: string;
   readonly snapshot?: (at: number) => Promise<Snapshot>;
   readonly detail?: (path: string, at?: number) => Promise<Detail>;
+  readonly log?: (path: string) => Promise<ShownLog>;
   readonly actorHistory?: (path: string, at?: number) => Promise<ActorHistory>;
 }
 
 /** A page, with what it has written into the history. */
-export function pageModel({ first = designSnapshot, url = '/', snapshot, detail, actorHistory }: Given = {}) {
+export function pageModel({ first = designSnapshot, url = '/', snapshot, detail, actorHistory, log }: Given = {}) {
   const written: string[] = [];
   const page = createPage({
     first,
@@ -24,6 +25,7 @@ export function pageModel({ first = designSnapshot, url = '/', snapshot, detail,
       snapshot: snapshot ?? (async (at) => ({ ...first, at, mode: 'past' })),
       detail: detail ?? (async (path) => ({ ...apiDetail, path })),
       actorHistory: actorHistory ?? (async (path) => ({ ...apiHistory, path })),
+      log: log ?? (async () => ({ run: 1, isRunning: true, lines: [] })),
       object: async () => checkoutObject,
       entry: async () => ({ value: null, heldBack: 0 }),
       story: async (_uid, from, to) => ({ from, to, before: [], lines: [] }),

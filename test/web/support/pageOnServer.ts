@@ -4,13 +4,22 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import type { Inspected } from '../../../inspect/inspected.ts';
-import type { ActorHistory, Detail, Drawing, Frame, ShownObject, Snapshot, Story } from '../../../inspect/protocol.ts';
+import type {
+  ActorHistory,
+  Detail,
+  Drawing,
+  Frame,
+  ShownLog,
+  ShownObject,
+  Snapshot,
+  Story,
+} from '../../../inspect/protocol.ts';
 import { type PageServer, servePage } from '../../../inspect/server.ts';
 import { actorSteps } from '../../../pod/show/actorPath.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
 import { withFrame, worldOf } from '../../../web/model/world.ts';
 import { startBrowser } from './browser.ts';
-import { longDetail, longHistory, longObject, longSnapshot, longStory } from './longNames.ts';
+import { longDetail, longHistory, longLines, longObject, longSnapshot, longStory } from './longNames.ts';
 import { apiDetail, apiHistory, checkoutObject, designSnapshot } from './nodeOnPage.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -58,6 +67,9 @@ export class NodeOnPage implements Inspected {
   };
   actorHistory = async (path: string): Promise<ActorHistory> =>
     path === apiHistory.path ? apiHistory : { ...apiHistory, path, tried: [] };
+  /** Lines that the containers have written. */
+  logLines: readonly string[] = ['connecting to db.shop:5432 as redacted-0123456789abcdef', 'connected'];
+  log = async (): Promise<ShownLog> => ({ run: 7, isRunning: true, lines: this.logLines });
   object = async (): Promise<ShownObject> => checkoutObject;
   entry = async () => ({ value: { state: 'exited', exitCode: 3 }, heldBack: 2 });
   close = async () => {};
@@ -82,6 +94,7 @@ export class NodeWithLongNames extends NodeOnPage {
       this.#drawings.filter(({ machine }) => machine === machineOf(path)),
     );
   override story = async (uid: string, from: number, to: number) => longStory(uid, from, to);
+  override logLines = longLines;
   override object = async () => longObject;
 }
 

@@ -70,7 +70,7 @@ export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = 
         moments.push(at);
         return Promise.resolve(snapshotAt(at, 'past'));
       },
-      ...{ rail: unasked, detail: unasked, actorHistory: unasked, object: unasked, drawing: unasked },
+      ...{ rail: unasked, detail: unasked, actorHistory: unasked, log: unasked, object: unasked, drawing: unasked },
     },
   });
   page.selected.value = API;

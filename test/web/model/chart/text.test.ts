@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
 import {
   chartTitle,
+  countText,
   exitLines,
   labelLines,
   middleOf,
   pathOf,
+  stateLine,
   stateSentence,
   waysOutOf,
   wrapped,
@@ -62,4 +64,19 @@ test('an arrow has round corners, and a middle on its longest stretch', () => {
   expect(pathOf(back)).toBe('M20 240L15 240Q10 240 10 235L10 67Q10 62 15 62L30 62');
   expect(middleOf(back)).toEqual([10, 151]);
   expect(pathOf({ ...back, points: [] })).toBe('');
+});
+
+test('a count takes four letters at most', () => {
+  const counts = [1, 999, 1_000, 99_999, 100_000, 1e9];
+  expect(counts.map(countText)).toEqual(['1×', '999×', '1k×', '99k×', '99k+', '99k+']);
+});
+
+test('the name of a state and its duration share a line: without room for both the name is shown, cut if it has to be', () => {
+  expect(stateLine('stopped', '2m15s', 200)).toMatchObject({ label: 'stopped', stay: '2m15s' });
+  const { labelWidth, stay } = stateLine('stopped', '2m15s', 110);
+  expect(stay).toBe('2m15s');
+  expect(labelWidth).toBeLessThan(80);
+  expect(stateLine('stopped', '2m15s', 70)).toEqual({ label: 'stopped', labelWidth: 70 });
+  expect(stateLine('awaitingInitialization', '2m15s', 70).label).toMatch(/^awaiti.*…$/);
+  expect(stateLine('stopped', undefined, 70)).toEqual({ label: 'stopped', labelWidth: 70 });
 });

@@ -1,0 +1,44 @@
+/** The log of a container as the page follows it: its last lines, read from its files each time the page asks. */
+import { readLog } from '../host/logs/readLog.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import { isRunning, runToLog } from '../pod/show/containerLog.ts';
+import type { PodPlaces } from '../server/agent.ts';
+import type { ShownLog } from './protocol.ts';
+
+/** Maximum number of lines that are sent, and of bytes that they are taken from. */
+const MAX_LINES = 1_000;
+const MAX_BYTES = 2 ** 19;
+
+interface LogParts {
+  readonly pod: Pod;
+  readonly container: string;
+  readonly places: Pick<PodPlaces, 'podLogs' | 'logs'>;
+}
+
+/** Returns the end of the log of the present run of a container, or of its last one. Says in words why there is none. */
+export async function shownLog({ pod, container, places }: LogParts): Promise<ShownLog> {
+  try {
+    const logged = runToLog(pod, container);
+    const { run } = logged;
+    const place = { root: places.podLogs, directory: `${places.logs}/${container}`, run };
+    return { run: run + 1, isRunning: isRunning(pod, container, logged), ...(await lastLines(place)) };
+  } catch (error) {
+    if (!(error instanceof NodeFailure)) throw error;
+    return { isRunning: false, lines: [], note: error.message };
+  }
+}
+
+async function lastLines(place: Parameters<typeof readLog>[0]): Promise<Pick<ShownLog, 'lines' | 'isCut'>> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of readLog(place, { tailLines: MAX_LINES, signal: new AbortController().signal })) {
+    chunks.push(chunk);
+    length += chunk.length;
+    // Of lines that are too long for this the last ones are sent.
+    while (chunks.length > 1 && length - (chunks[0]?.length ?? 0) >= MAX_BYTES) length -= chunks.shift()?.length ?? 0;
+  }
+  const text = Buffer.concat(chunks).subarray(-MAX_BYTES).toString('utf8').replace(/\n$/, '');
+  const lines = text === '' ? [] : text.split('\n');
+  return { lines, isCut: lines.length >= MAX_LINES || length >= MAX_BYTES };
+}

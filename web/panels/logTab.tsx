@@ -1,0 +1,100 @@
+/** The log of the selected container, followed while it is written, with a search. */
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { ShownLog } from '../../inspect/protocol.ts';
+import type { Subject } from '../model/headline.ts';
+import { logNote } from '../model/logNote.ts';
+import { containerPathOf, type FoundLine, foundLines } from '../model/logTab.ts';
+import { heldParts } from '../model/objectLines.ts';
+import { Loading } from './loading.tsx';
+import { Parts } from './objectText.tsx';
+import type { Panel } from './panel.ts';
+import { Trouble } from './trouble.tsx';
+
+/** The tab. */
+export function LogTab({ page, reading, subject }: Panel & { readonly subject: Subject }) {
+  const { log, tries } = reading.logTab;
+  const container = containerPathOf(subject.actor.path);
+  const known = log.value?.container === container ? log.value : undefined;
+  const isPast = page.mode !== 'live' || page.past.value !== undefined;
+  const note = logNote(known?.shown, { isContainer: container !== undefined, isPast });
+  if (note !== undefined) return <p class="sec dim">{note}</p>;
+  return (
+    <>
+      {known?.trouble !== undefined && (
+        <Trouble
+          what="Its log could not be read"
+          cause={known.trouble}
+          again={() => {
+            tries.value += 1;
+          }}
+        />
+      )}
+      {known?.shown ? <Lines reading={reading} shown={known.shown} /> : known?.trouble === undefined && <Loading />}
+    </>
+  );
+}
+
+function Lines({ reading, shown }: Pick<Panel, 'reading'> & { readonly shown: ShownLog }) {
+  const { search, isFollowed } = reading.logTab;
+  const box = useRef<HTMLDivElement>(null);
+  const lines = foundLines(shown.lines, search.value);
+  const follows = isFollowed.value;
+  // While it is followed, the last line is in sight after each answer.
+  useLayoutEffect(() => {
+    if (follows && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [shown, follows, search.value]);
+  const onScroll = () => {
+    const { current } = box;
+    if (current) isFollowed.value = current.scrollHeight - current.scrollTop - current.clientHeight < NEAR_END;
+  };
+  return (
+    <section class="sec logtab" aria-label="Log">
+      <div class="logtools">
+        <input
+          type="search"
+          value={search.value}
+          placeholder="Search this log"
+          aria-label="Search this log"
+          spellcheck={false}
+          onInput={({ currentTarget }) => {
+            search.value = currentTarget.value;
+          }}
+        />
+        <button
+          type="button"
+          class="btn"
+          aria-pressed={follows}
+          onClick={() => {
+            isFollowed.value = !follows;
+          }}
+        >
+          {follows ? 'Following' : 'Follow'}
+        </button>
+      </div>
+      <p class="dim">{statusOf(shown, lines.length, search.value)}</p>
+      <div class="log whole" ref={box} onScroll={onScroll}>
+        {lines.map((line) => (
+          <Line key={line.at} {...line} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** Scrolled so near to the end, in pixels, the log is followed again. */
+const NEAR_END = 12;
+
+const Line = ({ parts }: FoundLine) => (
+  <div>
+    {parts.map(({ text, isMatch }, at) =>
+      isMatch ? <mark key={at}>{text}</mark> : <Parts key={at} parts={heldParts(text)} />,
+    )}
+  </div>
+);
+
+/** `Run 3 goes on, 12 of 340 lines` */
+function statusOf({ run, isRunning, lines, isCut }: ShownLog, count: number, search: string): string {
+  const which = run === undefined ? '' : `Run ${run} ${isRunning ? 'goes on' : 'has ended'}, `;
+  const all = `${isCut ? 'the last ' : ''}${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`;
+  return search === '' ? `${which}${all}` : `${which}${count} of ${all}`;
+}
