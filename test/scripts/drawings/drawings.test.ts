@@ -9,8 +9,8 @@ import { dotted, nodesOf, waysOf } from '../../../machines/drawing/ways.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
 import { overlap, type Rectangle } from '../../../scripts/drawings/labels.ts';
 import { meanings } from '../../../scripts/drawings/meanings.ts';
-import { monoWidth, sansWidth } from '../../../web/model/chart/textWidth.ts';
 import { labelLines } from '../../../web/model/chart/text.ts';
+import { monoWidth, sansWidth } from '../../../web/model/chart/textWidth.ts';
 import { root } from '../../support/tree.ts';
 
 const drawings = await drawAll(root);
