@@ -160,6 +160,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'machines/container/states': 'adopting launching making pending removing running',
     'machines/probe': 'context view',
   },
+  'test/machines/pod/commands.test.ts': { 'machines/pod': 'pace' },
   'test/machines/pod/chart.test.ts': {
     'machines/pod': 'context resizing setup startOrder termination',
     'machines/pod/states': 'active creatingSandbox preparing resetting sandboxing',

@@ -2,15 +2,17 @@
 import { assign, enqueueActions, sendTo } from 'xstate';
 import { containersOf } from '../../pod/api/containers.ts';
 import { showingChange } from '../../pod/lifecycle/update.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import { served } from '../shared/actorRefs.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
 import { withLifecycles } from './census.ts';
+import { command, containerId, sendBatch } from './commands.ts';
 import { initialPodContext, mountedVolumes, type PodContext, withContainer } from './context.ts';
 import { facts } from './facts.ts';
 import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
-import { containerId, podSetup, volumeId } from './setup.ts';
+import { podSetup, volumeId } from './setup.ts';
 import { active, activeImplementations } from './states/active.ts';
 import { admitting, admittingImplementations, awaitingOthers, recalled, recalling } from './states/admitting.ts';
 import { creatingSandboxImplementations } from './states/creatingSandbox.ts';
@@ -55,6 +57,7 @@ const chartSetup = podSetup
         const ends = context.termination !== undefined;
         enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline, ends } });
       }),
+      sendBatch: enqueueActions(({ context, enqueue }) => sendBatch(enqueue, context)),
       recordRewanted: assign({ isRewanted: true }),
       recordConditions: assign(({ event }) =>
         event.type === 'pod.conditionsChanged' ? { conditions: event.conditions } : {},
@@ -68,7 +71,9 @@ const chartSetup = podSetup
         if (event.type !== 'container.changed' || !Object.hasOwn(context.containers, event.name)) return {};
         return {
           containers: withLifecycles(context, new Map([[event.name, event.lifecycle]])),
-          ...(event.id === undefined ? {} : { containerIds: { ...context.containerIds, [event.name]: event.id } }),
+          ...(event.id === undefined || lookUp(context.containerIds, event.name) === event.id
+            ? {}
+            : { containerIds: { ...context.containerIds, [event.name]: event.id } }),
           endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
         };
       }),
@@ -81,9 +86,9 @@ const chartSetup = podSetup
         if (event.type !== 'volume.changed' || event.lifecycle !== 'mounted') return;
         const { allocated: pod, containers } = context;
         const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
-        for (const { container } of containersOf(pod.spec)) {
-          if (Object.hasOwn(containers, container.name)) enqueue.sendTo(containerId(container.name), update);
-        }
+        const names = containersOf(pod.spec).map(({ container }) => container.name);
+        const present = names.filter((name) => Object.hasOwn(containers, name));
+        command(enqueue, context, [{ names: present, event: update }]);
       }),
       /** Its metadata is about to be another: the volumes and containers that show of it what has changed are told. */
       showMetadata: enqueueActions(({ context, event, enqueue }) => {
@@ -93,9 +98,9 @@ const chartSetup = podSetup
         for (const name of volumes.filter((each) => Object.hasOwn(context.volumes, each))) {
           enqueue.sendTo(volumeId(name), { type: 'volume.update', pod });
         }
-        for (const name of containers.filter((each) => Object.hasOwn(context.containers, each))) {
-          enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
-        }
+        const names = containers.filter((each) => Object.hasOwn(context.containers, each));
+        const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
+        command(enqueue, context, [{ names, event: update }]);
       }),
       /**
        * Stops the actors of the pod, the last first. A final state stops all children anyway, the first first: after each,
@@ -104,13 +109,14 @@ const chartSetup = podSetup
       stopActors: enqueueActions(({ context, enqueue }) => {
         for (const name of Object.keys(context.containers).reverse()) enqueue.stopChild(containerId(name));
         for (const name of Object.keys(context.volumes).reverse()) enqueue.stopChild(volumeId(name));
+        enqueue.stopChild('pace');
       }),
       /** What they show, or lacked, may be another by now. */
       passOnObjects: enqueueActions(({ context, enqueue }) => {
         for (const name of Object.keys(context.volumes))
           enqueue.sendTo(volumeId(name), { type: 'volume.objectsChanged' });
-        for (const name of Object.keys(context.containers))
-          enqueue.sendTo(containerId(name), { type: 'container.objectsChanged' });
+        const names = Object.keys(context.containers);
+        command(enqueue, context, [{ names, event: { type: 'container.objectsChanged' } }]);
       }),
       /** One container's facts, read ahead of the next full look. */
       seeContainer: enqueueActions(({ context, event, enqueue }) => {
@@ -118,7 +124,8 @@ const chartSetup = podSetup
         const { container } = event;
         enqueue.assign({ observed: withContainer(context.observed, container) });
         if (!Object.hasOwn(context.containers, container.name)) return;
-        enqueue.sendTo(containerId(container.name), { type: 'runtime.containerObserved', id: container.id, container });
+        const observed: ContainerEvent = { type: 'runtime.containerObserved', id: container.id, container };
+        command(enqueue, context, [{ names: [container.name], event: observed }]);
       }),
     },
   });
@@ -145,6 +152,7 @@ export const podMachine = chartSetup.createMachine({
     'volume.changed': { actions: ['recordVolume', 'shareVolume'] },
     'container.changed': { actions: 'recordContainer' },
     'container.sized': { actions: 'recordSizing' },
+    'pod.batchDue': { actions: 'sendBatch' },
     'runtime.podObserved': { actions: 'observe' },
     'runtime.containerSeen': { actions: 'seeContainer' },
     'runtime.returned': { actions: 'passOnReturn' },

@@ -14,6 +14,7 @@ import { resizeErrorOf, withResources } from '../../pod/resources/resize.ts';
 import type { ContainerEnds, Termination } from '../../pod/status/view.ts';
 import type { Probed } from '../container/context.ts';
 import type { ContainerLifecycle, NetworkNotReady, VolumeLifecycle } from '../shared/events.ts';
+import type { Command } from './commands.ts';
 
 export interface PodInput {
   readonly pod: Pod;
@@ -63,6 +64,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly restarts?: Readonly<Record<string, number>> | undefined;
   readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; mounted?: MountedVolume }>>;
   readonly containers: Readonly<Record<string, ContainerLifecycle>>;
+  /** Commands to the containers that the pod has yet to send, in their order. Undefined if there are none. */
+  readonly queued?: readonly Command[] | undefined;
   /** The ids of their containers at the runtime, as the containers' actors tell them. */
   readonly containerIds: Readonly<Record<string, string>>;
   /** The sizes that the containers at the runtime have, as their actors tell them. */

@@ -10,7 +10,6 @@ import {
   recordedEvents,
 } from '../../pod/events/recordedEvent.ts';
 import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { requestsOf } from '../../pod/resources/requests.ts';
 import { resizeMessage, resizeRefusal, resourcesOf, sameResources } from '../../pod/resources/resize.ts';
@@ -25,6 +24,7 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
 import { withLifecycles } from './census.ts';
+import { type Command, command } from './commands.ts';
 import {
   knownRuns,
   mayRun,
@@ -34,13 +34,13 @@ import {
   rememberedRestarts,
   vanished,
 } from './context.ts';
+import { paceMachine } from './pace.ts';
 import { persistedSizes, wish } from './resizing.ts';
 import { beforeRestartOfAll } from './restartedAll.ts';
 import { allSandboxes, decideSandbox, isOver, isStillSound, knownAgain, nextSandbox } from './sandbox.ts';
 import { hasBegun, isComplete, resetInits } from './startOrder.ts';
 import { deadlineExceeded, mergeTermination, staysAfterwards } from './termination.ts';
 
-export const containerId = (name: string) => `container/${name}` as const;
 export const volumeId = (name: string) => `volume/${name}` as const;
 
 /** What a guard looks at. */
@@ -97,11 +97,13 @@ export const podSetup = setup({
     tags: {} as PodTag,
     children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' } & {
       activeDeadline: 'activeDeadline';
+      pace: 'pace';
     },
   },
   actors: {
     activeDeadline: activeDeadlineMachine,
     container: containerMachine,
+    pace: paceMachine,
     volume: volumeMachine,
     countRestarts: port('countRestarts'),
     preparePod: port('preparePod'),
@@ -197,82 +199,69 @@ export const podSetup = setup({
     }),
     /** Each container of the spec that has no actor yet gets one. */
     spawnContainers: enqueueActions(({ context, enqueue }) => {
-      const { allocated: pod, ticket, crashLoop, sandbox, termination } = context;
-      const common = {
-        pod,
-        ticket,
-        crashLoop,
-        sandbox,
-        volumes: mountedVolumes(context),
-      };
-      const anew = beforeRestartOfAll(context);
-      const missing = containersOf(pod.spec).filter(
-        ({ container }) => !Object.hasOwn(context.containers, container.name),
-      );
+      const { allocated, restarts, termination } = context;
+      const missing = containersOf(allocated.spec)
+        .map(({ container }) => container.name)
+        .filter((name) => !Object.hasOwn(context.containers, name));
       const sizeOf = persistedSizes(context);
       const lifecycles = new Map<string, ContainerLifecycle>();
       const sizes: [string, ContainerSize][] = [];
-      for (const { container, role } of missing) {
-        const { name } = container;
+      for (const name of missing) {
         const seen = knownRuns(context, name);
         const size = seen.length > 0 ? sizeOf(name) : undefined;
         lifecycles.set(name, seen[0] && mayRun(seen[0]) ? 'live' : 'pending');
         if (size) sizes.push([name, size]);
-        const probed = context.probed?.find(({ id }) => id === seen[0]?.id);
-        const restarts = context.restarts && lookUp(context.restarts, name);
-        const input = { ...common, name, role, observed: seen, probed, size, restarts };
-        enqueue.spawnChild('container', { id: containerId(name), input });
-        if (anew.includes(name)) enqueue.sendTo(containerId(name), { type: 'container.reset' });
       }
       enqueue.assign(({ context: now }) => ({
         containers: withLifecycles(now, lifecycles),
         sizes: { ...now.sizes, ...Object.fromEntries(sizes) },
       }));
+      const reset = beforeRestartOfAll(context).filter((name) => lifecycles.has(name));
+      command(enqueue, context, [
+        { names: missing, event: { type: 'spawn', pod: allocated, restarts } },
+        { names: reset, event: { type: 'container.reset' } },
+      ]);
       // The last status of a pod that is to end is computed without the actors of its containers.
-      if (context.restarts && termination === undefined) enqueue.assign({ restarts: undefined });
+      if (restarts && termination === undefined) enqueue.assign({ restarts: undefined });
     }),
     announceSandbox: enqueueActions(({ context, enqueue }) => {
       if (context.sandbox === undefined) return;
       const event: ContainerEvent = { type: 'sandbox.ready', sandbox: context.sandbox };
-      for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), event);
+      command(enqueue, context, [{ names: Object.keys(context.containers), event }]);
     }),
     /** What runs in the sandbox has to end, in one that still lives with hooks and grace. By the runtime's own word on it. */
     revokeSandbox: enqueueActions(({ context, enqueue }, sandbox: ObservedSandbox | null) => {
       const still = sandbox?.state === 'ready' ? { still: sandbox } : {};
       const event: ContainerEvent = { type: 'sandbox.lost', ...still };
-      for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), event);
+      command(enqueue, context, [{ names: Object.keys(context.containers), event }]);
     }),
     /** A full look at the pod: what was known of a container and is not shown any more is told as absent. */
     observe: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podObserved') return;
       const again = knownAgain(context, event.pod);
       enqueue.assign({ observed: event.pod, restarts: rememberedRestarts(context, event.pod), ...again });
+      const commands: Command[] = [];
       if (again.sandbox && again.sandbox.id !== context.sandbox?.id) {
         const ready: ContainerEvent = { type: 'sandbox.ready', sandbox: again.sandbox };
-        for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), ready);
+        commands.push({ names: Object.keys(context.containers), event: ready });
       }
-      for (const container of event.pod.containers) {
-        if (!Object.hasOwn(context.containers, container.name)) continue;
-        enqueue.sendTo(containerId(container.name), {
-          type: 'runtime.containerObserved',
-          id: container.id,
-          container,
-        });
-      }
-      for (const { id, name } of vanished(context, event.pod)) {
+      const shown = event.pod.containers.map((container) => ({ name: container.name, id: container.id, container }));
+      const gone = vanished(context, event.pod).map(({ name, id }) => ({ name, id, container: null }));
+      for (const { name, id, container } of [...shown, ...gone]) {
         if (!Object.hasOwn(context.containers, name)) continue;
-        enqueue.sendTo(containerId(name), { type: 'runtime.containerObserved', id, container: null });
+        commands.push({ names: [name], event: { type: 'runtime.containerObserved', id, container } });
       }
+      command(enqueue, context, commands);
     }),
     passOnReturn: enqueueActions(({ context, enqueue }) => {
-      for (const name of Object.keys(context.containers))
-        enqueue.sendTo(containerId(name), { type: 'runtime.returned' });
+      const names = Object.keys(context.containers);
+      command(enqueue, context, [{ names, event: { type: 'runtime.returned' } }]);
       for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'runtime.returned' });
     }),
     /** Applies an admitted update: stops containers that the spec no longer has, and sends the update to the others. */
     applyUpdate: enqueueActions(({ context, enqueue }) => {
       const { asked: pod, allocated, desired, limitedSwap } = context;
-      const wanted = [...containersOf(pod.spec)].map(({ container }) => container.name);
+      const wanted = new Set(containersOf(pod.spec).map(({ container }) => container.name));
       const unadmitted = resizeRefusal(pod, desired, limitedSwap);
       enqueue.assign({ allocated: pod, unadmitted });
       if (unadmitted === undefined && sameResources(resourcesOf(pod), resourcesOf(desired))) {
@@ -283,13 +272,13 @@ export const podSetup = setup({
         const message = resizeMessage('Pod resize started', pod);
         enqueue.emit(recordedEvent(involvedPod(pod), { reason: 'ResizeStarted', message }));
       }
-      for (const name of Object.keys(context.containers)) {
-        if (wanted.includes(name)) {
-          enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
-        } else {
-          enqueue.sendTo(containerId(name), { type: 'container.stop', leavesNothing: true });
-        }
-      }
+      const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
+      const stop: ContainerEvent = { type: 'container.stop', leavesNothing: true };
+      const commands = Object.keys(context.containers).map((name) => ({
+        names: [name],
+        event: wanted.has(name) ? update : stop,
+      }));
+      command(enqueue, context, commands);
     }),
   },
 });

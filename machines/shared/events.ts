@@ -168,6 +168,8 @@ export type PodEvent =
   | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }
   /** The runtime has not found a container, or what it was to be made from: its sandbox may be gone. */
   | { type: 'container.notFound' }
+  /** The rest of the node has had its turn since the last batch of commands to the containers. */
+  | { type: 'pod.batchDue' }
   /** It was active for as long as it may be, until `deadline`; its end begins `at` (both in ms since the epoch). */
   | { type: 'pod.deadlineExceeded'; deadline: number; at: number }
   /** The size that a container at the runtime has: told when it runs, and whenever it has another. */

@@ -11,6 +11,7 @@ import { holdersFor, type limiterMachine, lineOf } from '../limiter/chart.ts';
 import type { NodeContext } from '../node/context.ts';
 import { newPods } from '../node/wanted.ts';
 import type { podMachine } from '../pod/chart.ts';
+import { awaitsAdoption } from '../pod/commands.ts';
 import { isResizing, isUnfitted, presentAllocation } from '../pod/resizing.ts';
 import { probeRefs, resultOf } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
@@ -85,7 +86,7 @@ function volumeView(ref: VolumeRef): VolumeView {
 /** Whether the pod's containers are being asked for at the runtime: until they are known nothing is to be told of it. */
 export function isBeingAdopted(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
-  if (snapshot.hasTag('recalling')) return true;
+  if (snapshot.hasTag('recalling') || awaitsAdoption(snapshot.context)) return true;
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
@@ -104,6 +105,7 @@ function isUnsettled(ref: PodRef): boolean {
   const isUnasked = containers.length === 0 && snapshot.context.observed.containers.length > 0;
   return (
     snapshot.hasTag('ofOthers') ||
+    awaitsAdoption(snapshot.context) ||
     (isUnasked && snapshot.hasTag('settingUp')) ||
     containers.some((child) => child.getSnapshot().hasTag('unadopted'))
   );

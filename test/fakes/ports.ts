@@ -106,6 +106,15 @@ export class FakePorts implements Provider {
     this.now = target;
   }
 
+  /** Moves time on to the end of the next wait, and ends that one alone. */
+  endNextWait(): void {
+    const next = this.#next();
+    if (next === undefined) throw new Error('there is no wait');
+    this.now = Math.max(this.now, next.due);
+    this.#waits.delete(next);
+    next.elapse();
+  }
+
   /** Sets the clock so many milliseconds forward, or back: what waits already goes on, but for what the clock is to show. */
   setClock(by: number): void {
     this.now += by;

@@ -1,9 +1,10 @@
 /** A pod with a sandbox: its containers start in their order and run. A part of the chart in chart.ts. */
 import { censusOf, withLifecycles } from '../census.ts';
+import { command, containerId, withoutCommandsTo } from '../commands.ts';
 import { areVolumesSettled, type PodContext } from '../context.ts';
 import { isRoundOver, newRound, nextLaunch } from '../launchOrder.ts';
 import { doubtsSandbox } from '../sandbox.ts';
-import { containerId, type PodArgs, podSetup, takeUpdate } from '../setup.ts';
+import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 import {
   afterInits,
   ephemeralTurnsGiven,
@@ -49,38 +50,40 @@ const actions = {
   startNext: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextInit(context);
     if (name === undefined) return;
-    enqueue.sendTo(containerId(name), { type: 'container.start' });
+    command(enqueue, context, [{ names: [name], event: { type: 'container.start' } }]);
     enqueue.assign({ turnsGiven: [...context.turnsGiven, name], containers: onTheirWay(context, [name]) });
   }),
   /** They need nothing but the sandbox, and nobody takes notice of how they end. */
   startEphemeral: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = newEphemeral(context);
-    for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
+    command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
     enqueue.assign({ turnsGiven: [...context.turnsGiven, ...names], containers: onTheirWay(context, names) });
   }),
   /** Every container but the ephemeral ones restarts in the present sandbox. */
   resetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
-    for (const name of lastingNames(context)) enqueue.sendTo(containerId(name), { type: 'container.reset' });
+    command(enqueue, context, [{ names: lastingNames(context), event: { type: 'container.reset' } }]);
     enqueue.assign({ restartsAll: true });
   }),
   /** Those that already had their turn take no notice. */
   startRegular: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = afterInits(context);
-    for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
+    command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
     enqueue.assign({ containers: onTheirWay(context, names) });
   }),
   /** One at a time: that it is being launched counts before it says so itself. */
   launchNext: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextLaunch(context);
     if (name === undefined) return;
-    enqueue.sendTo(containerId(name), { type: 'container.launch' });
+    command(enqueue, context, [{ names: [name], event: { type: 'container.launch' } }]);
     enqueue.assign({
       containers: withLifecycles(context, new Map([[name, 'launching' as const]])),
       round: context.round.filter((each) => each !== name),
     });
   }),
   forgetRemoved: podSetup.enqueueActions(({ context, enqueue }) => {
-    for (const name of [...departed(context)]) {
+    const gone = new Set(departed(context));
+    enqueue.assign({ queued: withoutCommandsTo(context.queued, gone) });
+    for (const name of gone) {
       enqueue.stopChild(containerId(name));
       enqueue.assign(({ context: now }) => {
         const { [name]: _gone, ...containers } = now.containers;

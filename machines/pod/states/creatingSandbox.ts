@@ -5,10 +5,11 @@ import type { ObservedSandbox } from '../../../pod/lifecycle/observed.ts';
 import { namespacedName } from '../../../pod/show/shownName.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
+import { command } from '../commands.ts';
 import type { PodContext } from '../context.ts';
 import { asFailed, recordDeadlineEvent, recordExceededGraceEvent, recordTerminationEvent } from '../recordedEvents.ts';
 import { fits, unfit } from '../sandbox.ts';
-import { containerId, type PodArgs, podSetup } from '../setup.ts';
+import { type PodArgs, podSetup } from '../setup.ts';
 import { firstTurn, initNames, onTheirWay } from '../startOrder.ts';
 
 /** A kubelet says it every second, which soon uses up what its own filter lets a pod tell of itself. */
@@ -47,7 +48,7 @@ const actions = {
   startFirst: podSetup.enqueueActions(({ context, enqueue }) => {
     if (context.turnsGiven.length > 0) return;
     const names = firstTurn(context);
-    for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
+    command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
     enqueue.assign({ turnsGiven: initNames(context).slice(0, 1), containers: onTheirWay(context, names) });
   }),
 };

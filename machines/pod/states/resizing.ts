@@ -4,10 +4,12 @@ import { containersOf } from '../../../pod/api/containers.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { type EventMessage, involvedPod, recordedEvent } from '../../../pod/events/recordedEvent.ts';
 import { isPendingResize, resizeMessage, resourcesOf, withResources } from '../../../pod/resources/resize.ts';
+import type { ContainerEvent } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
+import { command } from '../commands.ts';
 import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
 import { isResizing, mustFit } from '../resizing.ts';
-import { containerId, type PodArgs, podSetup, takeUpdate } from '../setup.ts';
+import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 
 /**
  * Returns a refused resize and the event about it. The event is undefined if it was sent before for the same reason and
@@ -79,9 +81,8 @@ const actions = {
     const pod = withResources(desired, resourcesOf(allocated));
     if (!isPendingResize(context.unadmitted) || !hasSameContainers(desired, allocated)) return;
     enqueue.assign({ allocated: pod });
-    for (const name of Object.keys(context.containers)) {
-      enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
-    }
+    const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
+    command(enqueue, context, [{ names: Object.keys(context.containers), event: update }]);
   }),
 };
 

@@ -4,11 +4,12 @@ import { slotKey } from '../../container/context.ts';
 import { served } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
+import { command, containerId } from '../commands.ts';
 import { mayRun } from '../context.ts';
 import { recordNewSandboxEvent, sandboxUnreadable } from '../recordedEvents.ts';
 import { endedByRestartOfAll } from '../restartedAll.ts';
 import { allSandboxes, decideSandbox, showsUnknownContainers } from '../sandbox.ts';
-import { containerId, type PodArgs, podSetup, takeUpdate } from '../setup.ts';
+import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 import { afterInits, earlierTurns, onTheirWay } from '../startOrder.ts';
 import { creatingSandbox, creatingSandboxImplementations } from './creatingSandbox.ts';
 
@@ -27,18 +28,19 @@ const actions = {
       enqueue.stopChild(containerId(name));
       enqueue.sendTo(served('pullLimiter'), { type: 'slot.release', key });
     }
-    enqueue.assign({ containers: {}, turnsGiven: [] });
+    enqueue.stopChild('pace');
+    enqueue.assign({ containers: {}, turnsGiven: [], queued: undefined });
   }),
   /** What an exit that restarts all has left to do is done before the next sandbox is there: in that one all are new (C5). */
   resetForRestart: podSetup.enqueueActions(({ context, enqueue }) => {
-    for (const name of endedByRestartOfAll(context)) enqueue.sendTo(containerId(name), { type: 'container.reset' });
+    command(enqueue, context, [{ names: endedByRestartOfAll(context), event: { type: 'container.reset' } }]);
   }),
   /** After a restart of the agent. Of an init container that had been done and collected nothing more is wanted. */
   recallTurns: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = earlierTurns(context);
     const isThere = (name: string) => context.observed.containers.some((shown) => shown.name === name);
     const again = names.filter((name) => isThere(name) || afterInits(context).includes(name));
-    for (const name of again) enqueue.sendTo(containerId(name), { type: 'container.start' });
+    command(enqueue, context, [{ names: again, event: { type: 'container.start' } }]);
     enqueue.assign({ turnsGiven: names, containers: onTheirWay(context, again) });
   }),
 };

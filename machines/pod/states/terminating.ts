@@ -4,10 +4,11 @@ import { sourceOf } from '../../../pod/api/staticPod.ts';
 import { served } from '../../shared/actorRefs.ts';
 import { failureOf, REFUSED_MS } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
+import { command } from '../commands.ts';
 import { mayRun, type PodContext } from '../context.ts';
 import { recordExceededGraceEvent } from '../recordedEvents.ts';
 import { allSandboxes, hasLateSandbox } from '../sandbox.ts';
-import { containerId, type PodArgs, podSetup, volumeId } from '../setup.ts';
+import { type PodArgs, podSetup, volumeId } from '../setup.ts';
 import { hasNoProcess, nextToStop, stopCommand } from '../stopOrder.ts';
 import { deadlineOf, staysAfterwards } from '../termination.ts';
 
@@ -49,9 +50,9 @@ const actions = {
     sandbox: ({ context: { sandbox } }) => sandbox && { ...sandbox, state: 'notReady' as const },
   }),
   stopContainers: podSetup.enqueueActions(({ context, enqueue }) => {
-    for (const name of Object.keys(context.containers)) {
-      enqueue.sendTo(containerId(name), stopCommand(context, name));
-    }
+    const names = Object.keys(context.containers);
+    const commands = names.map((name) => ({ names: [name], event: stopCommand(context, name) }));
+    command(enqueue, context, commands);
   }),
   /** The next sidecar's turn to stop has come (C11). */
   stopNext: podSetup.enqueueActions(({ context, enqueue }) => {
@@ -59,7 +60,8 @@ const actions = {
     if (name === undefined) return;
     const released = [...context.released, name];
     enqueue.assign({ released });
-    enqueue.sendTo(containerId(name), stopCommand({ ...context, released }, name));
+    const event = stopCommand({ ...context, released }, name);
+    command(enqueue, context, [{ names: [name], event }]);
   }),
   /**
    * A pod that no source has any more does not count at admission (`GetActivePods` in `pkg/kubelet/kubelet_pods.go`): its

@@ -58,6 +58,12 @@ export const probe: Meanings = {
   'failing.probing': 'An attempt is under way; it fails when its timeout is over.',
 };
 
+export const pace: Meanings = {
+  pausing:
+    'The pod has sent a batch of commands to its containers. Everything else on the node has its turn before the next.',
+  over: 'The pod has been called to send the next batch.',
+};
+
 export const activeDeadline: Meanings = {
   choosing: 'It is decided whether the pod has a deadline, and whether it is over.',
   counting:

@@ -178,6 +178,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     asking: 'waiting for the node to list its pods',
     rotating: 'waiting for logs to be rotated',
   },
+  pace: { pausing: 'waiting for its turn to send more commands to its containers' },
   activeDeadline: {
     counting: 'waiting for the activeDeadlineSeconds of its pod to pass until',
     dating: 'waiting for the grace of its pod to begin',

@@ -7,7 +7,7 @@ import { activeStates } from './view.ts';
 
 /** The machines that have a chart; all other actors are calls in flight and feeds. */
 export const CHARTED: readonly string[] = [
-  ...['nodeAgent', 'pod', 'activeDeadline', 'container', 'probe', 'image', 'volume', 'limiter', 'admission'],
+  ...['nodeAgent', 'pod', 'activeDeadline', 'pace', 'container', 'probe', 'image', 'volume', 'limiter', 'admission'],
   ...[
     'cgroups',
     'garbage',

@@ -1,0 +1,29 @@
+/** Lets the rest of the node have its turn before a pod sends the next batch of commands to its containers. */
+import { sendTo, setup } from 'xstate';
+import { parent } from '../shared/actorRefs.ts';
+import type { PodEvent } from '../shared/events.ts';
+import { timerPort } from '../shared/ports.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+
+export const paceMachine = setup({
+  types: {
+    events: {} as { type: 'timer.elapsed' },
+    meta: {} as StateMeta,
+    tags: {} as StateTag,
+  },
+  actors: { timer: timerPort() },
+  actions: { callPod: sendTo(parent<PodEvent>(), { type: 'pod.batchDue' }) },
+}).createMachine({
+  id: 'pace',
+  description: 'The pause between two batches of commands from a pod to its containers.',
+  initial: 'pausing',
+  states: {
+    pausing: {
+      tags: 'waiting',
+      meta: { waitsFor: 'its turn to send more commands to its containers', afterMs: 0 },
+      invoke: { src: 'timer', input: { after: 0 } },
+      on: { 'timer.elapsed': { target: 'over', actions: 'callPod' } },
+    },
+    over: { tags: 'done' },
+  },
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from '@jest/globals';
+import { BATCH } from '../../../machines/pod/commands.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { podStory } from '../support/podStory.ts';
+
+const COUNT = 2 * BATCH + 20;
+const names = Array.from({ length: COUNT }, (_, index) => `c${index}`);
+const large = aPod({ containers: names.map((name) => aContainer({ name })) });
+
+type PodStory = ReturnType<typeof podStory>;
+
+/** Lets the pauses between batches pass, and returns a count after each of them. */
+function countsAfterPauses(story: PodStory, count: () => number): number[] {
+  const counts = [count()];
+  while (story.context().queued !== undefined) {
+    story.ports.endNextWait();
+    counts.push(count());
+  }
+  return counts;
+}
+
+/** The largest difference between two successive numbers. */
+const largestStep = (counts: readonly number[]): number =>
+  Math.max(...counts.map((count, index) => count - (counts[index - 1] ?? 0)));
+
+/** A large pod, all of whose containers run. */
+function runningPod(): PodStory {
+  const story = podStory({ pod: large });
+  countsAfterPauses(story, () => 0);
+  expect(story.ports.asked('startContainer')).toHaveLength(COUNT);
+  expect(story.state()).toBe('active.running.steady');
+  return story;
+}
+
+describe('a pod with many containers', () => {
+  test('spawns and starts them in batches, between which the rest of the node has its turn', () => {
+    const story = podStory({ pod: large, held: ['findImage'] });
+    const spawned = () => Object.keys(story.containers()).length;
+    const started = () => story.ports.asked('findImage').length;
+    const counts = countsAfterPauses(story, () => spawned() + started());
+    expect([spawned(), started()]).toEqual([COUNT, COUNT]);
+    expect(largestStep(counts)).toBeLessThanOrEqual(BATCH);
+    expect(Object.keys(story.containers())).toEqual(names);
+  });
+
+  test('stops them in batches, all in parallel', () => {
+    const story = runningPod();
+    story.ports.hold('stopContainer');
+    story.terminate();
+    const counts = countsAfterPauses(story, () => story.ports.asked('stopContainer').length);
+    expect(counts.at(-1)).toBe(COUNT);
+    expect(largestStep(counts)).toBeLessThanOrEqual(BATCH);
+    for (const _ of names) story.ports.answer('stopContainer');
+    story.ports.advance(0);
+    expect(story.state()).toBe('terminated');
+  });
+
+  test('waits visibly for its turn to send the rest', () => {
+    const story = podStory({ pod: large, held: ['findImage'] });
+    expect(story.tree().children).toContainEqual(
+      expect.objectContaining({ machine: 'pace', waitingFor: 'its turn to send more commands to its containers' }),
+    );
+    story.ports.advance(0);
+    expect(story.tree().children.map(({ machine }) => machine)).not.toContain('pace');
+  });
+
+  test('ends without starting the containers that it had yet to start', () => {
+    const story = podStory({ pod: large, held: ['runSandbox'] });
+    story.terminate();
+    story.ports.answer('runSandbox');
+    story.ports.advance(0);
+    expect(story.state()).toBe('terminated');
+    expect(story.ports.asked('createContainer')).toEqual([]);
+  });
+
+  test('observes each container once with the latest that the runtime shows', () => {
+    const story = runningPod();
+    story.observe();
+    const queued = () => story.context().queued?.flatMap((each) => each.names) ?? [];
+    expect(queued()).toEqual(names.slice(BATCH));
+    // Further lists do not make the queue longer.
+    for (let count = 0; count < 5; count += 1) story.observe();
+    expect(queued()).toHaveLength(COUNT);
+    story.ports.advance(0);
+    expect(story.context().queued).toBeUndefined();
+  });
+
+  test('restarts a container that exits while it observes the others', () => {
+    const story = runningPod();
+    story.observe();
+    story.die(`c${COUNT - 1}-0-0`, 1);
+    story.ports.advance(10_000);
+    expect(story.ports.asked('createContainer')).toHaveLength(COUNT + 1);
+  });
+
+  test('is being adopted until the actors of all its containers exist', () => {
+    const story = podStory({
+      pod: large,
+      before: (world, pod) => {
+        world.sandbox(pod);
+        for (const name of names) world.run(pod, name, { id: name });
+      },
+    });
+    expect(story.context().queued?.[0]?.event.type).toBe('spawn');
+    expect(story.view().unsettled).toBe(true);
+    story.ports.advance(0);
+    expect(story.view().unsettled ?? false).toBe(false);
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.ports.asked('createContainer')).toEqual([]);
+  });
+
+  test('takes a container out of its spec that has yet to be spawned', () => {
+    const story = podStory({ pod: large, held: ['findImage'] });
+    const fewer = { ...large, spec: { ...large.spec, containers: large.spec.containers.slice(0, -1) } };
+    story.send({ type: 'pod.update', pod: fewer });
+    story.ports.advance(0);
+    expect(Object.keys(story.containers())).toEqual(names.slice(0, -1));
+  });
+});
