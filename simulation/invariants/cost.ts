@@ -12,6 +12,12 @@ const TRANSITIONS_PER_PART = 6;
 const LOOKS_PER_ENTRY = 20;
 /** Statuses of a large pod at most in the time that it is looked at once: the first and the last are computed at once. */
 const LOOKS_AT_ONCE = 4;
+/**
+ * Transitions that an entry for an actor of one pod leads to at most, before the next entry: those of one batch of commands
+ * to its containers, each of which starts a call, and a few of every pod that gets what this one has released.
+ */
+const TRANSITIONS_PER_STEP = 400;
+const TRANSITIONS_PER_OTHER_POD = 12;
 /** A stretch has this many entries at least, so that what a few of them lead to counts little. */
 const STRETCH = 100;
 
@@ -39,7 +45,17 @@ export const cost: Invariant = {
   follow: (watched, violated) => {
     let pods = new Map<string, number>();
     let work = newWork(watched, pods);
+    /** The actor of the last entry, and the transitions since. */
+    let step = { actor: '', transitions: 0 };
+    const endStep = (actor: string) => {
+      const mayTransit = TRANSITIONS_PER_STEP + TRANSITIONS_PER_OTHER_POD * pods.size;
+      if (step.actor.startsWith('pod/') && step.transitions > mayTransit) {
+        violated(`${step.transitions} transitions after one entry for ${step.actor}, where ${mayTransit} are enough`);
+      }
+      step = { actor, transitions: 0 };
+    };
     const check = () => {
+      endStep(step.actor);
       if (work.entries < STRETCH) return;
       for (const each of excess(work, watched.host.clock.elapsed - work.since)) violated(each);
       work = newWork(watched, pods);
@@ -48,13 +64,16 @@ export const cost: Invariant = {
       onLifeBegan: () => {
         pods = new Map();
         work = newWork(watched, pods);
+        step = { actor: '', transitions: 0 };
       },
       onEntry: (entry) => {
+        endStep(entry.actor);
         work.entries += 1;
         if (!isOfPart(entry)) work.shared += 1;
       },
       onTransition: () => {
         work.transitions += 1;
+        step.transitions += 1;
       },
       onStatus: ({ uid, pod, removed }) => {
         const parts = partsOf(pod);

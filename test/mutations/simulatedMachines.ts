@@ -274,6 +274,14 @@ export const faultsOfMachines: readonly SeededFault[] = [
     story: 24,
   },
   {
+    name: 'batches',
+    breaks: 'a pod sends its commands to all its containers in one step',
+    file: 'machines/pod/commands.ts',
+    find: 'export const BATCH = 50;',
+    put: 'export const BATCH = 5_000;',
+    story: 1_016,
+  },
+  {
     name: 'looks',
     breaks: 'the status of a pod of many containers is computed after each change of one of them',
     file: 'actors/status/statusBoard.ts',

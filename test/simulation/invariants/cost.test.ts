@@ -42,6 +42,23 @@ test('a fact about one container that moves all of them is found', () => {
   expect(violationsOf({ transitions: PARTS, statuses: 0 })).toEqual([expect.stringContaining('10000 transitions')]);
 });
 
+test('a step that moves all containers of a large pod is found, though it is the only one', () => {
+  const violations: string[] = [];
+  // The invariant reads nothing else of what it watches.
+  const watched = { host: { clock: { elapsed: 0 } } } as unknown as Watched;
+  const following = cost.follow(watched, (message) => violations.push(message));
+  const step = (actor: string, transitions: number) => {
+    following.onEntry?.(entryOf(actor));
+    for (let each = 0; each < transitions; each += 1) following.onTransition?.();
+    following.afterStep?.();
+  };
+  step('pod/large-uid/0.pod.sandboxing.creatingSandbox.running', 300);
+  step('sources', 6 * PARTS);
+  expect(violations).toEqual([]);
+  step('pod/large-uid/0.pod.sandboxing.creatingSandbox.running', 6 * PARTS);
+  expect(violations).toEqual([expect.stringContaining('600 transitions after one entry for pod/large-uid/')]);
+});
+
 test('a look at all containers for each fact about one of them is found', () => {
   expect(violationsOf({ transitions: 1, statuses: 1 })).toEqual([expect.stringContaining('looks at parts of pods')]);
 });
