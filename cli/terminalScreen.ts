@@ -6,8 +6,9 @@ import { guardTerminal, type Input, isForeground, openKeyboard } from './table/k
 import type { Surface } from './table/render.ts';
 import { openScreen } from './table/screen.ts';
 
-/** At most ten drawings a second. */
-const DRAW_EVERY_MS = 100;
+/** Shortest and longest interval between a change and the picture of it, in milliseconds. */
+const MIN_DRAW_MS = 100;
+const MAX_DRAW_MS = 1_000;
 
 /** What is drawn, again at each change, and what stays of it. */
 interface Picture {
@@ -83,12 +84,13 @@ export class TerminalScreen {
     };
   }
 
-  /** Draws what has changed, with what else does shortly. */
-  drawSoon(): void {
+  /** Draws what has changed, with what else changes shortly: the more parts a picture is computed from, the less often. */
+  drawSoon(parts = 0): void {
+    const waitMs = Math.min(MAX_DRAW_MS, Math.max(MIN_DRAW_MS, parts));
     this.#pending ??= systemClock.setTimeout(() => {
       this.#pending = undefined;
       this.#draw();
-    }, DRAW_EVERY_MS);
+    }, waitMs);
   }
 
   close(): void {

@@ -38,6 +38,8 @@ class TerminalView implements LiveView {
   #frame: Frame = { lines: [], room: 0, total: 0 };
   #agent: AgentPort | undefined;
   #page: string | undefined;
+  /** The pods, containers and volumes of the last picture. All of them are looked at for the next one. */
+  #actors = 0;
   #end = () => {};
 
   constructor(output: Output, options: ScreenOptions) {
@@ -55,7 +57,7 @@ class TerminalView implements LiveView {
   print(text: string): void {
     if (this.#screen.isPlain) this.#output.write(text.endsWith('\n') ? text : `${text}\n`);
     else this.#log.add(text);
-    if (this.#screen.isDrawing) this.#screen.drawSoon();
+    if (this.#screen.isDrawing) this.#screen.drawSoon(this.#actors);
   }
 
   follow(agent: AgentPort): void {
@@ -77,7 +79,7 @@ class TerminalView implements LiveView {
 
   /** Until the function that it gives is called. */
   #drawWhenChanged(agent: AgentPort): () => void {
-    const soon = () => this.#screen.drawSoon();
+    const soon = () => this.#screen.drawSoon(this.#actors);
     const unsubscribe = agent.subscribe(soon);
     const stopTicking = every(systemClock, TICK_MS, soon);
     const stopAnnouncing = announceReady(agent, (line) => {
@@ -95,6 +97,7 @@ class TerminalView implements LiveView {
     const scene = this.#scene();
     if (scene === undefined) return [];
     this.#frame = renderFrame(scene, surface);
+    this.#actors = scene.pods.reduce((sum, { tree }) => sum + 1 + tree.children.length, 0);
     return this.#frame.lines;
   }
 

@@ -120,6 +120,21 @@ describe('on a terminal', () => {
     live.close();
   });
 
+  test('any number of changes of a pod with a thousand containers are one drawing a second', () => {
+    const names = Array.from({ length: 1_000 }, (_, index) => `c${index}`);
+    const main = Object.fromEntries(names.map((name) => [name, running()]));
+    const large = podView({ main, meta: { name: 'large-host', uid: 'l' }, view });
+    const { agent, out, live } = shown(large);
+    const before = out.written.length;
+    for (let change = 0; change < 20; change++) {
+      agent.show({ ...large, state: `step${change}`, waitingFor: `step ${change}` });
+      jest.advanceTimersByTime(100);
+    }
+    expect(out.written.length - before).toBeGreaterThan(0);
+    expect(out.written.length - before).toBeLessThanOrEqual(2);
+    live.close();
+  });
+
   test('a table that stays the same is not drawn, but its times go on', () => {
     const { out, live } = shown(starting);
     const before = out.written.length;
