@@ -4,26 +4,13 @@
  * commands in their order. A kubelet has the same: it works on each pod in a goroutine of its own.
  */
 import { containerNamed } from '../../pod/api/containers.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { ContainerInput } from '../container/context.ts';
 import type { ContainerEvent } from '../shared/events.ts';
-import { knownRuns, mountedVolumes, type PodContext } from './context.ts';
+import { type Command, knownRuns, mountedVolumes, type PodContext, type SpawnCommand } from './context.ts';
 import { persistedSizes } from './resizing.ts';
 
 export const containerId = (name: string) => `container/${name}` as const;
-
-/** A command to some containers of a pod, in this order. */
-export interface Command {
-  readonly names: readonly string[];
-  readonly event: ContainerEvent | SpawnCommand;
-}
-
-/** Spawns the actors, with the pod and its restart counts as they were when the command was given. */
-export interface SpawnCommand extends Pick<PodContext, 'restarts'> {
-  readonly type: 'spawn';
-  readonly pod: Pod;
-}
 
 /** Maximum number of commands to containers in a batch. A pod with fewer containers sends each command at once. */
 export const BATCH = 50;

@@ -13,8 +13,7 @@ import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { resizeErrorOf, withResources } from '../../pod/resources/resize.ts';
 import type { ContainerEnds, Termination } from '../../pod/status/view.ts';
 import type { Probed } from '../container/context.ts';
-import type { ContainerLifecycle, NetworkNotReady, VolumeLifecycle } from '../shared/events.ts';
-import type { Command } from './commands.ts';
+import type { ContainerEvent, ContainerLifecycle, NetworkNotReady, VolumeLifecycle } from '../shared/events.ts';
 
 export interface PodInput {
   readonly pod: Pod;
@@ -105,6 +104,18 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly resize?: AdmittedResize | undefined;
   readonly failure?: Failure | undefined;
   readonly retryAt: number;
+}
+
+/** A command to some containers of a pod, in this order. */
+export interface Command {
+  readonly names: readonly string[];
+  readonly event: ContainerEvent | SpawnCommand;
+}
+
+/** Spawns the actors, with the pod and its restart counts as they were when the command was given. */
+export interface SpawnCommand extends Pick<PodContext, 'restarts'> {
+  readonly type: 'spawn';
+  readonly pod: Pod;
 }
 
 export interface PendingResize {

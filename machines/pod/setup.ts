@@ -24,8 +24,9 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
 import { withLifecycles } from './census.ts';
-import { type Command, command } from './commands.ts';
+import { command } from './commands.ts';
 import {
+  type Command,
   knownRuns,
   mayRun,
   mountedVolumes,
