@@ -10,8 +10,8 @@ import type { NodeInput } from '../machines/node/context.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
 import type { RecordedEvent } from '../pod/events/recordedEvent.ts';
 
-/** The version of this format. */
-export const FORMAT = 1;
+/** The version of this format. Since version 2 a keyframe has each object once (`repeatedParts.ts`). */
+export const FORMAT = 2;
 
 /** What a segment begins with: all that a replay needs that begins with it. */
 export interface Began {

@@ -84,7 +84,7 @@ test('more than can be read at a time is told from a later beginning on', async 
 test('a life that another version has written is left out but for its beginning, and the others are told', async () => {
   const file = await recordingOf((began) => [
     ...[beganAnew(began, 1_000, 'one'), movedIn(1_001, 'a')],
-    ...[{ ...beganAnew({ ...began, format: 2 as 1 }, 2_000, 'two') }, movedIn(2_001, 'b')],
+    ...[{ ...beganAnew({ ...began, format: 3 as 2 }, 2_000, 'two') }, movedIn(2_001, 'b')],
     ...[beganAnew(began, 3_000, 'three'), movedIn(3_001, 'c')],
   ]);
   const { lines } = await pastStory(file, await stretchesOf(file), { uid: 'web-uid', from: 0, to: 9_000 });

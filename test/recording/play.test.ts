@@ -5,7 +5,7 @@ import { deflate } from '../../recording/deflate.ts';
 import type { Line } from '../../recording/lines.ts';
 import { memberOf } from '../../recording/member.ts';
 import { checkStretch, playTo } from '../../recording/play.ts';
-import { readLine } from '../../recording/readLine.ts';
+import { readForeignBegan, readLine } from '../../recording/readLine.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
 import { storyOf } from '../../recording/story.ts';
 import { stretchesOf } from '../../recording/stretches.ts';
@@ -180,7 +180,7 @@ const withForeignLife = () =>
   rewritten((line) =>
     line.kind === 'began' && line.life === 'life 2'
       ? // Of a version to come.
-        ({ ...line, format: 2, versions: { statelet: '7.0.0' } } as unknown as Line)
+        ({ ...line, format: 3, versions: { statelet: '7.0.0' } } as unknown as Line)
       : line,
   );
 
@@ -191,7 +191,7 @@ test('what is in another format is named in the story, and neither played nor ta
   if (first === undefined || second === undefined) throw new Error('there are no two stretches');
   expect(others).toEqual([]);
   const why =
-    'recorded by statelet 7.0.0 in format 2, which this version does not read (it reads format 1): use that version';
+    'recorded by statelet 7.0.0 in format 3, which this version does not read (it reads format 2): use that version';
   const lastly = { until: Number.POSITIVE_INFINITY, machines: MACHINES };
   await expect(playTo(file, [first, second], lastly)).rejects.toThrow(why);
   await expect(checkStretch(file, second, MACHINES)).rejects.toThrow(why);
@@ -216,4 +216,10 @@ test('lines that this version does not know are left out', async () => {
   ])
     expect(readLine(odd)).toBeUndefined();
   expect((await readdir(recorded.directory)).length).toBe(2);
+});
+
+test('a recording of format 1, whose keyframes repeat what actors have in common, is named and not taken for damaged', () => {
+  const versions = { statelet: '0.1.0', node: '24' };
+  const began = { kind: 'began', at: 1, format: 1, machines: MACHINES, versions, life: 'life 1', input: {}, from: {} };
+  expect(readForeignBegan(JSON.stringify(began))).toEqual({ at: 1, format: '1', life: 'life 1', statelet: '0.1.0' });
 });
