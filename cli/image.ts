@@ -1,5 +1,4 @@
 /** `statelet image`: lists, imports, pulls and removes the images of the runtime in use. */
-import { createWriteStream } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -218,15 +217,17 @@ interface ImportStreams {
   readonly write: Write;
   /** Read if the file is `-`. */
   readonly input: Readable;
+  /** Directory for the archive while it is imported, instead of that of the system. */
+  readonly temporary?: string;
 }
 
 /** Imports the images of a file into the runtime. */
 export async function importImage(
   file: string,
   options: ImageImportOptions,
-  { write, input }: ImportStreams,
+  { write, ...streams }: ImportStreams,
 ): Promise<void> {
-  await withArchive(file, { ...options, input }, async (archive) => {
+  await withArchive(file, { ...options, ...streams }, async (archive) => {
     await withRuntime(options, async ({ cri, imageEndpoint }) => {
       const pause = (ms: number) => waitOnce(systemClock.now() + ms, systemClock, signal);
       await importArchive({ cri, endpoint: imageEndpoint, archive, pause, signal });
@@ -243,37 +244,44 @@ const COMPRESSIONS = [
   { magic: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), decompress: createZstdDecompress },
 ];
 
-/** Opens the archive, which is decompressed into a temporary directory because its members are read out of order. */
+/** Opens the archive, which is decompressed into a temporary file because its members are read out of order. */
 async function withArchive(
   path: string,
-  { name, input }: { readonly name?: string; readonly input: Readable },
+  { name, input, temporary = tmpdir() }: Pick<ImportStreams, 'input' | 'temporary'> & { readonly name?: string },
   act: (archive: ImageArchive) => Promise<void>,
 ): Promise<void> {
   const label = path === '-' ? 'the standard input' : path;
-  const directory = await mkdtemp(join(tmpdir(), 'statelet-image-'));
   const opened: FileHandle[] = [];
-  const openAs = async (each: string) => {
-    const handle = await openFile(each);
+  const openNext = async (opening: Promise<FileHandle>) => {
+    const handle = await opening;
     opened.push(handle);
     return handle;
   };
   try {
-    const source = path === '-' ? join(directory, 'input') : path;
-    if (path === '-') await pipeline(input, createWriteStream(source, { mode: 0o600 }));
-    let file = await openAs(source);
+    let file = await openNext(path === '-' ? unnamedFile(temporary) : openFile(path));
+    if (path === '-') await file.writeFile(input);
     const { buffer: start } = await file.read(Buffer.alloc(4), 0, 4, 0);
     const compression = COMPRESSIONS.find(({ magic }) => start.subarray(0, magic.length).equals(magic));
     if (compression !== undefined) {
-      const plain = join(directory, 'archive');
       const stream = file.createReadStream({ start: 0, autoClose: false });
-      await pipeline(stream, compression.decompress(), createWriteStream(plain, { mode: 0o600 })).catch((cause) => {
+      const plain = await openNext(unnamedFile(temporary));
+      await pipeline(stream, compression.decompress(), (content) => plain.writeFile(content)).catch((cause) => {
         throw new NodeFailure('BadRequest', `${label} is truncated or damaged: ${messageOf(cause)}`, { cause });
       });
-      file = await openAs(plain);
+      file = plain;
     }
     await act(await readImageArchive(file, { label, name }));
   } finally {
     for (const handle of opened) await handle.close();
+  }
+}
+
+/** Creates a file without a name, so that its space is freed with the process, however that ends. */
+async function unnamedFile(temporary: string): Promise<FileHandle> {
+  const directory = await mkdtemp(join(temporary, 'statelet-image-'));
+  try {
+    return await open(join(directory, 'archive'), 'wx+', 0o600);
+  } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }

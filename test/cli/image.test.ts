@@ -1,5 +1,5 @@
 /** The image commands over a simulated runtime behind a socket. Real imports are in test/e2e/images.test.ts. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -132,6 +132,19 @@ test.each([
   const message = 'images can only be imported into containerd, not simulated';
   await expect(imported(file)).rejects.toThrow(message);
   await expect(imported('-', content)).rejects.toThrow(message);
+});
+
+test('an import that is killed leaves no temporary file', async () => {
+  const temporary = join(directory, 'tmp');
+  await mkdir(temporary);
+  const namesDuringImport: string[][] = [];
+  async function* parts() {
+    yield gzipSync(ociArchive([image]));
+    namesDuringImport.push(await readdir(temporary));
+  }
+  const input = Readable.from(parts());
+  await expect(importImage('-', options, { write: () => {}, input, temporary })).rejects.toThrow('not simulated');
+  expect(namesDuringImport).toEqual([[]]);
 });
 
 test('a file that cannot be imported is refused in one sentence', async () => {
