@@ -1,8 +1,9 @@
 /** `statelet image`: lists, imports, pulls and removes the images of the runtime in use. */
+import { constants } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import * as z from 'zod/mini';
@@ -259,13 +260,15 @@ async function withArchive(
   };
   try {
     let file = await openNext(path === '-' ? unnamedFile(temporary) : openFile(path));
-    if (path === '-') await file.writeFile(input);
+    if (path === '-') await pipeline(input, writerOf(file, { label, temporary }));
     const { buffer: start } = await file.read(Buffer.alloc(4), 0, 4, 0);
     const compression = COMPRESSIONS.find(({ magic }) => start.subarray(0, magic.length).equals(magic));
     if (compression !== undefined) {
       const stream = file.createReadStream({ start: 0, autoClose: false });
       const plain = await openNext(unnamedFile(temporary));
-      await pipeline(stream, compression.decompress(), (content) => plain.writeFile(content)).catch((cause) => {
+      const writer = writerOf(plain, { label, temporary });
+      await pipeline(stream, compression.decompress(), writer).catch((cause) => {
+        if (cause instanceof NodeFailure) throw cause;
         throw new NodeFailure('BadRequest', `${label} is truncated or damaged: ${messageOf(cause)}`, { cause });
       });
       file = plain;
@@ -286,8 +289,28 @@ async function unnamedFile(temporary: string): Promise<FileHandle> {
   }
 }
 
+/** Writes to a file of `unnamedFile`. Its failure is one of the host, such as a full disk, and not one of the archive. */
+function writerOf(
+  file: FileHandle,
+  { label, temporary }: { readonly label: string; readonly temporary: string },
+): Writable {
+  const failure = (cause: unknown) => {
+    const problem = `${label} cannot be stored in ${temporary}: ${messageOf(cause)}; TMPDIR names another directory`;
+    return new NodeFailure('RuntimeError', problem, { cause });
+  };
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      file.appendFile(chunk).then(
+        () => done(),
+        (cause) => done(failure(cause)),
+      );
+    },
+  });
+}
+
 async function openFile(path: string): Promise<FileHandle> {
-  const handle = await open(path, 'r').catch((cause: unknown) => {
+  // Without O_NONBLOCK, the call would wait until a program writes to a FIFO.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
     if (errorCode(cause) === 'ENOENT') throw new NodeFailure('NotFound', `${path}: no such file`, { cause });
     throw cause;
   });

@@ -101,6 +101,12 @@ interface Unnamed {
   readonly names: readonly string[];
 }
 
+/** An image of a manifest. The ID is empty if the archive need not contain it, because it is for a different platform. */
+interface ResolvedImage {
+  readonly id: string;
+  readonly platform: Platform;
+}
+
 /** The JSON file that lists the images, with the full names of these. */
 interface Listing {
   readonly images: readonly ArchivedImage[];
@@ -114,6 +120,8 @@ class ArchiveReader {
   readonly #isTerminated: boolean;
   readonly #label: string;
   readonly #name: string | undefined;
+  /** Images of blobs by depth and digest. Indexes that refer to one index many times would take exponential time. */
+  readonly #imagesOfBlobs = new Map<string, Promise<readonly ResolvedImage[]>>();
   readonly #platform: { readonly os: string; readonly architecture: string };
 
   constructor(
@@ -132,7 +140,17 @@ class ArchiveReader {
 
   async read(): Promise<ImageArchive> {
     const { images, file, content } = await this.#listing();
-    return { label: this.#label, images, content: () => this.#content(file, Buffer.from(JSON.stringify(content))) };
+    const listing = Buffer.from(this.#jsonOf(file, content));
+    return { label: this.#label, images, content: () => this.#content(file, listing) };
+  }
+
+  /** Writes the listing with its unknown fields, which JSON.parse reads at a depth that JSON.stringify cannot write. */
+  #jsonOf(file: string, content: unknown): string {
+    try {
+      return JSON.stringify(content);
+    } catch (cause) {
+      throw new NodeFailure('BadRequest', `${this.#label} is damaged: ${file} is nested too deeply`, { cause });
+    }
   }
 
   async #listing(): Promise<Listing> {
@@ -166,18 +184,33 @@ class ArchiveReader {
   }
 
   /** Resolves a descriptor to the images that it names and the archive contains, which are several in a nested index. */
-  async #imagesOf(descriptor: Descriptor, depth: number): Promise<{ id: string; platform: Platform }[]> {
+  async #imagesOf(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
     const { digest, mediaType, platform } = descriptor;
-    if (INDEX_TYPES.has(mediaType)) {
-      if (depth === 0) throw this.#mistake('has indexes that are nested too deeply');
-      const { manifests } = await this.#blob(descriptor, indexShape);
-      return (await Promise.all(manifests.map((each) => this.#imagesOf(each, depth - 1)))).flat();
-    }
+    const isIndex = INDEX_TYPES.has(mediaType);
     // Attestations have the platform unknown/unknown, and a platform that was not pulled has no files.
-    if (platform && !this.#fits(platform)) return [{ id: '', platform }];
+    if (!isIndex && platform && !this.#fits(platform)) return [{ id: '', platform }];
+    const key = `${depth} ${digest} ${mediaType}`;
+    const resolving = this.#imagesOfBlobs.get(key);
+    if (resolving !== undefined) return resolving;
+    const images = isIndex ? this.#imagesOfIndex(descriptor, depth) : this.#imagesOfManifest(descriptor);
+    this.#imagesOfBlobs.set(key, images);
+    return images;
+  }
+
+  async #imagesOfIndex(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
+    if (depth === 0) throw this.#mistake('has indexes that are nested too deeply');
+    const { manifests } = await this.#blob(descriptor, indexShape);
+    const resolved = await Promise.all(manifests.map((each) => this.#imagesOf(each, depth - 1)));
+    const entries = resolved.flatMap((images) =>
+      images.map((image) => [`${image.id} ${platformText(image.platform)}`, image] as const),
+    );
+    return [...new Map(entries).values()];
+  }
+
+  async #imagesOfManifest(descriptor: Descriptor): Promise<readonly ResolvedImage[]> {
     const manifest = await this.#blob(descriptor, manifestShape);
     if (!CONFIG_TYPES.has(manifest.config.mediaType)) {
-      throw this.#mistake(`has no container image: ${digest} is of type ${manifest.config.mediaType}`);
+      throw this.#mistake(`has no container image: ${descriptor.digest} is of type ${manifest.config.mediaType}`);
     }
     const config = await this.#blob(manifest.config, configShape);
     if (this.#fits(config)) for (const layer of manifest.layers) this.#expectBlob(layer, 'layer');

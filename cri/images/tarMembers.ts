@@ -47,8 +47,9 @@ export async function tarMembers(file: FileHandle): Promise<TarMembers> {
   let long: { readonly name?: string; readonly size?: number } = {};
   let from = 0;
   let at = 0;
+  const blockAt = blockReader(file);
   for (;;) {
-    const block = await readAt(file, at, BLOCK);
+    const block = await blockAt(at);
     if (block.length === 0) return { members, isTerminated: false };
     if (block.length === BLOCK && block.every((byte) => byte === 0)) return { members, isTerminated: true };
     if (block.length < BLOCK) throw members.length === 0 && at === 0 ? notTar() : truncated(fileSize);
@@ -75,6 +76,22 @@ export async function tarMembers(file: FileHandle): Promise<TarMembers> {
   }
 }
 
+/** Bytes read at once: the headers of small members are close together. */
+const READ_AHEAD = 64 * 1024;
+
+/** Returns a function that reads a block, shorter at the end of the file, from what was read ahead if possible. */
+function blockReader(file: FileHandle): (position: number) => Promise<Buffer> {
+  let ahead: Buffer = Buffer.alloc(0);
+  let aheadAt = 0;
+  return async (position) => {
+    if (position < aheadAt || position + BLOCK > aheadAt + ahead.length) {
+      ahead = await readAt(file, position, READ_AHEAD);
+      aheadAt = position;
+    }
+    return ahead.subarray(position - aheadAt, position - aheadAt + BLOCK);
+  };
+}
+
 const notTar = (): TarMistake => new TarMistake('is not a tar archive');
 
 const truncated = (fileSize: number): TarMistake =>
@@ -94,11 +111,10 @@ export async function readAt(file: FileHandle, position: number, length: number)
 
 /** Returns undefined if the checksum is wrong. */
 function headerOf(block: Buffer): Header | undefined {
-  let sum = 0;
-  for (const [index, byte] of block.entries()) {
-    const isChecksum = index >= CHECKSUM_AT && index < CHECKSUM_AT + CHECKSUM_LENGTH;
-    sum += isChecksum ? 0x20 : byte;
-  }
+  // The checksum counts as spaces. This loop runs for every byte of every header.
+  let sum = CHECKSUM_LENGTH * 0x20;
+  for (let index = 0; index < CHECKSUM_AT; index += 1) sum += block[index] ?? 0;
+  for (let index = CHECKSUM_AT + CHECKSUM_LENGTH; index < BLOCK; index += 1) sum += block[index] ?? 0;
   const size = numberIn(block.subarray(124, 136));
   if (size === undefined || numberIn(block.subarray(CHECKSUM_AT, CHECKSUM_AT + CHECKSUM_LENGTH)) !== sum) {
     return undefined;

@@ -1,4 +1,5 @@
 /** The image commands over a simulated runtime behind a socket. Real imports are in test/e2e/images.test.ts. */
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -156,6 +157,12 @@ test('a file that cannot be imported is refused in one sentence', async () => {
   await writeFile(file, gzipSync(ociArchive([image])).subarray(0, 100));
   await expect(imported(file)).rejects.toThrow(new RegExp(`^${file} is truncated or damaged: unexpected end of file$`));
   await expect(imported('-', Buffer.from('no archive'))).rejects.toThrow(/^the standard input is not a tar archive$/);
+});
+
+test('a FIFO is refused, and not waited for', async () => {
+  const file = join(directory, 'web.tar');
+  execFileSync('mkfifo', [file]);
+  await expect(imported(file)).rejects.toThrow(/ is not a file: expected a tar archive/);
 });
 
 test('the runtime is that of the running agent, unless it is simulated', async () => {

@@ -1,6 +1,6 @@
 /** The user's own images, given to the private containerd of `up` from files. */
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest } from './support/manifests.ts';
 import { containerOf, upNode } from './support/node.ts';
 import { openRegistry } from './support/registry.ts';
-import { statelet } from './support/statelet.ts';
+import { startStatelet, statelet } from './support/statelet.ts';
 
 const execute = promisify(execFile);
 
@@ -124,6 +124,25 @@ describe('an image that only this host has', () => {
     expect((await image('rm', 'registry.local:5000/other')).err).toBe(
       'statelet: image "registry.local:5000/other" not found\n',
     );
+  });
+
+  test('is not said to be damaged if the temporary directory is full', async () => {
+    const file = await archive('full.tar.gz', gzipSync(dockerArchive(imageSaying('full:1', 'nothing'))));
+    const full = join(node.directory, 'full');
+    await mkdir(full);
+    await execute('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', full]);
+    try {
+      const importing = startStatelet(['image', 'import', file, '--state-dir', node.directory], {
+        env: { TMPDIR: full },
+      });
+      expect(await importing.ended).toBe(1);
+      expect(importing.err()).toBe(
+        `statelet: ${file} cannot be stored in ${full}: ENOSPC: no space left on device, write; TMPDIR names another directory\n`,
+      );
+      expect(await readdir(full)).toEqual([]);
+    } finally {
+      await execute('umount', [full]);
+    }
   });
 
   test('is refused if containerd finds it damaged', async () => {

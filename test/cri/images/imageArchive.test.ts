@@ -238,3 +238,23 @@ test('an archive from the file system of a build keeps paths that begin with a d
   expect((await read(archiveOf(files))).images[0]?.name).toBe('docker.io/library/web:1');
   expect((await readFile(join(directory, 'passed.tar'))).length % 512).toBe(0);
 });
+
+test('an index that is referred to many times at each depth is read once', async () => {
+  const image = blobsOf(AMD64);
+  const files = [...image.files];
+  let inner: object = image.manifest;
+  for (let depth = 0; depth < 3; depth += 1) {
+    const index = JSON.stringify({ schemaVersion: 2, manifests: Array.from({ length: 1_000 }, () => inner) });
+    files.push([blobName(index), index]);
+    inner = { mediaType: `${OCI}.index.v1+json`, digest: digestOf(index), size: Buffer.byteLength(index) };
+  }
+  const { images } = await read(archiveOf(oci([{ ...inner, ...named('web:1') }], files)));
+  expect(images).toEqual([{ id: image.id, name: 'docker.io/library/web:1' }]);
+});
+
+test('a listing that is nested too deeply is refused in one sentence', async () => {
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const listing = `[{ "Config": "config.json", "RepoTags": ["web:1"], "Layers": [], "Other": ${deep} }]`;
+  const files = new Map([...docker(['web:1']), ['manifest.json', listing]]);
+  await expect(read(archiveOf(files))).rejects.toThrow(/^web.tar is damaged: manifest.json is nested too deeply$/);
+});
