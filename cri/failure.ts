@@ -31,6 +31,13 @@ export function hangingFailure(call: string, timeoutMs: number, cause: unknown):
   return new NodeFailure('RuntimeUnavailable', `${call}: the runtime did not answer within ${timeoutMs} ms`, { cause });
 }
 
+/**
+ * Whether a message is about one call that took too long, at this agent's limit or at the runtime's own. The runtime may
+ * answer all other calls.
+ */
+export const isAboutLateCall = (message: string): boolean =>
+  /: the runtime did not answer within \d+ ms$|deadline exceeded/i.test(message);
+
 /** The failure of a call on a connection that has been closed. */
 export function closedFailure(call: string, cause: unknown): NodeFailure {
   return new NodeFailure('RuntimeUnavailable', `${call}: the connection to the runtime is closed`, { cause });

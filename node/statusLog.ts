@@ -1,5 +1,6 @@
 /** The log as a sink: what becomes of each pod, what its events tell, and what else fails on the way, once each. */
 import type { Logger } from 'pino';
+import { isAboutLateCall } from '../cri/failure.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
 import type { Failure } from '../pod/failure.ts';
@@ -26,7 +27,7 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
       const known = failures.get(uid) ?? new Map<string, Failure>();
       failures.set(uid, known);
       for (const actor of actorsOf(change)) {
-        if (!isTold(events.get(uid), actor)) tellFailure(logger, known, actor, pod.metadata);
+        if (!isTold(events.get(uid), actor)) logFailure({ agent, logger }, known, actor, pod.metadata);
       }
     } else {
       failures.delete(uid);
@@ -84,15 +85,22 @@ function actorsOf(seen: SeenPod): readonly ActorNode[] {
   return [tree, ...volumes, ...containers.map(({ actor }) => actor)];
 }
 
-function tellFailure(logger: Logger, told: Map<string, Failure>, actor: ActorNode, metadata: Pod['metadata']): void {
+function logFailure(
+  { agent, logger }: { readonly agent: Pick<AgentPort, 'node'>; readonly logger: Logger },
+  told: Map<string, Failure>,
+  actor: ActorNode,
+  metadata: Pod['metadata'],
+): void {
   const { path, lastFailure } = actor;
   const before = told.get(path);
   if (lastFailure === undefined) return void told.delete(path);
   const { reason, message } = lastFailure;
   // A retry that fails in the same way is no news.
   if (before?.reason === reason && before.message === message) return;
-  // The health of the runtime is reported once for all pods.
-  const level = reason === 'RuntimeUnavailable' ? 'debug' : 'warn';
+  // A runtime that is away is reported once for all pods. One call that hangs is news if the runtime is ready otherwise.
+  const isOfRuntime =
+    reason === 'RuntimeUnavailable' && !(isAboutLateCall(message) && agent.node().runtime.state === 'ready');
+  const level = isOfRuntime ? 'debug' : 'warn';
   told.set(path, lastFailure);
   const who = path.split('/').slice(2).join(' ') || 'pod';
   const pod = `${metadata.namespace}/${metadata.name}`;

@@ -47,6 +47,19 @@ test('a runtime that is away is not reported again for each pod', () => {
   expect(logOf(failing('one'), failing('two'))).toEqual(['pod one: Pending', 'pod two: Pending']);
 });
 
+test('a call that hangs is reported for its pod while the runtime is ready, and not while it is away', () => {
+  const message = 'RunPodSandbox: the runtime did not answer within 240000 ms';
+  const lastFailure = { reason: 'RuntimeUnavailable', message, at: NOW } as const;
+  const failing = podView({ main: { app: waiting('ContainerCreating', { lastFailure }) } });
+  const logWith = (state: string) =>
+    logWhile((agent) => {
+      agent.become({ runtime: { name: 'containerd', version: '2.1', state, since: NOW } });
+      agent.show(failing);
+    });
+  expect(logWith('ready')).toEqual([`pod web, container app: RuntimeUnavailable: ${message}`, 'pod web: Pending']);
+  expect(logWith('not ready')).toEqual(['pod web: Pending']);
+});
+
 test('what is known of a pod goes with it, and nothing of one whose uid begins with its own', () => {
   const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW } as const;
   const failing = (uid: string): ShownPod => {
