@@ -127,7 +127,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/store/hangingDisk.test.ts': { 'actors/store': 'diskCalls folderWriter' },
   'test/actors/store/store.test.ts': {
     'actors/store': 'factChange storeBatches storeFiles unwrittenFacts',
-    'host/files': 'syncDirectory',
+    'host/files': 'setAside syncDirectory',
   },
   'test/actors/services/hooks.test.ts': { 'actors/services': 'httpExchange timeLimit' },
   'test/actors/services/probes.test.ts': {

@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
+import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { setAside } from '../../host/files/setAside.ts';
 import { problemOf } from '../../pod/api/problem.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { parsedJson } from '../../pod/parsedJson.ts';
 
 const SUFFIX = '.json';
-const CORRUPT = '.corrupt';
 const TEMPORARY = '.tmp';
 const SAFE_KEY = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 const HASHED = 'sha256-';
@@ -94,24 +94,7 @@ export async function removeHalfWritten({ files, directory }: FactFolder): Promi
   await Promise.all(names.map((name) => remove(path.join(directory, name))));
 }
 
-/** Limit of names that are tried for something that is set aside. */
-const MAX_SET_ASIDE = 100;
-
-/** Renames something to `<file>.corrupt`, or with a number after it if a directory has that name. Returns the ending. */
-async function setAside(files: FileSystem, file: string): Promise<string> {
-  for (let number = 1; ; number += 1) {
-    const ending = number === 1 ? CORRUPT : `${CORRUPT}-${number}`;
-    try {
-      await files.rename(file, file + ending);
-      return ending;
-    } catch (error) {
-      const isTaken = ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'].includes(errorCode(error) ?? '');
-      if (!isTaken || number === MAX_SET_ASIDE) throw error;
-    }
-  }
-}
-
-/** Reads all facts of a directory; whatever contains none is set aside as `<file>.corrupt`, be it a file or not. */
+/** Reads all facts of a directory. A file without one, or anything else in its place, is set aside as `<file>.corrupt`. */
 export async function readFacts<Value>(
   { files, directory }: FactFolder,
   schema: z.ZodMiniType<Value>,
@@ -173,7 +156,8 @@ function textOf(files: FileSystem, file: string): string | undefined {
     return files.readFileSync(file);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    // The error of a read does not name the file.
-    throw new Error(`${file}: ${messageOf(error)}`, { cause: error });
+    // Unlike that of an open, the error of a read does not name the file.
+    const message = messageOf(error);
+    throw message.includes(file) ? error : new Error(`${file}: ${message}`, { cause: error });
   }
 }

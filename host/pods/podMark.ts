@@ -11,6 +11,7 @@ import { parsedJson } from '../../pod/parsedJson.ts';
 import { allDone } from '../allDone.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
+import { setAside } from '../files/setAside.ts';
 import type { Layout } from './layout.ts';
 
 /** The agent that a mark names. */
@@ -200,8 +201,8 @@ export async function writeMark(directory: string, marking: Marking): Promise<vo
   const fresh = `${file}.new`;
   try {
     await files.writeFile(fresh, textOf(marking), { flush: true });
-    // A directory in its place would refuse the mark, and so the pod, for ever.
-    if (files.lstatSync(file)?.isDirectory()) await files.rename(file, `${file}.corrupt`);
+    // A directory in its place would refuse the mark, and so the pod, forever.
+    if (files.lstatSync(file)?.isDirectory()) await setAside(files, file);
     await files.rename(fresh, file);
   } catch (error) {
     await files.rm(fresh, { force: true }).catch(() => {});

@@ -47,11 +47,16 @@ test('a directory that is made bears a mark that names root, node, runtime and p
 test('a directory in the place of the mark is set aside, and the mark is written', async () => {
   await inRoot(async ({ layout, maker }) => {
     const directory = layout.podDir('u1');
-    await mkdir(path.join(directory, MARK_FILE, 'theirs'), { recursive: true });
-    await writeMark(directory, { layout, maker, pod });
-    expect((await readdir(directory)).toSorted()).toEqual([MARK_FILE, `${MARK_FILE}.corrupt`]);
-    expect(await readdir(path.join(directory, `${MARK_FILE}.corrupt`))).toEqual(['theirs']);
-    expect(ownerOf(layout.files, directory, maker).kind).toBe('ours');
+    for (const name of ['first', 'second']) {
+      await rm(path.join(directory, MARK_FILE), { force: true });
+      await mkdir(path.join(directory, MARK_FILE, name), { recursive: true });
+      await writeMark(directory, { layout, maker, pod });
+      expect(ownerOf(layout.files, directory, maker).kind).toBe('ours');
+    }
+    const places = ['.corrupt', '.corrupt-2'].map((ending) => `${MARK_FILE}${ending}`);
+    expect((await readdir(directory)).toSorted()).toEqual([MARK_FILE, ...places]);
+    const contents = await Promise.all(places.map((each) => readdir(path.join(directory, each))));
+    expect(contents).toEqual([['first'], ['second']]);
   });
 });
 
