@@ -4,7 +4,6 @@ import { podFields } from '../pod/api/selection/selectableFields.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { haveTwins, podsCalled } from '../pod/show/called.ts';
 import { podList } from '../pod/show/podList.ts';
-import { printable } from '../pod/show/printable.ts';
 import { podTable } from '../pod/show/table.ts';
 import type { NodeSummary } from '../server/agent.ts';
 import { mayBeIn, problemSentence, problemsOf } from '../server/manifestProblems.ts';
@@ -101,7 +100,7 @@ function tellRefused({ problems }: Node, { name, namespace, allNamespaces }: Get
   const told = problems.filter((problem) => mayBeIn(allNamespaces ? undefined : namespace, problem));
   if (name !== undefined || told.length === 0) return;
   const files = new Set(told.map(({ file }) => file)).size;
-  const lines = told.map((problem) => `  ${printable(problemSentence(problem))}\n`).join('');
+  const lines = told.map((problem) => `  ${problemSentence(problem)}\n`).join('');
   process.stderr.write(`${files} ${files === 1 ? 'manifest was' : 'manifests were'} rejected:\n${lines}`);
 }
 

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { nearest } from '../pod/show/nearest.ts';
+import { printableLine } from '../pod/show/printable.ts';
 import { withoutNode } from '../pod/show/shownName.ts';
 import type { NodeSummary } from './agent.ts';
 
@@ -34,9 +35,12 @@ function isOf(name: string, { node, namespace }: Place, problem: Problem): boole
   return mayBeIn(namespace, problem) && (pod === name || pod === `${name}-${node.toLowerCase()}`);
 }
 
-/** `FILE: FIELD: MESSAGE`, and what has to happen before the manifest is used. */
-export const problemSentence = ({ file, path, message, until }: Problem): string =>
-  `${file}: ${path === '' ? '' : `${path}: `}${message}${until === undefined ? '' : ` (not used until ${until})`}`;
+/** Returns `FILE: FIELD: MESSAGE` and the condition for the use of the manifest on one line, whatever the name of the file. */
+export const problemSentence = ({ file, path, message, until }: Problem): string => {
+  const field = path === '' ? '' : `${path}: `;
+  const condition = until === undefined ? '' : ` (not used until ${until})`;
+  return printableLine(`${file}: ${field}${message}${condition}`);
+};
 
 /** Those of the problems that are about a pod, one sentence each with file and field. */
 export function problemsOf(name: string, place: Place, problems: readonly Problem[]): string[] {

@@ -164,6 +164,13 @@ describe('reading', () => {
     expect(text).toContain('  warnings about manifests:\n    /etc/more: no such directory\n');
   });
 
+  test('the problem of a manifest is one line, whatever the name of its file', async () => {
+    const file = '/etc/pods/a\n  0 manifests\x1b[2J.yaml';
+    served.agent.become({ problems: [{ file, path: 'spec.a', message: 'wrong' }] });
+    const sentence = '/etc/pods/a\\n  0 manifests^[[2J.yaml: spec.a: wrong';
+    expect(await client().json('/explain/node')).toMatchObject({ manifestProblems: [sentence] });
+  });
+
   test('a refused manifest is none of a pod of that name in another namespace, which is named', async () => {
     served.agent.become({ problems: [{ file: '/x.yaml', path: '', message: 'wrong', pod: 'shop/web-host' }] });
     expect(await client().json('/explain/pods/web')).not.toHaveProperty('manifestProblems');
