@@ -37,8 +37,8 @@ import {
 } from './status/statusBoard.ts';
 
 /**
- * A whole node agent at one moment, as plain JSON: with what enters after it all that a replay needs. An object that several
- * actors have, as the containers of a pod have that pod, is one object here as well.
+ * The state of a whole node agent at one time, as plain JSON. A replay needs only this and the entries that follow. An object
+ * that several actors refer to, such as the pod of its containers, is one object here as well.
  */
 export interface Keyframe {
   /** Milliseconds since the epoch. */

@@ -3,7 +3,7 @@ import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts';
 
-/** What `up` shows while it runs. */
+/** The display of `up` while the node runs. */
 export interface LiveView {
   follow(agent: AgentPort): void;
   /** Shows the link to the page. A table shows it until the end, and leaves it on the terminal. */

@@ -18,7 +18,7 @@ export class ActorPast {
   readonly #taken: TakenWays;
   #runs: Runs;
   readonly #container: string | undefined;
-  /** Whether the pod's present life began after the first moment: then nothing of the time before belongs to it. */
+  /** Whether the pod's present life began while this has been learning, so that nothing earlier belongs to it. */
   #isWhole = false;
   #startTime: string | undefined;
 
@@ -56,7 +56,7 @@ export class ActorPast {
     if (status) this.#runs.learn(status);
   }
 
-  /** Adds the time before the first moment, unless the pod's present life began later. */
+  /** Adds the history before `from`, unless the pod's present life began later. */
   addEarlier({ taken, tried }: ToldPast): void {
     if (this.#isWhole) return;
     this.#taken.addEarlier(taken);

@@ -25,7 +25,7 @@ export interface DetailParts extends Pick<Detail, 'path' | 'at' | 'events'> {
   readonly tree: ActorNode | undefined;
 }
 
-/** Returns the container or volume that a path names exactly, as `explain` is asked for it; undefined of all other actors. */
+/** Returns the container or volume that a path names, in the form that `explain` takes. Undefined for all other actors. */
 export function partAt(path: string): PodPart | undefined {
   const [, last, ...others] = actorSteps(path);
   const kind = last?.kind;

@@ -35,7 +35,7 @@ export interface Inspected {
   rail(): Promise<Rail>;
   /** Of one actor, by its path; without a moment as it is now. */
   detail(path: string, at?: number): Promise<Detail>;
-  /** How one actor came to be where it is, which has to be read from the recording; without a moment as it is now. */
+  /** Returns the history of one actor, which has to be read from the recording, until `at` or, if that is undefined, until now. */
   actorHistory(path: string, at?: number): Promise<ActorHistory>;
   /** The log of the container that an actor is, or is part of, as it is now; absent of a recording, which has no logs. */
   log?(path: string): Promise<ShownLog>;

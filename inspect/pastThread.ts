@@ -22,7 +22,7 @@ const CLOSED = 'the page has been closed';
 /** More at a time than a page asks for. */
 const MOST_ASKED = 8;
 
-/** Questions that a reader waits for. They are answered before those about the history, however long ago these were asked. */
+/** Requests that a reader waits for. They are served before all requests for history, even older ones. */
 const URGENT: ReadonlySet<keyof Past> = new Set(['moment', 'detail']);
 
 interface Asked {

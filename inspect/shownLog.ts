@@ -1,4 +1,4 @@
-/** The log of a container as the page follows it: its last lines, read from its files each time the page asks. */
+/** The last lines of a container's log, read from its files for each request of the page. */
 import { readLog } from '../host/logs/readLog.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
@@ -35,7 +35,7 @@ async function lastLines(place: Parameters<typeof readLog>[0]): Promise<Pick<Sho
   for await (const chunk of readLog(place, { tailLines: MAX_LINES, signal: new AbortController().signal })) {
     chunks.push(chunk);
     length += chunk.length;
-    // Of lines that are too long for this the last ones are sent.
+    // If the lines are too long for this, only their end is sent.
     while (chunks.length > 1 && length - (chunks[0]?.length ?? 0) >= MAX_BYTES) length -= chunks.shift()?.length ?? 0;
   }
   const text = Buffer.concat(chunks).subarray(-MAX_BYTES).toString('utf8').replace(/\n$/, '');

@@ -1,7 +1,7 @@
 /**
- * How a keyframe is written, in which many actors refer to the same object, e.g. each of a thousand containers to their pod:
- * such an object is written once, in a list, and each place of it refers to its index. Without that, the keyframe of a pod
- * would grow with the square of its size.
+ * The written form of a keyframe, in which many actors refer to the same object, e.g. each of a thousand containers to its
+ * pod. Such an object is written once, in a list, and every reference to it is its index in the list. Otherwise the keyframe
+ * of a pod would grow with the square of its size.
  */
 
 /** The only key of an object that stands for another one. A number is an index; an object is one that has this key itself. */

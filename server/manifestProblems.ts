@@ -35,7 +35,7 @@ function isOf(name: string, { node, namespace }: Place, problem: Problem): boole
   return mayBeIn(namespace, problem) && (pod === name || pod === `${name}-${node.toLowerCase()}`);
 }
 
-/** Returns `FILE: FIELD: MESSAGE` and the condition for the use of the manifest on one line, whatever the name of the file. */
+/** Returns `FILE: FIELD: MESSAGE` and the condition for the use of the manifest on one line, even if the file's name has line breaks. */
 export const problemSentence = ({ file, path, message, until }: Problem): string => {
   const field = path === '' ? '' : `${path}: `;
   const condition = until === undefined ? '' : ` (not used until ${until})`;

@@ -156,7 +156,7 @@ class FileSource {
       this.#classes = await this.#options.readClasses?.();
     });
     const now = this.#steady.now();
-    // Without its class a pod would be admitted without what the class gives, so nothing is read before the classes are.
+    // A pod would be admitted without the overhead and tolerations of its RuntimeClass, so the classes are read first.
     if (this.#problems.has(CLASSES) && this.#classes === undefined) {
       this.#listAt = Math.max(this.#listAt, now + FIRST_RETRY_MS);
       return;

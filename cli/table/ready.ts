@@ -77,7 +77,7 @@ export function readinessText(readiness: NodeReadiness, { names = false } = {}):
 const isNodeReady = (readiness: NodeReadiness): boolean =>
   countOf(readiness, 'pending') === 0 && countOf(readiness, 'running') + countOf(readiness, 'completed') > 0;
 
-/** How long the counts must stay the same. A container that fails at its start has done so by then. */
+/** The time, in milliseconds, for which the counts must not change. A container that fails at its start does so within it. */
 const SETTLED_AFTER_MS = 1000;
 
 /** Returns a function that reports whether the node has been ready, with the same counts, for a second. */

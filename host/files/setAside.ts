@@ -1,4 +1,4 @@
-/** Damaged files, and whatever else is in the place of a file of the agent, are renamed and not deleted. */
+/** Renames damaged files of the agent, and directories in the place of its files, instead of deleting them. */
 import { errorCode } from './fileErrors.ts';
 import type { FileSystem } from './fileSystem.ts';
 

@@ -11,7 +11,7 @@ export type ObjectResult<T> =
   | { readonly object: T; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
-/** What a kind adds to the reader. */
+/** The rules that a kind adds to the reader. */
 export interface KindRules {
   /** Describes an unknown field that is an error, not a warning. `at` is the object that has the fields `keys`. */
   readonly unknownError?: (path: readonly PropertyKey[], at: unknown, keys: readonly string[]) => string | undefined;

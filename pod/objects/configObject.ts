@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets, as far as pods need them: the reader and the checks for files, an API server and its stand-in. */
+/** ConfigMaps and Secrets: the reader and the checks for objects of files, of an API server and of the test API server. */
 import { fieldPath, firstProblem, type Problem } from '../api/problem.ts';
 import { type KindRules, readObject, withoutManagedFields } from '../api/readObject.ts';
 import { configMapSchema, secretSchema } from '../api/schema/configObject.ts';

@@ -24,7 +24,7 @@ export interface ObjectManifest extends ConfigReference {
 
 export type ObjectManifestResult =
   | { readonly object: ObjectManifest; readonly warnings: readonly Problem[] }
-  /** `reference` is the object that it would have been, as far as the document says so. */
+  /** `reference` names the object that the document is about. Undefined if the document has no name. */
   | { readonly problems: readonly Problem[]; readonly reference?: ConfigReference };
 
 /** Reads a document of this kind. */

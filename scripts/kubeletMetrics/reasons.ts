@@ -40,7 +40,7 @@ export const reasons: readonly Reason[] = [
   { names: ['kubelet_container_aligned_compute_resources_*'], text: NO_MANAGER },
   {
     names: ['kubelet_cri_losing_support'],
-    text: 'the node works with runtimes that lack the call, and does not plan to give them up',
+    text: 'the node works with runtimes that do not have the call, and will continue to do so',
   },
   { names: ['kubelet_device_plugin_*'], text: 'the node does not support device plugins' },
   { names: ['kubelet_eviction_stats_age_seconds', 'kubelet_evictions'], text: NO_EVICTION },

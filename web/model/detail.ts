@@ -83,7 +83,7 @@ async function askHistory(page: Page, { path, at }: Asked): Promise<void> {
   }
 }
 
-/** The details of an actor as far as they have come. */
+/** The details of an actor that the page has received so far. */
 export interface KnownDetail extends Detail, Partial<Pick<ActorHistory, 'tried' | 'taken'>> {}
 
 /** What is known of an actor as it is shown: not of one that has moved on since, and not of a later moment. */

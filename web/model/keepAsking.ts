@@ -8,7 +8,7 @@ interface Asked<Question> {
   readonly question: () => Question | undefined;
   /** Whether both have the same answer. */
   readonly isSame: (one: Question, other: Question) => boolean;
-  /** Whether a question is asked at once, even while the one before is being answered. The default is never. */
+  /** Whether a request is sent at once, even while the previous one is in progress. The default is never. */
   readonly isUrgent?: (question: Question, before: Question) => boolean;
   /** Never rejects. */
   readonly ask: (question: Question) => Promise<void>;

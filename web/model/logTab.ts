@@ -6,7 +6,7 @@ import { messageOf } from './actions.ts';
 import { keepAsking } from './keepAsking.ts';
 import type { Page } from './page.ts';
 
-/** The log of a container as far as it has come. */
+/** The latest log of a container that the page has received. */
 interface KnownLog {
   /** Path of the container. */
   readonly container: string;
@@ -22,7 +22,7 @@ export const createLogTab = () => ({
   search: signal(''),
   /** Whether the last line stays in sight. */
   isFollowed: signal(true),
-  /** Counts the attempts that somebody has asked for. */
+  /** The number of attempts that the user has requested. */
   tries: signal(0),
 });
 
@@ -88,7 +88,7 @@ export interface FoundLine {
   readonly parts: readonly LinePart[];
 }
 
-/** Returns the lines that contain a text, whatever the case of its letters; all lines if the text is empty. */
+/** Returns the lines that contain a text, ignoring case, or all lines if the text is empty. */
 export function foundLines(lines: readonly string[], search: string): FoundLine[] {
   const wanted = search.toLowerCase();
   return lines.flatMap((line, at) => {

@@ -9,7 +9,7 @@ import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
 import { immutableCauses, withFields } from './parts.ts';
 
-/** What is wrong with an object beside its metadata, by the checks of manifests. The path of the whole object is `[]` in Go. */
+/** Checks an object, apart from its metadata, as one of a manifest. In Go the path of the whole object is `[]`. */
 function configCauses(kind: ConfigKind, object: JsonObject): Cause[] {
   const read = readConfig(kind, object);
   const problems = 'problems' in read ? read.problems : validateConfig(read.config);
