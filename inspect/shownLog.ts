@@ -9,6 +9,8 @@ import type { ShownLog } from './protocol.ts';
 /** Maximum number of lines that are sent, and of bytes that they are taken from. */
 const MAX_LINES = 1_000;
 const MAX_BYTES = 2 ** 19;
+/** Bytes of the files that contain so much of a log, with the time and the stream before each line or part of one. */
+const MAX_FILE_BYTES = 2 * MAX_BYTES;
 
 interface LogParts {
   readonly pod: Pod;
@@ -32,7 +34,8 @@ export async function shownLog({ pod, container, places }: LogParts): Promise<Sh
 async function lastLines(place: Parameters<typeof readLog>[0]): Promise<Pick<ShownLog, 'lines' | 'isCut'>> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of readLog(place, { tailLines: MAX_LINES, signal: new AbortController().signal })) {
+  const { signal } = new AbortController();
+  for await (const chunk of readLog(place, { tailLines: MAX_LINES, tailBytes: MAX_FILE_BYTES, signal })) {
     chunks.push(chunk);
     length += chunk.length;
     // If the lines are too long for this, only their end is sent.

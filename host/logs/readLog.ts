@@ -11,6 +11,8 @@ import { type TailStart, tailStart } from './tailStart.ts';
 export interface LogOptions extends TextOptions {
   /** Only the last so many lines, counted over all files. */
   readonly tailLines?: number | undefined;
+  /** With `tailLines`, the files are read no further back than this many bytes, even if that is within a line. */
+  readonly tailBytes?: number | undefined;
   /** Goes on with what is written, over rotations, until the run has ended and all of it was read. */
   readonly follow?: Following | undefined;
   /** Told of a compressed file that is damaged: its beginning is read, as far as it goes. */
@@ -71,11 +73,11 @@ class Reading {
   }
 
   async *chunks(place: LogPlace): AsyncGenerator<Buffer> {
-    const { tailLines, follow } = this.#options;
+    const { tailLines, tailBytes, follow } = this.#options;
     this.#open = await this.#directory.open();
     const present = this.#open.files.at(-1);
     if (present === undefined) throw missing(place);
-    const start = tailLines === undefined ? undefined : await tailStart(this.#open.files, tailLines);
+    const start = tailLines === undefined ? undefined : await tailStart(this.#open.files, tailLines, tailBytes);
     this.#text.skip(start?.skip ?? 0);
     yield* this.#former(start);
     if (start?.file === this.#open.files.length - 1) this.#at = start.from;

@@ -18,21 +18,29 @@ export interface TailStart {
 
 /**
  * Where the last `lines` whole lines begin; parts of a line are one line together, and one that has no end yet does not
- * count.
+ * count. No file is searched further back than `mostBytes` of text, from which on the rest of a line may be the first one.
  */
-export async function tailStart(files: readonly LogFile[], lines: number): Promise<TailStart> {
+export async function tailStart(
+  files: readonly LogFile[],
+  lines: number,
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<TailStart> {
   let missing = lines;
+  let bytesLeft = mostBytes;
   for (let file = files.length - 1; file >= 0; file -= 1) {
     const { handle } = files[file] ?? {};
     if (handle === undefined) break;
     if (await isCompressed(handle)) {
-      const count = await linesPacked(handle);
+      const { count, length } = await linesPacked(handle);
       if (count >= missing) return { file, from: 0, skip: count - missing };
+      if (length >= bytesLeft) return { file, from: 0, skip: 0 };
       missing -= count;
+      bytesLeft -= length;
     } else {
-      const { from, count } = await lastLines(handle, missing);
-      if (count === missing) return { file, from, skip: 0 };
+      const { from, count, length } = await lastLines(handle, missing, bytesLeft);
+      if (count === missing || length >= bytesLeft) return { file, from, skip: 0 };
       missing -= count;
+      bytesLeft -= length;
     }
   }
   return { file: 0, from: 0, skip: 0 };
@@ -40,22 +48,30 @@ export async function tailStart(files: readonly LogFile[], lines: number): Promi
 
 type Handle = LogFile['handle'];
 
-async function linesPacked(handle: Handle): Promise<number> {
+async function linesPacked(handle: Handle): Promise<{ readonly count: number; readonly length: number }> {
   const splitter = new LineSplitter();
-  let count = 0;
+  let [count, length] = [0, 0];
   try {
     for await (const block of unpackedBlocks(handle)) {
+      length += block.length;
       for (const { bytes, isStart } of splitter.parts(block)) if (isStart && endsLine(bytes)) count += 1;
     }
   } catch (error) {
     // What can be read counts; whoever reads it says so.
     if (!isDamage(error)) throw error;
   }
-  return count;
+  return { count, length };
 }
 
-/** The last lines of a plain file, at most so many, and where they begin. */
-async function lastLines(handle: Handle, most: number): Promise<{ readonly from: number; readonly count: number }> {
+interface LastLines {
+  readonly from: number;
+  readonly count: number;
+  /** Bytes from there to the end of the file. */
+  readonly length: number;
+}
+
+/** Finds the start of the last lines of a plain file: at most `most` lines, and the first line start beyond `mostBytes`. */
+async function lastLines(handle: Handle, most: number, mostBytes: number): Promise<LastLines> {
   const { size } = await handle.stat();
   let [from, count, isFirst] = [size, 0, true];
   /** Whether enough lines are found: the one that begins here is the last of those before them. */
@@ -65,7 +81,7 @@ async function lastLines(handle: Handle, most: number): Promise<{ readonly from:
     if (counts && count === most) return true;
     if (counts) count += 1;
     from = start;
-    return false;
+    return size - from >= mostBytes;
   };
   let after: Buffer = Buffer.alloc(0);
   for (let end = size; end > 0; ) {
@@ -73,11 +89,13 @@ async function lastLines(handle: Handle, most: number): Promise<{ readonly from:
     const block = await bytesAt(handle, begin, end - begin);
     const bytes = Buffer.concat([block, after]);
     for (let at = block.lastIndexOf(NEWLINE); at >= 0; at = at === 0 ? -1 : block.lastIndexOf(NEWLINE, at - 1)) {
-      if (isBefore(begin + at + 1, bytes.subarray(at + 1, at + 1 + LINE_START))) return { from, count };
+      if (isBefore(begin + at + 1, bytes.subarray(at + 1, at + 1 + LINE_START))) {
+        return { from, count, length: size - from };
+      }
     }
     after = bytes.subarray(0, LINE_START);
     end = begin;
   }
   isBefore(0, after);
-  return { from, count };
+  return { from, count, length: size - from };
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -51,6 +51,18 @@ test('of lines that are too long for an answer the end is shown', async () => {
   await writeFile(join(logs, 'main', '2.log'), `${TIME} stdout F ${'x'.repeat(600_000)}y\n`);
   const { lines, isCut } = await shown(running);
   // The line break at its end counts, too.
+  expect([lines.join('').length, lines.at(-1)?.at(-1), isCut]).toEqual([2 ** 19 - 1, 'y', true]);
+});
+
+/** Bytes that this process has read so far. */
+const bytesRead = async () => Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
+
+test('of a log with long lines no more is read than an answer can contain', async () => {
+  const line = `${`${TIME} stdout P ${'x'.repeat(16_384)}\n`.repeat(64)}${TIME} stdout F y\n`;
+  await writeFile(join(logs, 'main', '2.log'), line.repeat(40));
+  const before = await bytesRead();
+  const { lines, isCut } = await shown(running);
+  expect((await bytesRead()) - before).toBeLessThan(8 * 2 ** 20);
   expect([lines.join('').length, lines.at(-1)?.at(-1), isCut]).toEqual([2 ** 19 - 1, 'y', true]);
 });
 
