@@ -3,7 +3,7 @@
  * because others may read it; the file is for the agent's user.
  */
 import { constants } from 'node:fs';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** Permission bits of the group and of others. */
@@ -12,16 +12,19 @@ const TOKEN = /^[\w-]{32}$/;
 
 export const pageLinkPath = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'page-link');
 
-/** Writes the link to an owner-only file, replacing any previous one. */
+/** Writes the link to an owner-only file. The previous one, whose token counts after a restart, stays until it is replaced. */
 export async function writePageLink(path: string, url: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-  await rm(path, { force: true });
+  const next = `${path}.new`;
+  await rm(next, { force: true });
   // Exclusive creation follows no symbolic link and writes to no file of another user.
-  const handle = await open(path, 'wx', 0o600);
+  const handle = await open(next, 'wx', 0o600);
   try {
-    await handle.writeFile(`${url}\n`);
-  } finally {
-    await handle.close();
+    await handle.writeFile(`${url}\n`).finally(() => handle.close());
+    await rename(next, path);
+  } catch (error) {
+    await rm(next, { force: true });
+    throw error;
   }
 }
 

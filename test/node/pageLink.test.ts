@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,6 +20,24 @@ test('the link is for its owner alone, and the next one replaces it', async () =
   await writePageLink(file, 'https://192.0.2.1/?token=two');
   expect(await readFile(file, 'utf8')).toBe('https://192.0.2.1/?token=two\n');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('there is a whole link at any time while it is replaced, so that a full disk does not lose its token', async () => {
+  const file = pageLinkPath(root);
+  const link = (count: number) => `https://192.0.2.1/?token=${count}`;
+  await writePageLink(file, link(0));
+  let isOver = false;
+  const contents = new Set<string>();
+  const read = () => {
+    contents.add(existsSync(file) ? readFileSync(file, 'utf8') : 'no file');
+    if (!isOver) setImmediate(read);
+  };
+  read();
+  for (let count = 1; count <= 50; count += 1) await writePageLink(file, link(count));
+  isOver = true;
+  read();
+  expect([...contents].filter((content) => !/^https:\S+\n$/.test(content))).toEqual([]);
+  expect(contents).toContain(`${link(50)}\n`);
 });
 
 test('a symbolic link in its place is replaced, not followed', async () => {
