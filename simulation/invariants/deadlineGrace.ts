@@ -6,15 +6,22 @@ export const deadlineGrace: Invariant = {
   follow: (_, violated) => {
     /** When those that have just begun to end did so, in milliseconds since the epoch. */
     const begun = new Map<string, number>();
+    /** The start of the last end that each pod's status has shown, in milliseconds since the epoch. */
+    const shown = new Map<string, number>();
     return {
       onEvent: ({ reason, involved, at }) => {
         if (reason === 'DeadlineExceeded') begun.set(involved.uid, at);
       },
       onStatus: ({ uid, pod: { metadata, spec }, removed, tree }) => {
-        const since = begun.get(uid);
-        if (since === undefined || removed || tree.termination === undefined) return;
-        begun.delete(uid);
+        if (removed) shown.delete(uid);
+        if (removed || tree.termination === undefined) return;
         const { reason, at, graceSeconds } = tree.termination;
+        // A pod whose manifest was recreated may end again before the status of its first end is out.
+        if (shown.get(uid) === at) return;
+        shown.set(uid, at);
+        const since = begun.get(uid);
+        if (since === undefined) return;
+        begun.delete(uid);
         // Before that is told it may end for another reason as well, or for that with a shorter grace.
         const isItsOwn = reason === 'DeadlineExceeded' && graceSeconds === (spec.terminationGracePeriodSeconds ?? 30);
         if (!isItsOwn || at === since) return;

@@ -68,7 +68,7 @@ export class ToldCauses {
 
   noteStatus({ uid, removed }: PodChange): void {
     if (!removed) return;
-    for (const reason of OF_A_POD) this.#ends.delete(`${reason} ${uid}`);
+    this.#forgetEnds(uid);
     this.#resizes.delete(uid);
     this.#sandboxes.delete(uid);
   }
@@ -77,6 +77,8 @@ export class ToldCauses {
     if (kind !== 'created' && kind !== 'renamed') return;
     if (container !== undefined) {
       this.#known.set(container.id, container);
+      // A pod whose manifest is recreated starts again, which its status shows only later. A pod that ends creates nothing.
+      if (kind === 'created') this.#forgetEnds(podUid);
       return;
     }
     this.#podUids.set(id, podUid);
@@ -94,6 +96,10 @@ export class ToldCauses {
     if (name !== 'stopPodSandbox') return;
     const uid = this.#podUids.get(about);
     if (uid !== undefined) this.#sandboxes.delete(uid);
+  }
+
+  #forgetEnds(uid: string): void {
+    for (const reason of OF_A_POD) this.#ends.delete(`${reason} ${uid}`);
   }
 
   #forgetTries(isOf: (tried: Tried) => boolean): void {

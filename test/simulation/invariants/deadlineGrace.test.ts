@@ -32,6 +32,26 @@ test('one that ends for another reason, or has a shorter grace by now, has that'
   expect(said({ at: 91_000, graceSeconds: 1 })).toEqual([]);
 });
 
+test('a pod that starts again may show its first end after its second one began', () => {
+  const broken: string[] = [];
+  const following = deadlineGrace.follow({} as Watched, (message) => void broken.push(message));
+  const begin = (at: number) => following.onEvent?.({ reason: 'DeadlineExceeded', involved: { uid }, at } as never);
+  const show = (at: number, removed = false) => {
+    const termination = { reason: 'DeadlineExceeded', graceSeconds: 20, at };
+    following.onStatus?.({ uid, pod, removed, tree: { termination } } as never);
+  };
+  begin(10_000);
+  show(10_000);
+  begin(90_000);
+  show(10_000);
+  show(10_000, true);
+  show(90_000);
+  expect(broken).toEqual([]);
+  begin(150_000);
+  show(140_000);
+  expect(broken).toHaveLength(1);
+});
+
 test.each(['beforeJump', 'onLifeBegan'] as const)(
   'what is told after %s is not compared with what was before',
   (each) => {

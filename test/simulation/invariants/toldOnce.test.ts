@@ -218,6 +218,19 @@ test.each(['DeadlineExceeded', 'Preempting'])('of a pod %s is told once, until i
   expect(violations).toHaveLength(1);
 });
 
+test.each(['DeadlineExceeded', 'Preempting'])('%s is told again of a pod that has started again', (reason) => {
+  const { begin, make, tell, pass, violations } = story();
+  begin();
+  tell(reason, 'why');
+  make();
+  pass(1);
+  tell(reason, 'why');
+  expect(violations).toEqual([]);
+  pass(1);
+  tell(reason, 'why');
+  expect(violations).toHaveLength(1);
+});
+
 test('SandboxChanged is told once of each sandbox, and of each attempt to stop it', () => {
   const { begin, makeSandbox, tell, call, pass, violations } = story();
   const change = () => {
