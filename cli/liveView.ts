@@ -31,7 +31,7 @@ export function announceReady(agent: AgentPort, onReady: (line: string) => void)
   const isSettled = settledReadiness();
   const check = () => {
     const { state, simulated } = agent.node();
-    // Until the node runs, it may not have read all its pods.
+    // A node that is still starting may not have read all its pods.
     const pods = ['running', 'partial'].includes(state) ? agent.pods() : [];
     const now = systemClock.now();
     const readiness = nodeReadiness(pods, now);

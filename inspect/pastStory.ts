@@ -29,7 +29,7 @@ export async function pastStory(file: RecordingFile, stretches: readonly Stretch
   let said = unread;
   for await (const told of toldOf(file, parts, asked, states)) {
     if (told.at > asked.to || !isAbout(told, asked.uid)) continue;
-    // Lines before the first one that is asked for belong to an earlier life, and so do the states that they lead to.
+    // Lines before the requested range belong to an earlier life, as do the states that they lead to.
     if (told.at < asked.from && told.kind === 'gone') states.clear();
     if (told.at < asked.from) {
       if (told.kind === 'state') states.set(told.actor, stateOf(told.actor, told.state, told.at));

@@ -31,7 +31,7 @@ export interface SettledTexts {
   readonly fileOf: ReadonlyMap<string, string>;
 }
 
-/** Where the texts of a source come from. */
+/** The words for the texts of a source in messages. */
 export interface TextOrigin {
   /** The word for one of its texts. */
   readonly word: 'file' | 'response';

@@ -130,7 +130,7 @@ class ArchiveReader {
     { label, name, arch = process.arch }: ArchiveOptions,
   ) {
     this.#file = file;
-    // Of members with the same name the last one counts, as when an archive is extracted.
+    // The last of several members with the same name counts, as when an archive is extracted.
     this.#members = new Map(members.map((member) => [posix.normalize(member.name), member]));
     this.#isTerminated = isTerminated;
     this.#label = label;

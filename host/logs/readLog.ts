@@ -11,7 +11,7 @@ import { type TailStart, tailStart } from './tailStart.ts';
 export interface LogOptions extends TextOptions {
   /** Only the last so many lines, counted over all files. */
   readonly tailLines?: number | undefined;
-  /** With `tailLines`, the files are read no further back than this many bytes, even if that is within a line. */
+  /** Maximum number of bytes that `tailLines` reads back in the files, even if the first line is cut. */
   readonly tailBytes?: number | undefined;
   /** Goes on with what is written, over rotations, until the run has ended and all of it was read. */
   readonly follow?: Following | undefined;

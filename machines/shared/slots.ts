@@ -13,7 +13,7 @@ export interface SlotRequest {
   readonly ticket: number;
   /** Who is told. */
   readonly holder: ActorPath;
-  /** What the slot is for, in words for the requests that wait behind it: `the sandbox of default/web`. */
+  /** The purpose of the slot in messages to the requests that wait behind it, such as `the sandbox of default/web`. */
   readonly purpose: string;
   /** Who else has to answer for it to be done: the registry of an image, the pod of a start. */
   readonly origin?: string;

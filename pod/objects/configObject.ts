@@ -23,7 +23,7 @@ export interface ConfigObject extends ConfigReference {
   readonly isImmutable: boolean;
   /** The type of a Secret, which says how to read its data, as in `kubernetes.io/dockerconfigjson`. Empty for a ConfigMap. */
   readonly type: string;
-  /** By key. Strings are a ConfigMap's `data`; bytes its `binaryData`, or a Secret's `data`. */
+  /** The values by key. Strings are a ConfigMap's `data`; bytes its `binaryData`, or a Secret's `data`. */
   readonly data: ReadonlyMap<string, string | Buffer>;
 }
 

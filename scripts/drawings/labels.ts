@@ -33,7 +33,7 @@ const isWithin = (place: Rectangle, bounds: Rectangle): boolean =>
   place.x + place.width <= bounds.x + bounds.width &&
   place.y + place.height <= bounds.y + bounds.height;
 
-/** As wide as the longest text of a count, of four letters. */
+/** The size of a label that holds a count of four characters, the longest one. */
 const COUNT = { width: 36, height: 15 };
 
 /** Where the count of an arrow stands: on the arrow, and covering nothing else. */

@@ -13,7 +13,7 @@ const REQUIREMENTS = ['requests', 'limits'] as const;
 
 export class ResizeMetrics {
   readonly #families: ReturnType<typeof resizeFamilies>;
-  /** How long the resize in progress of each pod has taken so far, in milliseconds, by the UID of the pod. */
+  /** The duration so far of the resize in progress of each pod, in milliseconds, by the UID of the pod. */
   readonly #durations = new Map<string, number>();
 
   constructor(registry: Registry) {

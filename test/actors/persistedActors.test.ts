@@ -4,7 +4,7 @@ import { persistedActor, plainCopy } from '../../actors/persistedActors.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 
-/** What XState persists of all actors, without what it says of how their snapshots reach their parents. */
+/** Returns the snapshot of all actors as XState persists it, without the fields about how children report to parents. */
 function persistedByXState(root: AnyActor): unknown {
   const text = JSON.stringify(root.getPersistedSnapshot(), (key, value) =>
     key === 'syncSnapshot' ? undefined : value,

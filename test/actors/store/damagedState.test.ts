@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** What is put in the place of a file, and what is reported. */
+/** The damages to a file, with the report of each. */
 const DAMAGES: readonly (readonly [what: string, put: (file: string) => Promise<unknown>, expected: string])[] = [
   ['a directory', (file) => mkdir(join(file, 'inner'), { recursive: true }), 'expected a file, found a directory'],
   ['garbage', (file) => writeFile(file, '\u0000garbage{'), 'expected one JSON object'],

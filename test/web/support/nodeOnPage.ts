@@ -209,7 +209,7 @@ export const apiDetail: Detail = {
   log: { lines: ['connecting to db.shop:5432 as redacted-0123456789abcdef', 'no database at db.shop:5432'] },
 };
 
-/** How it came to be there. */
+/** The history of that container. */
 export const apiHistory: ActorHistory = {
   ...{ path: API, at: NOW },
   tried: [

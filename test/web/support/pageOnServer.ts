@@ -84,7 +84,7 @@ export class NodeWithLongNames extends NodeOnPage {
     this.#drawings = drawings;
   }
 
-  /** With the drawings of all charts, whose states have all been seen. */
+  /** Creates a node with the drawings of all charts, each state of which has been entered. */
   static make = async () => new NodeWithLongNames([...(await drawAll(root)).values()]);
 
   override detail = async (path: string) => longDetail(path);

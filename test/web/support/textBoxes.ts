@@ -51,7 +51,7 @@ const FIND_OVERLAPS = `(() => {
     range.selectNodeContents(node);
     add(range.getClientRects(), element, node.data.trim());
   }
-  // What is drawn later over a box that is not transparent hides the text beneath it.
+  // An opaque box hides the text beneath it.
   const covers = (element) => element.closest('.playhead, .lb.over, .notice, .about, .drawn > .why, .drawn > .lines');
   const found = [];
   for (const [index, one] of boxes.entries())

@@ -14,7 +14,7 @@ const pod = podWith('fed', {
   volumes: [{ name: 'tools', image: { reference: image } }],
 });
 
-/** What the story below does not come to. */
+/** Responses of the ports that the story below does not reach. */
 const answers: readonly PortAnswer[] = [
   { port: 'registerNode', input: null, ms: 5, output: { uid: 'n', events: [], isNew: true } },
   { port: 'fitPod', input: { pod }, ms: 5, output: null },
