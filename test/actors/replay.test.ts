@@ -133,6 +133,26 @@ async function largePodNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut
   return { node, cuts, walk };
 }
 
+/** A node with a pod of more containers than it sends commands to in one step. Cut between such steps. */
+async function pacedNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; walk: Walk }> {
+  const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
+  const node = await simulatedNode({ parts: { inspect: walk.inspect } });
+  let isWatching = true;
+  const cut = () => {
+    const machines = walk.atWork();
+    if (machines.includes('pace') && cuts.length < 3)
+      cuts.push({ keyframe: node.agent.keyframe(), entries: node.entries.length, machines });
+    if (isWatching) node.clock.setTimeout(cut, 1);
+  };
+  cut();
+  const containers = Array.from({ length: 120 }, (_, index) => containerWith(`c${index}`));
+  node.apply(podWith('crowd', { containers }));
+  await node.advance('10s');
+  isWatching = false;
+  await node.advance('10s');
+  return { node, cuts, walk };
+}
+
 /** Everything in a value that JSON does not give back as it was; the paths. */
 function lossy(value: unknown, path: string): string[] {
   if (value === undefined || value === null || ['string', 'boolean'].includes(typeof value)) return [];
@@ -146,6 +166,7 @@ const NODES = [
   ['a busy node', busyNode],
   ['a node of a cluster', clusterNode],
   ['a node with a large pod', largePodNode],
+  ['a node that sends commands in batches', pacedNode],
 ] as const;
 
 describe('a node that is written down', () => {
@@ -158,7 +179,7 @@ describe('a node that is written down', () => {
   );
 
   test('is written down with each machine that there is at work', async () => {
-    const cuts = [...(await busyNode()).cuts, ...(await clusterNode()).cuts];
+    const cuts = [...(await busyNode()).cuts, ...(await clusterNode()).cuts, ...(await pacedNode()).cuts];
     const covered = new Set(cuts.flatMap(({ machines: atWork }) => atWork));
     expect(machines.map(({ id }) => id).filter((id) => !covered.has(id))).toEqual([]);
   });
