@@ -29,7 +29,7 @@ function started(name: string, user: object) {
     ...([process.execPath, ['cli/main.ts', 'run', ...places, ...runtime, '--kubeconfig', kubeconfig]] as const),
     { encoding: 'utf8', timeout: 30_000 },
   );
-  const sentences = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('['));
+  const sentences = stderr.split('\n').filter((line) => line !== '' && !/^[IWE]\d{4} /.test(line));
   return { status, stderr, sentences, kubeconfig };
 }
 

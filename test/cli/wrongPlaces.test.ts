@@ -32,7 +32,7 @@ function started() {
     encoding: 'utf8',
     timeout: 30_000,
   });
-  return { status, sentences: stderr.split('\n').filter((line) => line !== '' && !line.startsWith('[')) };
+  return { status, sentences: stderr.split('\n').filter((line) => line !== '' && !/^[IWE]\d{4} /.test(line)) };
 }
 
 describe('is named in one sentence, with exit code 1', () => {
