@@ -117,15 +117,22 @@ async function imageNamed(cri: Pick<Cri, 'imageStatus'>, name: string): Promise<
 }
 
 const shownImage = ({ id, repoTags, repoDigests, size, pinned }: Image): ShownImage => ({
-  ...{ id, repoTags, repoDigests, pinned },
+  id,
+  repoTags,
+  repoDigests,
+  pinned,
   sizeBytes: Number(size),
 });
 
 /** An image in JSON and YAML, with the fields of `crictl images -o json`. */
 const imageObject = ({ id, repoTags, repoDigests, size, uid, username, pinned }: Image) => ({
-  ...{ id, repoTags, repoDigests, size: String(size) },
+  id,
+  repoTags,
+  repoDigests,
+  size: String(size),
   uid: uid === undefined ? null : { value: String(uid.value) },
-  ...{ username, pinned },
+  username,
+  pinned,
 });
 
 /** Pulls images with the credentials in the node's files for registries. */
@@ -133,7 +140,9 @@ export async function pullImages(names: readonly string[], options: RuntimeOptio
   const references = names.map((name) => fullName(name, 'image pull'));
   await withRuntime(options, async ({ cri, rootDirectory }) => {
     const find = fileCredentials({
-      ...{ rootDir: rootDirectory, workingDir: process.cwd(), homeDir: homedir() },
+      rootDir: rootDirectory,
+      workingDir: process.cwd(),
+      homeDir: homedir(),
       onUnusable: (file, why) =>
         void process.stderr.write(printable(`${file}: registry credentials not read: ${why}\n`)),
     });

@@ -46,7 +46,12 @@ export async function importArchive({ cri, endpoint, archive, pause, signal }: A
   await run(
     'ctr',
     [
-      ...['--address', endpoint.replace(/^unix:\/\//, ''), '--namespace', NAMESPACE, 'images', 'import'],
+      '--address',
+      endpoint.replace(/^unix:\/\//, ''),
+      '--namespace',
+      NAMESPACE,
+      'images',
+      'import',
       // Without unpacking, the first container of the image unpacks it.
       ...(snapshotter === undefined ? ['--no-unpack'] : ['--snapshotter', snapshotter]),
       '-',

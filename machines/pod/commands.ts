@@ -77,7 +77,13 @@ function inputOf(context: PodContext, name: string, { pod, restarts }: SpawnComm
   const { ticket, crashLoop, sandbox } = context;
   const observed = knownRuns(context, name);
   return {
-    ...{ pod, ticket, crashLoop, sandbox, volumes: mountedVolumes(context), name, observed },
+    pod,
+    ticket,
+    crashLoop,
+    sandbox,
+    volumes: mountedVolumes(context),
+    name,
+    observed,
     role: containerNamed(pod.spec, name)?.role ?? 'regular',
     size: observed.length > 0 ? persistedSizes(context)(name) : undefined,
     probed: context.probed?.find(({ id }) => id === observed[0]?.id),

@@ -1,4 +1,4 @@
-/** Whatever lies in the place of a state file, the agent starts, names the path and what it expected, and replaces it. */
+/** The agent starts beside any damaged state file, names the path and what it expected, and replaces the file. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Whatever reads an object, a manifest, an API response or the test API server: the result is the same. */
+/** One reader serves manifests, API responses and the test API server, so that the result is the same. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { decode } from '../../../apiserver/decode/decode.ts';
