@@ -302,7 +302,11 @@ describe('kubectl of sid', () => {
     });
     child.stdin.write('exit\n');
     await ended;
-    const [seen] = JSON.parse(await run('get', 'pod', 'web', '-o', 'json')).status.ephemeralContainerStatuses;
+    // The API server receives the status up to ten seconds after kubectl has seen the end of the process.
+    const seen = await eventually('the status of the debugger shows its end', async () => {
+      const [status] = JSON.parse(await run('get', 'pod', 'web', '-o', 'json')).status.ephemeralContainerStatuses;
+      return status.state.terminated && status;
+    });
     expect(seen).toMatchObject({ name: 'debugger', state: { terminated: { exitCode: 0, reason: 'Completed' } } });
   });
 
