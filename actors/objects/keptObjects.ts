@@ -5,7 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { errorCode, isHostRefusal, isMissing } from '../../host/files/fileErrors.ts';
+import { errorCode, isDiskFault, isHostRefusal, isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
@@ -98,10 +98,10 @@ export class KeptObjects {
     for (const name of await files.readdir(directory)) {
       const file = path.join(directory, name);
       if (this.#wanted.has(file)) continue;
-      // A file that the host refuses to read may belong to a pod that runs, so it stays.
+      // A file that cannot be read may belong to a pod that runs, so it stays, also if the disk is damaged.
       const had = await this.#textOf(file)
         .then(uidsIn)
-        .catch((error: unknown) => (isHostRefusal(error) ? [...uids] : []));
+        .catch((error: unknown) => (isHostRefusal(error) || isDiskFault(error) ? [...uids] : []));
       if (!had.some((uid) => uids.has(uid))) await files.rm(file, { recursive: true, force: true });
     }
   }

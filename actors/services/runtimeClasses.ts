@@ -1,6 +1,6 @@
 /** Finds the RuntimeClass of a pod: at the API server of its cluster, or in the files of a directory. */
 import { join } from 'node:path';
-import { isHostRefusal, otherwise } from '../../host/files/fileErrors.ts';
+import { isHostRefusal, isMissing } from '../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import type { Problem } from '../../pod/api/problem.ts';
 import { type RuntimeClasses, readRuntimeClass, validateRuntimeClass } from '../../pod/api/runtimeClass.ts';
@@ -44,7 +44,8 @@ export type OnSkipped = (file: string, why: string) => void;
 
 /**
  * Reads all classes of a directory, by name. Of two of the same name the first counts, and what is none is left out. Rejects
- * if the host refuses to read something, because a class that was not read would be taken for one that does not exist.
+ * if the host refuses to read something for now, because a class that was not read would be taken for one that does not
+ * exist. What cannot be read for good, such as a damaged file, is skipped: pods of other classes and of none need not wait.
  */
 export async function readRuntimeClasses(
   directory: string,
@@ -52,9 +53,12 @@ export async function readRuntimeClasses(
   disk: FileSystem = hostFiles,
 ): Promise<RuntimeClasses> {
   const classes = new Map<string, RuntimeClass>();
-  const files = (await disk.readdir(directory).catch(otherwise<string[]>([])))
-    .filter((file) => /\.(ya?ml|json)$/.test(file))
-    .sort();
+  const names = await disk.readdir(directory).catch((error: unknown) => {
+    if (isHostRefusal(error)) throw error;
+    if (!isMissing(error)) onSkipped(directory, messageOf(error));
+    return [];
+  });
+  const files = names.filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
   for (const file of files.map((name) => join(directory, name))) {
     const skip = (why: string) => onSkipped(file, why);
     for (const each of classesOf(await regularText(disk, file, skip), skip)) {

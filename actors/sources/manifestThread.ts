@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { errorCode, isHostRefusal } from '../../host/files/fileErrors.ts';
+import { errorCode, isDiskFault, isHostRefusal } from '../../host/files/fileErrors.ts';
 import { ownScript } from '../../host/ownScript.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { nextTurn } from '../../pod/nextTurn.ts';
@@ -71,7 +71,7 @@ export class ManifestThread {
       }
     } catch (error) {
       this.end();
-      if (late.signal.aborted || isHostRefusal(error)) throw error;
+      if (late.signal.aborted || isHostRefusal(error) || isDiskFault(error)) throw error;
       if (!this.#hasStarted && !(error instanceof TooMuch))
         throw new Error(`cannot start a thread to read it: ${messageOf(error)}`, { cause: error });
       return refused(`cannot be read: ${messageOf(error)}`).manifests;

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isMissing, otherwise } from '../../host/files/fileErrors.ts';
+import { isMissing } from '../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { createLayout, isSafeSegment, type Layout } from '../../host/pods/layout.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
@@ -117,10 +117,16 @@ export async function takenOver(
   });
 }
 
-/** The uids of which a durable fact tells that they were admitted: by the names of its files alone, which are not read. */
+/**
+ * The uids of which a durable fact tells that they were admitted: by the names of its files alone, which are not read. Rejects
+ * if a directory cannot be read, because this agent's own pods would count as those of another.
+ */
 export async function ownedByFact(rootDir: string): Promise<Pick<ReadonlySet<string>, 'has'>> {
   const kinds = ['allocations', 'probes'].map((kind) =>
-    hostFiles.readdir(path.join(rootDir, 'statelet', kind)).catch(otherwise<string[]>([])),
+    hostFiles.readdir(path.join(rootDir, 'statelet', kind)).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+      return [];
+    }),
   );
   const names = new Set((await Promise.all(kinds)).flat());
   return { has: (uid) => names.has(factFileName(uid)) };

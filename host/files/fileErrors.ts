@@ -21,14 +21,20 @@ export const isTooLong = (error: unknown): boolean => errorCode(error) === 'ENAM
 /** Whether a file could not be opened because too many are open, in this process or on the host: it says nothing of the file. */
 export const lacksFiles = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(errorCode(error) ?? '');
 
-/** Error codes of a host that has run out of something, or whose disk fails. */
-const HOST_REFUSALS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOBUFS', 'EIO', 'EINTR']);
+/**
+ * Error codes of a host that has run out of something for now. EIO is not among them, because a damaged sector stays damaged
+ * and concerns one file only.
+ */
+const HOST_REFUSALS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOBUFS', 'EINTR']);
 
 /**
  * Whether the host refused a call for a cause beside the file or program, which may pass. The error says nothing about what
  * is there, so the call is worth another attempt and must not count as an answer.
  */
 export const isHostRefusal = (error: unknown): boolean => HOST_REFUSALS.has(errorCode(error) ?? '');
+
+/** Whether the disk failed to read or write, e.g. at a damaged sector: the file may well exist. */
+export const isDiskFault = (error: unknown): boolean => errorCode(error) === 'EIO';
 
 /** Returns a handler of failed reads that takes `value` for what cannot be read, and rethrows what the host refused. */
 export const otherwise =

@@ -156,6 +156,21 @@ test('a record that cannot be read proves nothing, and the next pull replaces it
   expect(await record()).toBeDefined();
 });
 
+test('a damaged sector in one record proves nothing for its image, and leaves the records of the others', async () => {
+  const { life, files, failing, errors } = host();
+  await pullAs(life(), ofSecret('pull'));
+  const damaged = `${PULLED}/${recordFile('sha256:other')}`;
+  await files.writeFile(damaged, recordText({ imageRef: 'sha256:other', pulledWith: {} }, 0));
+  failing.on = (path) => path === damaged;
+  const proofs = life();
+  expect(await mustPull(proofs, ofSecret('pull'))).toBe(false);
+  expect(await proofs.mustPull({ ...APP, imageRef: 'sha256:other' }, async () => [ofSecret('pull')], options)).toBe(
+    true,
+  );
+  await pullAs(proofs, ofSecret('pull'));
+  expect(errors[0]).toContain(`${damaged} cannot be read`);
+});
+
 test('where nothing can be read nothing is proved, and where nothing can be noted nothing is pulled', async () => {
   const { life, failing, errors } = host();
   const proofs = life();

@@ -213,16 +213,19 @@ async function eventually(check: () => Promise<void>): Promise<void> {
   await check();
 }
 
-test('an object that the host refuses to read, as without free descriptors, is not deleted as one that no pod has', async () => {
-  const directory = join(folder, 'objects');
-  const { kept } = keptIn(directory);
-  kept.keep({ object: secret, uids: ['web'] });
-  await kept.settled();
-  const readFile: FileSystem['readFile'] = async (path) => {
-    throw fileError('EMFILE', 'open', path);
-  };
-  await keptIn(directory, true, { ...hostFiles, readFile }).kept.keepOnly(new Set(['web']));
-  expect(await keptIn(directory).kept.read(secret)).toEqual({ object: secret, uids: ['web'] });
-  await keptIn(directory).kept.keepOnly(new Set());
-  expect(await readdir(directory)).toEqual([]);
-});
+test.each(['EMFILE', 'EIO'] as const)(
+  'an object that cannot be read for %s is not deleted as one that no pod has',
+  async (code) => {
+    const directory = join(folder, 'objects');
+    const { kept } = keptIn(directory);
+    kept.keep({ object: secret, uids: ['web'] });
+    await kept.settled();
+    const readFile: FileSystem['readFile'] = async (path) => {
+      throw fileError(code, 'open', path);
+    };
+    await keptIn(directory, true, { ...hostFiles, readFile }).kept.keepOnly(new Set(['web']));
+    expect(await keptIn(directory).kept.read(secret)).toEqual({ object: secret, uids: ['web'] });
+    await keptIn(directory).kept.keepOnly(new Set());
+    expect(await readdir(directory)).toEqual([]);
+  },
+);

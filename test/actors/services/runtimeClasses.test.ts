@@ -8,7 +8,7 @@ import { systemClock } from '../../../actors/clock.ts';
 import { handlersOf, readRuntimeClasses, runtimeHandlerOf } from '../../../actors/services/runtimeClasses.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
-import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import { fileError } from '../../../host/simulated/fileErrors.ts';
 import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
 import { nextTurn } from '../../../pod/nextTurn.ts';
@@ -264,3 +264,21 @@ test.each(['readdir', 'stat'] as const)(
     expect((await readRuntimeClasses(directory)).has('sandboxed')).toBe(true);
   },
 );
+
+test('a class in a damaged sector is skipped with its error, and the classes of the other files still count', async () => {
+  await writeFile(join(directory, 'a.yaml'), classNamed('sandboxed', 'runsc'));
+  await writeFile(join(directory, 'b.yaml'), classNamed('plain', 'runc'));
+  const skipped: string[] = [];
+  const skip = (file: string, why: string) => skipped.push(`${basename(file)}: ${why}`);
+  const open: FileSystem['open'] = async (path, ...rest) => {
+    if (path.endsWith('a.yaml')) throw fileError('EIO', 'read', path);
+    return hostFiles.open(path, ...rest);
+  };
+  expect([...(await readRuntimeClasses(directory, skip, { ...hostFiles, open })).keys()]).toEqual(['plain']);
+  expect(skipped).toEqual([expect.stringMatching(/^a\.yaml: EIO: i\/o error/)]);
+  const readdir: FileSystem['readdir'] = async (path) => {
+    throw fileError('EIO', 'scandir', path);
+  };
+  expect(await readRuntimeClasses(directory, skip, { ...hostFiles, readdir })).toEqual(new Map());
+  expect(skipped.at(-1)).toMatch(/^statelet-classes-\w+: EIO: i\/o error/);
+});

@@ -1,6 +1,6 @@
 /** Nothing on disk is removed but what this agent made: over restarts, versions without marks, and directories of others. */
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, jest, test } from '@jest/globals';
@@ -284,6 +284,14 @@ describe('what was found below a root', () => {
     await store.write('probes', odd, []);
     const known = await ownedByFact(node.path('root'));
     expect([known.has(odd), known.has('other')]).toEqual([true, false]);
+  });
+
+  test('is not taken for the pod of another when the directory of the facts cannot be read', async () => {
+    const node = await simulatedNode();
+    await mkdir(node.path('root/statelet'), { recursive: true });
+    await rm(node.path('root/statelet/probes'), { recursive: true, force: true });
+    await symlink('probes', node.path('root/statelet/probes'));
+    await expect(ownedByFact(node.path('root'))).rejects.toThrow('ELOOP');
   });
 
   withRoot('is all that is there, also when something half removed cannot be deleted; that is told', async () => {
