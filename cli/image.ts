@@ -3,9 +3,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { type Readable, Writable } from 'node:stream';
+import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
 import * as z from 'zod/mini';
 import { waitOnce } from '../actors/alarm.ts';
 import { systemClock } from '../actors/clock.ts';
@@ -15,7 +14,8 @@ import type { Cri } from '../cri/calls.ts';
 import { runtimeMessageWithCode } from '../cri/failure.ts';
 import { type Container, ContainerState, type Image } from '../cri/generated/runtime.ts';
 import { connectCri } from '../cri/grpc.ts';
-import { fullName, type ImageArchive, readImageArchive } from '../cri/images/imageArchive.ts';
+import { decompressorFor, maxExpandedBytes } from '../cri/images/compression.ts';
+import { expandsTooMuch, fullName, type ImageArchive, readImageArchive } from '../cri/images/imageArchive.ts';
 import { imageSpec } from '../cri/images/imageSpec.ts';
 import { importArchive, runtimeConfig } from '../cri/images/importImages.ts';
 import { containerNameOf, POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../cri/labels.ts';
@@ -229,6 +229,8 @@ interface ImportStreams {
   readonly input: Readable;
   /** Directory for the archive while it is imported, instead of that of the system. */
   readonly temporary?: string;
+  /** Bytes that the archive and its layers may expand to, instead of a limit by its size. */
+  readonly maxBytes?: number;
 }
 
 /** Imports the images of a file into the runtime. */
@@ -248,16 +250,10 @@ export async function importImage(
   });
 }
 
-/** Compressed files by their first bytes. */
-const COMPRESSIONS = [
-  { magic: Buffer.from([0x1f, 0x8b]), decompress: createGunzip },
-  { magic: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), decompress: createZstdDecompress },
-];
-
 /** Opens the archive, which is decompressed into a temporary file because its members are read out of order. */
 async function withArchive(
   path: string,
-  { name, input, temporary = tmpdir() }: Pick<ImportStreams, 'input' | 'temporary'> & { readonly name?: string },
+  { name, input, temporary = tmpdir(), maxBytes }: Omit<ImportStreams, 'write'> & { readonly name?: string },
   act: (archive: ImageArchive) => Promise<void>,
 ): Promise<void> {
   const label = path === '-' ? 'the standard input' : path;
@@ -271,21 +267,34 @@ async function withArchive(
     let file = await openNext(path === '-' ? unnamedFile(temporary) : openFile(path));
     if (path === '-') await pipeline(input, writerOf(file, { label, temporary }));
     const { buffer: start } = await file.read(Buffer.alloc(4), 0, 4, 0);
-    const compression = COMPRESSIONS.find(({ magic }) => start.subarray(0, magic.length).equals(magic));
-    if (compression !== undefined) {
+    const limit = maxBytes ?? maxExpandedBytes((await file.stat()).size);
+    const decompressor = decompressorFor(start);
+    if (decompressor !== undefined) {
       const stream = file.createReadStream({ start: 0, autoClose: false });
       const plain = await openNext(unnamedFile(temporary));
       const writer = writerOf(plain, { label, temporary });
-      await pipeline(stream, compression.decompress(), writer).catch((cause) => {
+      await pipeline(stream, decompressor, upTo(limit, label), writer).catch((cause) => {
         if (cause instanceof NodeFailure) throw cause;
         throw new NodeFailure('BadRequest', `${label} is truncated or damaged: ${messageOf(cause)}`, { cause });
       });
       file = plain;
     }
-    await act(await readImageArchive(file, { label, name }));
+    await act(await readImageArchive(file, { label, name, maxUnpackedBytes: limit }));
   } finally {
     for (const handle of opened) await handle.close();
   }
+}
+
+/** Passes bytes on until there are too many of them. */
+function upTo(limit: number, label: string): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes += chunk.length;
+      if (bytes > limit) done(new NodeFailure('BadRequest', expandsTooMuch(label, limit)));
+      else done(null, chunk);
+    },
+  });
 }
 
 /** Creates a file without a name, so that its space is freed with the process, however that ends. */

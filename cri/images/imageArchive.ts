@@ -11,7 +11,9 @@ import { goArchitecture } from '../../pod/admission/node.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { parseImageReference } from '../../pod/images/imageReference.ts';
 import { parsedJson } from '../../pod/parsedJson.ts';
+import { decimalSize } from '../../pod/show/imageTable.ts';
 import { tar } from '../managed/tar.ts';
+import { unpackedLayerSize } from './layerSize.ts';
 import { readAt, type TarMember, type TarMembers, TarMistake, tarMembers } from './tarMembers.ts';
 
 /** An image of an archive, under the full name that the runtime gives it. */
@@ -37,12 +39,18 @@ interface ArchiveOptions {
   readonly name?: string | undefined;
   /** Architecture of the node, as Node.js names it. */
   readonly arch?: string;
+  /** Maximum size of all unpacked layers, in bytes. */
+  readonly maxUnpackedBytes?: number;
 }
 
 /** Longest JSON file in an archive, in bytes. */
 const LONGEST_JSON = 8 * 1024 * 1024;
 /** Deepest nesting of indexes. Builders nest one index in `index.json`. */
 const DEEPEST_INDEX = 4;
+/** The kernel mounts at most this many layers with overlayfs (`OVL_MAX_STACK` in `fs/overlayfs/params.h`). */
+const MAX_LAYERS = 500;
+/** An archive has a few links at most from one layer to another, as older versions of "docker save" write them. */
+const MAX_LINKS = 8;
 const READ_BYTES = 256 * 1024;
 
 const IMAGE_NAME = 'io.containerd.image.name';
@@ -122,18 +130,24 @@ class ArchiveReader {
   readonly #name: string | undefined;
   /** Images of blobs by depth and digest. Indexes that refer to one index many times would take exponential time. */
   readonly #imagesOfBlobs = new Map<string, Promise<readonly ResolvedImage[]>>();
+  /** Configurations of a docker-archive by file, which many entries may refer to. */
+  readonly #configs = new Map<string, { readonly id: string; readonly platform: Platform }>();
+  /** Files with the layers of each image that containerd unpacks, by the digest of its manifest or configuration. */
+  readonly #layers = new Map<string, readonly string[]>();
+  readonly #maxUnpackedBytes: number;
   readonly #platform: { readonly os: string; readonly architecture: string };
 
   constructor(
     file: FileHandle,
     { members, isTerminated }: TarMembers,
-    { label, name, arch = process.arch }: ArchiveOptions,
+    { label, name, arch = process.arch, maxUnpackedBytes = Number.POSITIVE_INFINITY }: ArchiveOptions,
   ) {
     this.#file = file;
     // The last of several members with the same name counts, as when an archive is extracted.
     this.#members = new Map(members.map((member) => [posix.normalize(member.name), member]));
     this.#isTerminated = isTerminated;
     this.#label = label;
+    this.#maxUnpackedBytes = maxUnpackedBytes;
     this.#name = name === undefined ? undefined : fullName(name, '--name');
     this.#platform = { os: 'linux', architecture: goArchitecture(arch) };
   }
@@ -141,6 +155,7 @@ class ArchiveReader {
   async read(): Promise<ImageArchive> {
     const { images, file, content } = await this.#listing();
     const listing = Buffer.from(this.#jsonOf(file, content));
+    await this.#checkUnpackedSize();
     return { label: this.#label, images, content: () => this.#content(file, listing) };
   }
 
@@ -151,6 +166,46 @@ class ArchiveReader {
     } catch (cause) {
       throw new NodeFailure('BadRequest', `${this.#label} is damaged: ${file} is nested too deeply`, { cause });
     }
+  }
+
+  /**
+   * Throws if the layers take too much space once they are unpacked. A layer counts in each image and as often as an image
+   * has it, because containerd unpacks it again over different layers.
+   */
+  async #checkUnpackedSize(): Promise<void> {
+    const limit = this.#maxUnpackedBytes;
+    const sizes = new Map<string, number>();
+    let total = 0;
+    for (const name of [...this.#layers.values()].flat()) {
+      const member = this.#linkedMember(name);
+      if (member === undefined) continue;
+      const known = sizes.get(member.name);
+      const size =
+        known ?? (await unpackedLayerSize({ file: this.#file, at: member.contentAt, size: member.size }, limit));
+      sizes.set(member.name, size);
+      total += size;
+      if (total > limit) throw new NodeFailure('BadRequest', expandsTooMuch(this.#label, limit));
+    }
+  }
+
+  /** Returns the member of this name or, if it is a symbolic link, the one that it leads to. */
+  #linkedMember(name: string): TarMember | undefined {
+    let path = posix.normalize(name);
+    for (let links = 0; links < MAX_LINKS; links += 1) {
+      const member = this.#members.get(path);
+      if (member === undefined || member.isFile || member.target === '') return member;
+      path = posix.join(posix.dirname(path), member.target);
+    }
+    return undefined;
+  }
+
+  /** Records the layers of an image that fits this node. */
+  #addLayers(digest: string, layers: readonly string[]): void {
+    if (layers.length > MAX_LAYERS) {
+      const problem = `has an image of ${layers.length} layers, but overlayfs mounts at most ${MAX_LAYERS}`;
+      throw this.#mistake(`${problem}: build it with fewer layers`);
+    }
+    this.#layers.set(digest, layers);
   }
 
   async #listing(): Promise<Listing> {
@@ -175,8 +230,9 @@ class ArchiveReader {
       throw this.#whyNone((found.length === 0 ? resolved : foreign).flat().map(({ platform }) => platform));
     }
     const named = this.#named(found);
+    const descriptorsById = new Map(found.toReversed().map(({ id, descriptor }) => [id, descriptor]));
     const descriptors = named.map(({ id, name }) => {
-      const descriptor = found.find((image) => image.id === id)?.descriptor;
+      const descriptor = descriptorsById.get(id);
       return { ...descriptor, annotations: { ...descriptor?.annotations, [IMAGE_NAME]: name, [REF_NAME]: name } };
     });
     const index = { schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json', manifests: descriptors };
@@ -213,7 +269,10 @@ class ArchiveReader {
       throw this.#mistake(`has no container image: ${descriptor.digest} is of type ${manifest.config.mediaType}`);
     }
     const config = await this.#blob(manifest.config, configShape);
-    if (this.#fits(config)) for (const layer of manifest.layers) this.#expectBlob(layer, 'layer');
+    if (this.#fits(config)) {
+      const layers = manifest.layers.map((layer) => this.#expectBlob(layer, 'layer'));
+      this.#addLayers(descriptor.digest, layers);
+    }
     return [{ id: manifest.config.digest, platform: config }];
   }
 
@@ -221,22 +280,37 @@ class ArchiveReader {
     const entries = await this.#json('manifest.json', dockerShape);
     const found: Unnamed[] = [];
     const foreign: Platform[] = [];
-    for (const { Config: config, RepoTags: tags, Layers: layers } of entries) {
-      const content = await this.#contentOf(config);
-      const platform = this.#parse(config, content, configShape);
+    const entriesById = new Map<string, (typeof entries)[number]>();
+    for (const entry of entries) {
+      const { Config: config, RepoTags: tags } = entry;
+      const layers = entry.Layers ?? [];
+      const { id, platform } = await this.#configOf(config);
       if (!this.#fits(platform)) foreign.push(platform);
-      for (const layer of layers ?? []) {
+      for (const layer of layers) {
         if (!this.#members.has(posix.normalize(layer))) throw this.#missing(`the layer ${layer}`);
       }
-      found.push({ id: digestOf(content), names: tags ?? [] });
+      found.push({ id, names: tags ?? [] });
+      if (entriesById.has(id)) continue;
+      entriesById.set(id, entry);
+      this.#addLayers(id, layers);
     }
     if (found.length === 0 || foreign.length > 0) throw this.#whyNone(foreign);
     const named = this.#named(found);
-    const content = entries.map((entry, index) => ({
+    const namesById = Map.groupBy(named, ({ id }) => id);
+    const content = [...entriesById].map(([id, entry]) => ({
       ...entry,
-      RepoTags: named.filter(({ id }) => id === found[index]?.id).map(({ name }) => name),
+      RepoTags: (namesById.get(id) ?? []).map(({ name }) => name),
     }));
     return { images: named, file: 'manifest.json', content };
+  }
+
+  async #configOf(file: string): Promise<{ readonly id: string; readonly platform: Platform }> {
+    const known = this.#configs.get(file);
+    if (known !== undefined) return known;
+    const content = await this.#contentOf(file);
+    const config = { id: digestOf(content), platform: this.#parse(file, content, configShape) };
+    this.#configs.set(file, config);
+    return config;
   }
 
   /** Gives each image the full names under which the runtime and pods find it. */
@@ -328,6 +402,12 @@ class ArchiveReader {
   #mistake(problem: string): NodeFailure {
     return new NodeFailure('BadRequest', `${this.#label} ${problem}`);
   }
+}
+
+/** Says that an archive is refused because it expands to more than `limit` bytes. */
+export function expandsTooMuch(label: string, limit: number): string {
+  const advice = 'if its content is right, decompress the archive and its layers before the import';
+  return `${label} expands to more than ${decimalSize(limit)}, which is out of proportion to its size: ${advice}`;
 }
 
 const platformText = ({ os, architecture }: Platform): string => `${os || 'linux'}/${architecture || 'unknown'}`;

@@ -6,8 +6,12 @@ export interface TarMember {
   /** Without a leading `./` or `/`. */
   readonly name: string;
   readonly isFile: boolean;
+  /** Target of a link, as the archive has it. Empty for anything else. */
+  readonly target: string;
   /** Bytes of content. */
   readonly size: number;
+  /** Bytes of the extracted file, which are more than its content if it is sparse. */
+  readonly extractedSize: number;
   /** Positions in the archive. `from` and `to` also cover the headers for long names and the padding. */
   readonly from: number;
   readonly contentAt: number;
@@ -24,13 +28,39 @@ const BLOCK = 512;
 const LONGEST_HEADER = 1024 * 1024;
 const CHECKSUM_AT = 148;
 const CHECKSUM_LENGTH = 8;
+/** Where the format of GNU has the flag of a following block, in such a block. */
+const EXTENDED_FLAG_AT = 504;
+
+/** Maximum number of members of an archive of images, whose names are all in memory. */
+const MAX_MEMBERS = 100_000;
 
 const FILE_TYPES: ReadonlySet<string> = new Set(['0', '\0', '7']);
+const GNU_SPARSE = 'S';
 
 interface Header {
   readonly name: string;
   readonly type: string;
+  readonly target: string;
   readonly size: number;
+  readonly extractedSize: number;
+  /** Whether another block of the header follows, with more of the map of a sparse file. */
+  readonly isExtended: boolean;
+}
+
+/** Fields that a preceding header gives to a member. */
+interface LongFields {
+  readonly name?: string;
+  readonly target?: string;
+  readonly size?: number;
+  readonly extractedSize?: number;
+}
+
+/** Bytes to read an archive from. The position of a read is never less than that of the read before. */
+export interface TarInput {
+  /** In bytes; infinite if the end is unknown. */
+  readonly size: number;
+  /** Returns fewer bytes than `length` at the end. */
+  read(position: number, length: number): Promise<Buffer>;
 }
 
 export interface TarMembers {
@@ -41,36 +71,53 @@ export interface TarMembers {
 
 /** Lists the members. Throws a `TarMistake` if the file is not a tar archive or is truncated within a member. */
 export async function tarMembers(file: FileHandle): Promise<TarMembers> {
-  const { size: fileSize } = await file.stat();
-  if (fileSize === 0) throw new TarMistake('is empty');
+  const { size } = await file.stat();
+  if (size === 0) throw new TarMistake('is empty');
   const members: TarMember[] = [];
-  let long: { readonly name?: string; readonly size?: number } = {};
+  const walk = walkTar({ size, read: (position, length) => readAt(file, position, length) });
+  for (;;) {
+    const { done, value } = await walk.next();
+    if (done) return { members, isTerminated: value.isTerminated };
+    if (members.length === MAX_MEMBERS) throw new TarMistake(`has more than ${MAX_MEMBERS} files`);
+    members.push(value);
+  }
+}
+
+/** Yields the members in their order. Throws a `TarMistake` as `tarMembers` does. */
+export async function* walkTar(input: TarInput): AsyncGenerator<TarMember, Pick<TarMembers, 'isTerminated'>> {
+  let long: LongFields = {};
   let from = 0;
   let at = 0;
-  const blockAt = blockReader(file);
+  const blockAt = blockReader(input);
   for (;;) {
     const block = await blockAt(at);
-    if (block.length === 0) return { members, isTerminated: false };
-    if (block.length === BLOCK && block.every((byte) => byte === 0)) return { members, isTerminated: true };
-    if (block.length < BLOCK) throw members.length === 0 && at === 0 ? notTar() : truncated(fileSize);
+    if (block.length === 0) return { isTerminated: false };
+    if (block.length === BLOCK && block.every((byte) => byte === 0)) return { isTerminated: true };
+    if (block.length < BLOCK) throw at === 0 ? notTar() : truncated(input.size);
     const header = headerOf(block);
     if (header === undefined) {
       throw at === 0 ? notTar() : new TarMistake(`is damaged: no tar header at byte ${at}`);
     }
+    let contentAt = at + BLOCK;
+    for (let isExtended = header.isExtended; isExtended; contentAt += BLOCK) {
+      isExtended = (await blockAt(contentAt))[EXTENDED_FLAG_AT] === 1;
+    }
     const size = long.size ?? header.size;
-    const contentAt = at + BLOCK;
     const to = contentAt + Math.ceil(size / BLOCK) * BLOCK;
-    if (contentAt + size > fileSize) throw truncated(fileSize);
+    if (contentAt + size > input.size) throw truncated(input.size);
     at = to;
     if (header.type === 'L' || header.type === 'K' || header.type === 'x' || header.type === 'g') {
       if (size > LONGEST_HEADER) throw new TarMistake(`is damaged: a header of ${size} bytes at byte ${contentAt}`);
-      const content = await readAt(file, contentAt, size);
+      const content = await input.read(contentAt, size);
       if (header.type === 'L') long = { ...long, name: textOf(content) };
+      if (header.type === 'K') long = { ...long, target: textOf(content) };
       if (header.type === 'x') long = { ...long, ...paxFields(content) };
       continue;
     }
     const name = (long.name ?? header.name).replace(/^(?:\.?\/)+/, '');
-    members.push({ name, isFile: FILE_TYPES.has(header.type), size, from, contentAt, to });
+    const extractedSize = Math.max(size, long.extractedSize ?? header.extractedSize);
+    const target = long.target ?? header.target;
+    yield { name, isFile: FILE_TYPES.has(header.type), target, size, extractedSize, from, contentAt, to };
     long = {};
     from = to;
   }
@@ -80,12 +127,12 @@ export async function tarMembers(file: FileHandle): Promise<TarMembers> {
 const READ_AHEAD = 64 * 1024;
 
 /** Returns a function that reads a block, shorter at the end of the file, from what was read ahead if possible. */
-function blockReader(file: FileHandle): (position: number) => Promise<Buffer> {
+function blockReader(input: TarInput): (position: number) => Promise<Buffer> {
   let ahead: Buffer = Buffer.alloc(0);
   let aheadAt = 0;
   return async (position) => {
     if (position < aheadAt || position + BLOCK > aheadAt + ahead.length) {
-      ahead = await readAt(file, position, READ_AHEAD);
+      ahead = await input.read(position, READ_AHEAD);
       aheadAt = position;
     }
     return ahead.subarray(position - aheadAt, position - aheadAt + BLOCK);
@@ -122,10 +169,15 @@ function headerOf(block: Buffer): Header | undefined {
   const isUstar = block.subarray(257, 262).toString('latin1') === 'ustar';
   const prefix = isUstar && block[262] === 0 ? textOf(block.subarray(345, 500)) : '';
   const name = textOf(block.subarray(0, 100));
+  const type = String.fromCharCode(block[156] ?? 0);
+  const isSparse = type === GNU_SPARSE;
   return {
     name: prefix === '' ? name : `${prefix}/${name}`,
-    type: String.fromCharCode(block[156] ?? 0),
+    type,
+    target: textOf(block.subarray(157, 257)),
     size,
+    extractedSize: (isSparse ? numberIn(block.subarray(483, 495)) : undefined) ?? size,
+    isExtended: isSparse && block[482] === 1,
   };
 }
 
@@ -146,7 +198,7 @@ function textOf(bytes: Buffer): string {
 }
 
 /** Reads the records `LENGTH KEY=VALUE\n` of a pax header. */
-function paxFields(content: Buffer): { readonly name?: string; readonly size?: number } {
+function paxFields(content: Buffer): LongFields {
   const records = new Map<string, string>();
   let at = 0;
   while (at < content.length) {
@@ -158,9 +210,20 @@ function paxFields(content: Buffer): { readonly name?: string; readonly size?: n
     records.set(key, value);
     at += length;
   }
-  const [path, size] = [records.get('path'), Number(records.get('size') ?? Number.NaN)];
+  const [path, target] = [records.get('path'), records.get('linkpath')];
+  const [size, sparse, sparseBefore1] = ['size', 'GNU.sparse.realsize', 'GNU.sparse.size'].map((key) =>
+    sizeOf(records.get(key)),
+  );
+  const extractedSize = sparse ?? sparseBefore1;
   return {
     ...(path === undefined ? {} : { name: path }),
-    ...(Number.isSafeInteger(size) && size >= 0 ? { size } : {}),
+    ...(target === undefined ? {} : { target }),
+    ...(size === undefined ? {} : { size }),
+    ...(extractedSize === undefined ? {} : { extractedSize }),
   };
+}
+
+function sizeOf(text: string | undefined): number | undefined {
+  const size = Number(text ?? Number.NaN);
+  return Number.isSafeInteger(size) && size >= 0 ? size : undefined;
 }

@@ -135,6 +135,22 @@ test.each([
   await expect(imported('-', content)).rejects.toThrow(message);
 });
 
+test.each([
+  ['gzip', gzipSync],
+  ['zstd', zstdCompressSync],
+])('an archive that expands without bound (%s) is refused before it fills the disk', async (_, compressed) => {
+  const file = join(directory, 'bomb.tar');
+  const temporary = join(directory, 'tmp');
+  await mkdir(temporary);
+  await writeFile(file, compressed(Buffer.alloc(8 * MIB)));
+  const input = Readable.from([]);
+  const importing = importImage(file, options, { write: () => {}, input, temporary, maxBytes: MIB });
+  await expect(importing).rejects.toThrow(
+    `${file} expands to more than 1.05MB, which is out of proportion to its size: if its content is right, decompress`,
+  );
+  expect(await readdir(temporary)).toEqual([]);
+});
+
 test('an import that is killed leaves no temporary file', async () => {
   const temporary = join(directory, 'tmp');
   await mkdir(temporary);

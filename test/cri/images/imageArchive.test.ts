@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { type ImageArchive, readImageArchive } from '../../../cri/images/imageArchive.ts';
 import { readAt, tarMembers } from '../../../cri/images/tarMembers.ts';
 import { tar } from '../../../cri/managed/tar.ts';
@@ -15,7 +17,7 @@ afterEach(() => rm(directory, { recursive: true }));
 
 type Files = ReadonlyMap<string, string>;
 
-const digestOf = (content: string) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
+const digestOf = (content: string | Buffer) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
 const archiveOf = (files: Files): Buffer =>
   tar([...files].map(([path, content]) => ({ type: 'file', path, content: Buffer.from(content), mode: 0o644 })));
@@ -25,12 +27,26 @@ interface Read extends ImageArchive {
   readonly passed: Files;
 }
 
-async function read(content: Buffer, options: { name?: string; arch?: string } = {}): Promise<Read> {
+interface ReadOptions {
+  readonly name?: string;
+  readonly arch?: string;
+  readonly maxUnpackedBytes?: number;
+  /** Called with each read of the archive before the runtime gets it. */
+  readonly onRead?: () => void;
+}
+
+async function read(content: Buffer, { onRead = () => {}, ...options }: ReadOptions = {}): Promise<Read> {
   const path = join(directory, 'web.tar');
   await writeFile(path, content);
   const file = await open(path);
   try {
+    const original = file.read.bind(file);
+    const reads = jest.spyOn(file, 'read').mockImplementation((...args: Parameters<typeof file.read>) => {
+      onRead();
+      return original(...args);
+    });
     const archive = await readImageArchive(file, { label: 'web.tar', arch: 'x64', ...options });
+    reads.mockRestore();
     const output = join(directory, 'passed.tar');
     await writeFile(output, archive.content());
     const passed = await open(output);
@@ -257,4 +273,96 @@ test('a listing that is nested too deeply is refused in one sentence', async () 
   const listing = `[{ "Config": "config.json", "RepoTags": ["web:1"], "Layers": [], "Other": ${deep} }]`;
   const files = new Map([...docker(['web:1']), ['manifest.json', listing]]);
   await expect(read(archiveOf(files))).rejects.toThrow(/^web.tar is damaged: manifest.json is nested too deeply$/);
+});
+
+/** An OCI layout of one image with these layers. */
+function ociOf(layers: readonly Buffer[]): Buffer {
+  const blob = (content: Buffer) => ({ content, digest: digestOf(content) });
+  const config = blob(Buffer.from(CONFIG));
+  const blobs = layers.map(blob);
+  const descriptor = (mediaType: string, { content, digest }: ReturnType<typeof blob>) => ({
+    mediaType: `${OCI}.${mediaType}`,
+    digest,
+    size: content.length,
+  });
+  const manifest = blob(
+    Buffer.from(
+      JSON.stringify({
+        config: descriptor('config.v1+json', config),
+        layers: blobs.map((each) => descriptor('layer.v1.tar+gzip', each)),
+      }),
+    ),
+  );
+  const index = { manifests: [{ ...descriptor('manifest.v1+json', manifest), ...named('web:1') }] };
+  const unique = new Map([config, manifest, ...blobs].map((each) => [each.digest, each.content]));
+  const file = (path: string, content: Buffer) => ({ type: 'file', path, content, mode: 0o644 }) as const;
+  return tar([
+    file('oci-layout', Buffer.from('{"imageLayoutVersion":"1.0.0"}')),
+    file('index.json', Buffer.from(JSON.stringify(index))),
+    ...[...unique].map(([digest, content]) => file(`blobs/${digest.replace(':', '/')}`, content)),
+  ]);
+}
+
+const MIB = 2 ** 20;
+const zeros = (bytes: number) => tar([{ type: 'file', path: 'zeros', content: Buffer.alloc(bytes), mode: 0o644 }]);
+
+/** A layer with a file of this size that has no content, as a sparse file. */
+async function sparseLayer(bytes: number, format: string): Promise<Buffer> {
+  const file = await open(join(directory, 'sparse'), 'w');
+  await file.truncate(bytes);
+  await file.close();
+  return execFileSync('tar', ['-C', directory, '--sparse', ...format.split(' '), '-cf', '-', 'sparse']);
+}
+
+const tooLarge =
+  /^web\.tar expands to more than 2\.1MB, which is out of proportion to its size: if its content is right, /;
+
+test.each([
+  ['a gzip layer', async () => [gzipSync(zeros(8 * MIB))]],
+  ['a zstd layer', async () => [zstdCompressSync(zeros(8 * MIB))]],
+  ['a compressed layer that is no tar', async () => [gzipSync(Buffer.alloc(8 * MIB, 'x'))]],
+  ['a layer that is listed many times', async () => Array(16).fill(gzipSync(zeros(MIB / 4)))],
+  ['a sparse file of GNU tar', () => sparseLayer(8 * MIB, '--format=gnu').then((layer) => [layer])],
+  ['a sparse file of pax', () => sparseLayer(8 * MIB, '--format=posix').then((layer) => [layer])],
+  ['a sparse file of pax 0.1', async () => [await sparseLayer(8 * MIB, '--format=posix --sparse-version=0.1')]],
+  ['a compressed sparse file', async () => [gzipSync(await sparseLayer(8 * MIB, '--format=gnu'))]],
+])('%s that expands out of proportion is refused before the runtime unpacks it', async (_, layers) => {
+  const archive = ociOf(await layers());
+  await expect(read(archive, { maxUnpackedBytes: 2 * MIB })).rejects.toThrow(tooLarge);
+  expect((await read(archive, { maxUnpackedBytes: 16 * MIB })).images).toHaveLength(1);
+});
+
+test('a layer that "docker save" has replaced by a link counts with the layer that it leads to', async () => {
+  const files = [...docker(['web:1'])].filter(([path]) => path !== 'layer/layer.tar');
+  const archive = tar([
+    ...files.map(([path, content]) => ({ type: 'file', path, content: Buffer.from(content), mode: 0o644 }) as const),
+    { type: 'symlink', path: 'layer/layer.tar', target: '../base/layer.tar' },
+    { type: 'file', path: 'base/layer.tar', content: gzipSync(zeros(8 * MIB)), mode: 0o644 },
+  ]);
+  await expect(read(archive, { maxUnpackedBytes: 2 * MIB })).rejects.toThrow(tooLarge);
+});
+
+test('an image of more layers than overlayfs mounts is refused, and one of as many is imported', async () => {
+  const layers = Array.from({ length: 501 }, (_, index) =>
+    tar([{ type: 'file', path: `file-${index}`, content: Buffer.alloc(0), mode: 0o644 }]),
+  );
+  await expect(read(ociOf(layers))).rejects.toThrow(
+    'web.tar has an image of 501 layers, but overlayfs mounts at most 500: build it with fewer layers',
+  );
+  expect((await read(ociOf(layers.slice(1)))).images).toHaveLength(1);
+});
+
+test('entries that repeat one image are read and passed on once', async () => {
+  const entries = Array.from({ length: 2_000 }, (_, index) => ({
+    Config: 'config.json',
+    RepoTags: [`web:${index}`],
+    Layers: ['layer/layer.tar'],
+  }));
+  const files = new Map([...docker(['web:1']), ['manifest.json', JSON.stringify(entries)]]);
+  let reads = 0;
+  const { images, passed } = await read(archiveOf(files), { onRead: () => (reads += 1) });
+  expect(images).toHaveLength(2_000);
+  expect(reads).toBeLessThan(20);
+  const [entry, ...others] = JSON.parse(passed.get('manifest.json') ?? '');
+  expect([entry.RepoTags.length, others]).toEqual([2_000, []]);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readAt, tarMembers } from '../../../cri/images/tarMembers.ts';
+import { tar } from '../../../cri/managed/tar.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -70,4 +71,9 @@ test('an archive without the empty blocks at its end is complete', async () => {
   const members = await membersOf(whole);
   const last = whole.lastIndexOf('two') + 512;
   expect(await membersOf(whole.subarray(0, last - (last % 512)))).toEqual(members);
+});
+
+test('an archive of more files than can be names in memory is refused', async () => {
+  const header = tar([{ type: 'file', path: 'file', content: Buffer.alloc(0), mode: 0o644 }]).subarray(0, 512);
+  await expect(membersOf(Buffer.concat(Array(100_001).fill(header)))).rejects.toThrow(/^has more than 100000 files$/);
 });

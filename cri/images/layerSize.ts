@@ -1,0 +1,121 @@
+/** The space that a layer takes once it is unpacked, counted without unpacking it. */
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { decompressorFor } from './compression.ts';
+import { readAt, type TarInput, TarMistake, walkTar } from './tarMembers.ts';
+
+interface StoredLayer {
+  readonly file: FileHandle;
+  /** Position in the file, and bytes there. */
+  readonly at: number;
+  readonly size: number;
+}
+
+const READ_BYTES = 256 * 1024;
+const MAGIC_BYTES = 4;
+
+/**
+ * Returns the bytes of a layer when it is decompressed and its sparse files are written out, as containerd does. Counting
+ * stops at the first value above `limit`, so that it takes no longer for a layer that expands without bound. A layer that
+ * is not a tar archive counts with its bytes, because containerd says what is wrong with it.
+ */
+export async function unpackedLayerSize({ file, at, size }: StoredLayer, limit: number): Promise<number> {
+  const start = await readAt(file, at, Math.min(MAGIC_BYTES, size));
+  const decompressor = decompressorFor(start);
+  if (decompressor === undefined) {
+    return tarSize(
+      { size, read: (position, length) => readAt(file, at + position, Math.min(length, size - position)) },
+      limit,
+    );
+  }
+  // Not a stream of the handle, which would close the handle when it is destroyed.
+  const stored = Readable.from(storedBytes({ file, at, size }));
+  // A damaged layer ends the stream early. containerd reports that when it unpacks the layer.
+  stored.on('error', (error) => decompressor.destroy(error));
+  const input = new StreamInput(stored.pipe(decompressor));
+  try {
+    const unpacked = await tarSize(input, limit);
+    return unpacked > limit ? unpacked : Math.max(unpacked, await input.countRest(limit));
+  } finally {
+    decompressor.destroy();
+    stored.destroy();
+  }
+}
+
+async function* storedBytes({ file, at, size }: StoredLayer): AsyncGenerator<Buffer> {
+  for (let offset = 0; offset < size; offset += READ_BYTES) {
+    yield await readAt(file, at + offset, Math.min(READ_BYTES, size - offset));
+  }
+}
+
+/** Adds up the members. What a sparse file has beside its content counts, because it is written as zeros. */
+async function tarSize(input: TarInput, limit: number): Promise<number> {
+  let total = 0;
+  try {
+    for await (const { from, to, size, extractedSize } of walkTar(input)) {
+      total += to - from + extractedSize - size;
+      if (total > limit) break;
+    }
+  } catch (error) {
+    if (!(error instanceof TarMistake)) throw error;
+  }
+  return Number.isFinite(input.size) ? Math.max(total, input.size) : total;
+}
+
+/** A stream as input, which buffers only what follows the position of the last read. */
+class StreamInput implements TarInput {
+  readonly size = Number.POSITIVE_INFINITY;
+  readonly #chunks: AsyncIterator<Buffer>;
+  #buffer: Buffer = Buffer.alloc(0);
+  #position = 0;
+  #hasEnded = false;
+
+  constructor(chunks: AsyncIterable<Buffer>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  async read(position: number, length: number): Promise<Buffer> {
+    this.#discard(position - this.#position);
+    const pending = [this.#buffer];
+    for (let bytes = this.#buffer.length; bytes < length + position - this.#position; ) {
+      const chunk = await this.#next();
+      if (chunk === undefined) break;
+      // Skipped content is dropped chunk by chunk, so that a large file is never in memory.
+      if (this.#position + bytes + chunk.length <= position) {
+        this.#position += bytes + chunk.length;
+        pending.length = 0;
+        bytes = 0;
+        continue;
+      }
+      pending.push(chunk);
+      bytes += chunk.length;
+    }
+    this.#buffer = Buffer.concat(pending);
+    this.#discard(position - this.#position);
+    return this.#position === position ? this.#buffer.subarray(0, length) : Buffer.alloc(0);
+  }
+
+  /** Reads on and returns how many bytes the stream has, or the first count above `limit`. */
+  async countRest(limit: number): Promise<number> {
+    let bytes = this.#position + this.#buffer.length;
+    while (bytes <= limit) {
+      const chunk = await this.#next();
+      if (chunk === undefined) break;
+      bytes += chunk.length;
+    }
+    return bytes;
+  }
+
+  #discard(count: number): void {
+    const discarded = Math.min(Math.max(count, 0), this.#buffer.length);
+    this.#buffer = this.#buffer.subarray(discarded);
+    this.#position += discarded;
+  }
+
+  async #next(): Promise<Buffer | undefined> {
+    if (this.#hasEnded) return undefined;
+    const { done, value } = await this.#chunks.next().catch(() => ({ done: true, value: undefined }));
+    this.#hasEnded = done === true;
+    return value;
+  }
+}
