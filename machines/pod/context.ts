@@ -1,6 +1,7 @@
 /** What a pod's actor knows, and the plain questions that its chart asks of it. The chart is in chart.ts. */
 
 import type { Refusal } from '../../pod/admission/refusal.ts';
+import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../../pod/api/schema/status.ts';
 import type { Failure } from '../../pod/failure.ts';
@@ -159,6 +160,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     sizes: {},
     ...(input.allocation?.sizes ? {} : { fitted: allocated }),
     ...input,
+    restarts: reportedRestarts(allocated, input),
     startedAt: reportedStart(pod) ?? input.observed.sandboxes.at(-1)?.createdAt ?? input.bornAt,
     volumes: {},
     containers: {},
@@ -181,6 +183,45 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
  */
 function reportedStart({ status }: Pod): number | undefined {
   return status?.startTime === undefined ? undefined : Date.parse(status.startTime);
+}
+
+/**
+ * Returns the names of the containers whose latest runs the runtime may have lost: it shows none of them, or only runs in a
+ * sandbox that is not ready.
+ */
+export function forgottenContainers(pod: Pod, observed: ObservedPod): string[] {
+  const ready = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));
+  const latest = observed.containers.filter((each) => mayRun(each) || ready.has(each.sandboxId));
+  const known = new Set(latest.map(({ name }) => name));
+  return containersOf(pod.spec).flatMap(({ container: { name } }) => (known.has(name) ? [] : [name]));
+}
+
+/**
+ * Returns the restart counts that follow from the last reported status for containers whose runs the runtime may have lost,
+ * counting the run to come (C13). A reported restart count never decreases, whatever the logs still show
+ * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ */
+function reportedRestarts(
+  pod: Pod,
+  { observed, containerEnds, restored }: Omit<PodInput, 'pod'>,
+): PodContext['restarts'] {
+  const status: ContainerEnds | undefined = pod.status ?? containerEnds;
+  if (status === undefined || restored !== undefined) return undefined;
+  const forgotten = new Set(forgottenContainers(pod, observed));
+  const reported = [status.initContainerStatuses, status.containerStatuses].flatMap((list) => list ?? []);
+  // A container without an ID never ran, although it has an end if its pod has one.
+  const ran = reported.filter(({ name, containerID }) => containerID !== undefined && forgotten.has(name));
+  return ran.length === 0 ? undefined : Object.fromEntries(ran.map((each) => [each.name, each.restartCount + 1]));
+}
+
+/** Merges two records of restart counts. Of two counts of the same container the higher one holds. */
+export function mergedRestarts(
+  one: PodContext['restarts'] = {},
+  other: PodContext['restarts'] = {},
+): NonNullable<PodContext['restarts']> {
+  const merged = new Map(Object.entries(one));
+  for (const [name, count] of Object.entries(other)) merged.set(name, Math.max(merged.get(name) ?? 0, count));
+  return Object.fromEntries(merged);
 }
 
 /**

@@ -141,7 +141,7 @@ interface Lost {
  */
 function withLostRuns(status: ContainerStatus, { view, seen, previous }: Lost): ContainerStatus {
   if (hasAllRuns(seen)) return status;
-  if (seen.now.kind !== 'waiting') return withLastState(status, previous);
+  if (seen.now.kind !== 'waiting' || isCreated(seen)) return withLastState(status, previous);
   const end = previous?.state?.terminated;
   const isDefault = DEFAULT_REASONS.includes(seen.now.reason);
   // The logs tell of a later run than the reported one.
@@ -163,22 +163,36 @@ const DEFAULT_REASONS: readonly string[] = ['ContainerCreating', 'PodInitializin
  * Whether every run that the status is about is known: the last run of a container that waits, the previous run of a
  * container that was restarted. A run that is inferred from its log alone has neither an ID nor a known end.
  */
-function hasAllRuns({ now, last, containerId, atHand, restartCount }: ContainerView): boolean {
+function hasAllRuns({ now, last, restartCount }: ContainerView): boolean {
   const isInferred = last?.containerId === '' && last.reason === 'ContainerStatusUnknown';
   if (last !== undefined && !isInferred) return true;
-  if (now.kind !== 'waiting') return restartCount === 0;
-  return atHand === true || containerId !== undefined;
+  return now.kind !== 'waiting' && restartCount === 0;
+}
+
+/** Whether the runtime has a container for the run that is to come. */
+const isCreated = ({ atHand, containerId }: ContainerView): boolean => atHand === true || containerId !== undefined;
+
+/** Adds the last state that follows from the reported status, because the runtime may no longer have the run before. */
+function withLastState(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
+  const lastState = previous && reportedLastState(status, previous);
+  return lastState?.terminated ? { ...status, lastState } : status;
 }
 
 /**
- * Adds the reported last state of the same run, because the runtime may no longer have the run before it. While a container
- * waits to be restarted, its last state is the end of the same run.
+ * Returns the last state of a run by the status that was reported before: the same last state during the same run, and the
+ * reported end of the run before during the next one (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
-function withLastState(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
-  const { lastState, containerID } = previous ?? {};
-  const isSameRun = containerID !== undefined && containerID === status.containerID;
-  const isRunBefore = lastState?.terminated !== undefined && lastState.terminated.containerID !== containerID;
-  return isSameRun && isRunBefore ? { ...status, lastState } : status;
+function reportedLastState(status: ContainerStatus, previous: ContainerStatus): ContainerState | undefined {
+  const { state, lastState, containerID, restartCount } = previous;
+  const waitedAfterRun = lastState?.terminated?.containerID === containerID;
+  // While a container waits to be restarted, its last state is the end of the same run.
+  if (containerID !== undefined && containerID === status.containerID) return waitedAfterRun ? undefined : lastState;
+  // A run that has yet to start is not counted. The logs may show a later run than the reported one.
+  if (status.restartCount !== restartCount + (status.state?.waiting ? 0 : 1)) return undefined;
+  // A container without an ID either never ran, or waits after a run that the runtime has lost.
+  if (containerID === undefined) return lastState;
+  if (state?.terminated) return { terminated: state.terminated };
+  return waitedAfterRun ? lastState : undefined;
 }
 
 /**

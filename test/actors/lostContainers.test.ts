@@ -1,5 +1,5 @@
 /** Containers that the runtime loses while no agent runs: the last reported status stands in for them (C13). */
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { boundPod, joinedNode, PODS } from '../fakes/joinedNode.ts';
@@ -72,6 +72,23 @@ describe('C13: after a restart of the agent', () => {
     await restartWithout(node, 'main');
     await node.advance('500ms');
     expect(node.container('web')).toMatchObject({ restartCount: 1, lastState: before.lastState });
+  });
+
+  test('a container continues with its reported restart count and end when its logs are lost as well', async () => {
+    const { ask, node } = await joinedNode();
+    const main = { name: 'main', image: IMAGE, command: ['sh', '-c', 'sleep 2; exit 3'] };
+    await ask('POST', PODS, boundPod('web', { containers: [main] }));
+    await node.advance('20s');
+    const before = node.container('web');
+    expect(before).toMatchObject({ state: { waiting: { reason: 'CrashLoopBackOff' } }, restartCount: 2 });
+    node.killAgent();
+    node.runtime.restart({ forget: () => true });
+    await rm(node.path('logs'), { recursive: true });
+    await node.startAgent();
+    await node.advance('1500ms');
+    expect(node.container('web')).toMatchObject({
+      ...{ state: { running: {} }, restartCount: 3, lastState: before.lastState },
+    });
   });
 
   test('the API server has the last status of a lost init container, and takes every later status', async () => {

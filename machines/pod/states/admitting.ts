@@ -1,10 +1,9 @@
 /** The node has yet to take the pod: another agent has it, or there may be no room. A part of the chart in chart.ts. */
 import { assign, not } from 'xstate';
-import { containersOf } from '../../../pod/api/containers.ts';
 import { resourcesOf, sameResources } from '../../../pod/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { LAST_COUNT_MS } from '../../shared/lastCount.ts';
-import { mayRun, type PodContext } from '../context.ts';
+import { forgottenContainers, mergedRestarts, type PodContext } from '../context.ts';
 import { asFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from '../recordedEvents.ts';
 import { wish } from '../resizing.ts';
 import { isRunByOthers, othersFailure } from '../sandbox.ts';
@@ -16,13 +15,8 @@ const guards = {
   hasForgottenRuns: ({ context }: PodArgs) => context.hasLogs === true && forgotten(context).length > 0,
 };
 
-/** The containers that may have run after what the runtime has of them, if anything, with a sandbox that it has lost. */
-const forgotten = ({ allocated, observed }: PodContext): string[] => {
-  const ready = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));
-  const latest = observed.containers.filter((each) => mayRun(each) || ready.has(each.sandboxId));
-  const known = new Set(latest.map(({ name }) => name));
-  return containersOf(allocated.spec).flatMap(({ container: { name } }) => (known.has(name) ? [] : [name]));
-};
+/** The containers of which the logs may show a later run than the runtime. */
+const forgotten = ({ allocated, observed }: PodContext): string[] => forgottenContainers(allocated, observed);
 
 const actions = {
   /** Before it is admitted there is nothing to be resized. */
@@ -75,7 +69,7 @@ export const recalling = admittingSetup.createStateConfig({
     onDone: {
       target: 'recalled',
       // What the runtime has shown and lost meanwhile is counted already.
-      actions: assign(({ context, event }) => ({ restarts: { ...event.output.restarts, ...context.restarts } })),
+      actions: assign(({ context, event }) => ({ restarts: mergedRestarts(event.output.restarts, context.restarts) })),
     },
     onError: 'recalled',
   },

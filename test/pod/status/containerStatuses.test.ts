@@ -373,6 +373,23 @@ describe('C13: of a container that the runtime has lost', () => {
     }
   });
 
+  test('the reported end of the run before is the last state of the next run, but not of a later one', () => {
+    const ofOld = { terminated: { ...end.terminated, containerID: 'containerd://c0' } };
+    const ended = reported({ containerID: 'containerd://c0', state: ofOld });
+    const waits = reported({ containerID: 'containerd://c0', state: { waiting: {} }, lastState: ofOld });
+    const lastStateOf = (seen: ReturnType<typeof waiting>, before: ContainerStatus) =>
+      main(podView({ main: { a: seen } }), reportedAs(before)).lastState;
+    for (const before of [ended, waits]) {
+      expect(lastStateOf(waiting('ContainerCreating', { containerId: 'c1', restartCount: 2 }), before)).toEqual(ofOld);
+      expect(lastStateOf(running({ restartCount: 3 }), before)).toEqual(ofOld);
+      expect(lastStateOf(running({ restartCount: 4 }), before)).toEqual({});
+    }
+    const ran = reported({ containerID: 'containerd://c0', state: {}, lastState: end });
+    expect(lastStateOf(running({ restartCount: 3 }), ran)).toEqual({});
+    const sameEnd = exited(0, { now: { kind: 'terminated', run: run(0, { containerId: 'c1' }) }, restartCount: 2 });
+    expect(lastStateOf(sameEnd, ended)).toEqual({});
+  });
+
   test('an end that the runtime shows counts, whatever was reported', () => {
     expect(main(podView({ main: { a: exited(3) } }), reportedAs(reported({ state: end }))).state).toMatchObject({
       terminated: { exitCode: 3 },

@@ -89,6 +89,15 @@ const kept: Readonly<Record<string, { readonly moments: readonly Moment[]; reado
     ],
     struck: [{ call: { room: 'runtime', name: 'removePodSandbox' }, fate: { kind: 'hang' } }],
   },
+  'C13: a container continues with its reported end if a drain was cut off after its logs were removed': {
+    moments: [
+      { at: 0, deed: { kind: 'apply', pod: web } },
+      { at: 6 * SECOND, deed: { kind: 'mountForeign', which: 0, at: 'theirs', forMs: 60 * SECOND } },
+      { at: 8 * SECOND, deed: { kind: 'stopAgent', drains: true, downMs: 0 } },
+      { at: 50 * SECOND, deed: { kind: 'killAgent', downMs: 0 } },
+    ],
+    struck: [],
+  },
   'C10: a stop that is tried again after the clock was set back grants no longer grace': {
     moments: [
       { at: 0, deed: { kind: 'apply', pod: stubborn } },
