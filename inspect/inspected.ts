@@ -38,7 +38,7 @@ export interface Inspected {
   /** Returns the history of one actor, which has to be read from the recording, until `at` or, if that is undefined, until now. */
   actorHistory(path: string, at?: number): Promise<ActorHistory>;
   /** The log of the container that an actor is, or is part of, as it is now; absent of a recording, which has no logs. */
-  log?(path: string): Promise<ShownLog>;
+  log?(path: string, signal: AbortSignal): Promise<ShownLog>;
   object(uid: string, at?: number): Promise<ShownObject>;
   /** What entered an actor at a moment from a source. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;

@@ -11,7 +11,7 @@ import type { InspectedAgent, LiveView } from './liveView.ts';
 import { objectOf, type Past } from './past.ts';
 import type { ActorHistory, Detail, ShownLog } from './protocol.ts';
 import { uidIn } from './shown.ts';
-import { shownLog } from './shownLog.ts';
+import { createTails, shownLog } from './shownLog.ts';
 
 interface LiveNodeParts {
   readonly agent: InspectedAgent;
@@ -52,13 +52,14 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
     const told = await followed.of(path);
     return { path, at: now(), ...told };
   };
-  const logNow = async (path: string): Promise<ShownLog> => {
+  const tails = createTails();
+  const logNow = async (path: string, signal: AbortSignal): Promise<ShownLog> => {
     const [uid, container] = [uidIn(path), containerIn(path)];
     const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
     const places = agent.places(uid);
     if (container === undefined || pod === undefined || places === undefined)
       throw new NotInspected(`there is no container ${path}`);
-    return agent.redact(await shownLog({ pod, container, places }));
+    return agent.redact(await shownLog({ pod, container, places, tails, signal }));
   };
   return {
     live: view,

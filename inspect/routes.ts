@@ -18,6 +18,8 @@ interface Answering {
   readonly live: LiveText | undefined;
   /** Where the build has left the page. */
   readonly directory: string;
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
 }
 
 /** A part of a question that is none that can be answered. */
@@ -42,7 +44,7 @@ export async function pageAnswer(answering: Answering, url: URL): Promise<PageAn
 /** What browsers and robots ask for by themselves, as `/favicon.ico`. Names of pods may have dots, too. */
 const isOtherFile = (pathname: string): boolean => /\.\w+$/.test(pathname) && !/^\/(?:pod|node)\//.test(pathname);
 
-async function apiAnswer({ inspected, live }: Answering, { pathname, searchParams }: URL): Promise<PageAnswer> {
+async function apiAnswer({ inspected, live, signal }: Answering, { pathname, searchParams }: URL): Promise<PageAnswer> {
   const [uid, path] = [searchParams.get('uid') ?? '', searchParams.get('path') ?? ''];
   const at = momentIn(searchParams, 'at');
   switch (pathname) {
@@ -60,7 +62,7 @@ async function apiAnswer({ inspected, live }: Answering, { pathname, searchParam
       return json(200, await inspected.actorHistory(path, at));
     case '/api/log':
       if (inspected.log === undefined) throw new NotInspected('logs are not recorded');
-      return json(200, await inspected.log(path));
+      return json(200, await inspected.log(path, signal));
     case '/api/object':
       return json(200, await inspected.object(uid, at));
     case '/api/entry':

@@ -215,7 +215,9 @@ class Served {
     const { directory } = this.#parts;
     const { inspected, live } = await this.#seen();
     if (url.pathname === '/api/stream') return this.#stream(live, request, response);
-    const { code, type, body } = await pageAnswer({ inspected, live, directory }, url);
+    const client = new AbortController();
+    response.once('close', () => client.abort());
+    const { code, type, body } = await pageAnswer({ inspected, live, directory, signal: client.signal }, url);
     response.writeHead(code, { 'content-type': type });
     response.end(body);
   }

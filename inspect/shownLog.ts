@@ -1,5 +1,7 @@
 /** The last lines of a container's log, read from its files for each request of the page. */
+import type { LogPlace } from '../host/logs/openLog.ts';
 import { readLog } from '../host/logs/readLog.ts';
+import { UnpackedTails } from '../host/logs/unpackedTails.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { isRunning, runToLog } from '../pod/show/containerLog.ts';
@@ -12,30 +14,42 @@ const MAX_BYTES = 2 ** 19;
 /** Bytes of the files that contain so much of a log, with the time and the stream before each line or part of one. */
 const MAX_FILE_BYTES = 2 * MAX_BYTES;
 
+/** Rotated files whose ends stay in memory: those of the container that the page shows. */
+const MAX_TAILS = 4;
+
+/** Returns a cache of the ends of compressed files, which the page's requests would otherwise decompress each time. */
+export const createTails = (): UnpackedTails => new UnpackedTails({ maxBytes: MAX_FILE_BYTES, maxFiles: MAX_TAILS });
+
 interface LogParts {
+  readonly tails: UnpackedTails;
+  /** Ends the reading, because the client has gone. */
+  readonly signal: AbortSignal;
   readonly pod: Pod;
   readonly container: string;
   readonly places: Pick<PodPlaces, 'podLogs' | 'logs'>;
 }
 
 /** Returns the end of the log of the present run of a container, or of its last one. Says in words why there is none. */
-export async function shownLog({ pod, container, places }: LogParts): Promise<ShownLog> {
+export async function shownLog({ pod, container, places, ...reading }: LogParts): Promise<ShownLog> {
   try {
     const logged = runToLog(pod, container);
     const { run } = logged;
     const place = { root: places.podLogs, directory: `${places.logs}/${container}`, run };
-    return { run: run + 1, isRunning: isRunning(pod, container, logged), ...(await lastLines(place)) };
+    return { run: run + 1, isRunning: isRunning(pod, container, logged), ...(await lastLines(place, reading)) };
   } catch (error) {
     if (!(error instanceof NodeFailure)) throw error;
     return { isRunning: false, lines: [], note: error.message };
   }
 }
 
-async function lastLines(place: Parameters<typeof readLog>[0]): Promise<Pick<ShownLog, 'lines' | 'isCut'>> {
+async function lastLines(
+  place: LogPlace,
+  reading: Pick<LogParts, 'tails' | 'signal'>,
+): Promise<Pick<ShownLog, 'lines' | 'isCut'>> {
+  const options = { tailLines: MAX_LINES, tailBytes: MAX_FILE_BYTES, ...reading };
   const chunks: Buffer[] = [];
   let length = 0;
-  const { signal } = new AbortController();
-  for await (const chunk of readLog(place, { tailLines: MAX_LINES, tailBytes: MAX_FILE_BYTES, signal })) {
+  for await (const chunk of readLog(place, options)) {
     chunks.push(chunk);
     length += chunk.length;
     // If the lines are too long for this, only their end is sent.

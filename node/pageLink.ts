@@ -3,8 +3,9 @@
  * because others may read it; the file is for the agent's user.
  */
 import { constants } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setAside } from '../host/files/setAside.ts';
 
 /** Permission bits of the group and of others. */
 const NOT_OWNER = 0o077;
@@ -12,10 +13,21 @@ const TOKEN = /^[\w-]{32}$/;
 
 export const pageLinkPath = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'page-link');
 
-/** Writes the link to an owner-only file. The previous one, whose token counts after a restart, stays until it is replaced. */
-export async function writePageLink(path: string, url: string): Promise<void> {
+/**
+ * Writes the link to an owner-only file. The previous one, whose token counts after a restart, stays until it is replaced. A
+ * directory in the place of the file is renamed, which `onSetAside` is called with.
+ */
+export async function writePageLink(
+  path: string,
+  url: string,
+  onSetAside: (directory: string, renamedTo: string) => void = () => {},
+): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
   const next = `${path}.new`;
+  for (const file of [path, next]) {
+    const found = await lstat(file).catch(() => undefined);
+    if (found?.isDirectory()) onSetAside(file, file + (await setAside({ rename }, file)));
+  }
   await rm(next, { force: true });
   // Exclusive creation follows no symbolic link and writes to no file of another user.
   const handle = await open(next, 'wx', 0o600);

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
-import { messageOf } from '../pod/failure.ts';
+import { type Clock, systemClock } from '../actors/clock.ts';
 import { type AgentSocket, serveSocket } from '../server/socket.ts';
 import { socketPath } from '../server/socketPath.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import { keptTrying, RETRY_MS } from './keptTrying.ts';
 import { startPage } from './page.ts';
 import { pageLinkPath, writePageLink } from './pageLink.ts';
 import type { StartedNode } from './startNode.ts';
@@ -13,6 +14,7 @@ interface ServeOptions {
   readonly logger: Logger;
   /** Called with the link to the page, which contains its token, once the page is served. */
   readonly onPage?: (url: string) => void;
+  readonly clock?: Clock;
 }
 
 /**
@@ -21,7 +23,7 @@ interface ServeOptions {
  */
 export async function serveNode(
   { agent, stop, inspected }: Pick<StartedNode, 'agent' | 'stop' | 'inspected'>,
-  { config, logger, onPage }: ServeOptions,
+  { config, logger, onPage, clock = systemClock }: ServeOptions,
 ): Promise<Pick<AgentSocket, 'close'>> {
   const socket = await serveSocket({ path: socketPath(config.rootDirectory), agent, version: ownVersion() }).catch(
     async (error: unknown) => {
@@ -29,22 +31,38 @@ export async function serveNode(
       throw error;
     },
   );
+  let link: ReturnType<typeof publishLink> | undefined;
   const onServed = (url: string) => {
     onPage?.(url);
-    publishLink(url, { config, logger });
+    link = publishLink(url, { config, logger, clock });
   };
   const page = inspected && startPage({ config, logger, inspected, onServed });
   return {
     close: async () => {
       await Promise.all([socket.close(), page?.close()]);
+      await link?.close();
     },
   };
 }
 
-function publishLink(url: string, { config, logger }: Pick<ServeOptions, 'config' | 'logger'>): void {
+/** Writes the link, retrying until the file can be written, e.g. after a full disk. */
+function publishLink(
+  url: string,
+  { config, logger, clock }: Pick<ServeOptions, 'config' | 'logger'> & { readonly clock: Clock },
+): { close(): Promise<void> } {
   const file = pageLinkPath(config.rootDirectory);
-  writePageLink(file, url).then(
-    () => logger.info({ file }, `the link to the page is in ${file}, which only its owner can read`),
-    (error: unknown) => logger.warn({ file }, `the link to the page cannot be written to ${file}: ${messageOf(error)}`),
-  );
+  const onSetAside = (directory: string, renamedTo: string) =>
+    logger.warn({ file }, `${directory} is a directory in the place of the link to the page: renamed to ${renamedTo}`);
+  return keptTrying({
+    make: async () => {
+      await writePageLink(file, url, onSetAside);
+      return { close: async () => {} };
+    },
+    clock,
+    onMade: () => logger.info({ file }, `the link to the page is in ${file}, which only its owner can read`),
+    onProblem: (why) => {
+      const retry = `retrying every ${RETRY_MS / 1_000} s`;
+      logger.warn({ file }, `the link to the page cannot be written to ${file}, ${retry}: ${why}`);
+    },
+  });
 }

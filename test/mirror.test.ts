@@ -118,7 +118,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/simulated/network.test.ts': { 'actors/simulated': 'connection' },
   'test/actors/runtime/pleg.test.ts': { actors: 'alarm' },
   'test/host/logs/readLog.test.ts': {
-    'host/logs': 'lineSplitter logBlocks logChanges logLine logText openLog tailStart',
+    'host/logs': 'lineSplitter logBlocks logChanges logLine logText openLog tailStart unpackedTails',
   },
   'test/actors/events/eventRecorder.test.ts': { 'actors/events': 'eventSink' },
   'test/actors/garbage.test.ts': { 'actors/store': 'leftOnDisk', 'host/pods': 'takePodDirectory' },

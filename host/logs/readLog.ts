@@ -6,6 +6,7 @@ import { LogChanges, type Pause } from './logChanges.ts';
 import { LogText, type TextOptions } from './logText.ts';
 import { closeAll, type LogDirectory, type LogFile, type LogPlace, type OpenLog, openLogDirectory } from './openLog.ts';
 import { type TailStart, tailStart } from './tailStart.ts';
+import type { UnpackedTails } from './unpackedTails.ts';
 
 /** What is wanted of a log, as with PodLogOptions. */
 export interface LogOptions extends TextOptions {
@@ -13,6 +14,8 @@ export interface LogOptions extends TextOptions {
   readonly tailLines?: number | undefined;
   /** Maximum number of bytes that `tailLines` reads back in the files, even if the first line is cut. */
   readonly tailBytes?: number | undefined;
+  /** Ends of compressed files, for a caller that reads only ends no longer than these, and often. */
+  readonly tails?: UnpackedTails | undefined;
   /** Goes on with what is written, over rotations, until the run has ended and all of it was read. */
   readonly follow?: Following | undefined;
   /** Told of a compressed file that is damaged: its beginning is read, as far as it goes. */
@@ -73,11 +76,14 @@ class Reading {
   }
 
   async *chunks(place: LogPlace): AsyncGenerator<Buffer> {
-    const { tailLines, tailBytes, follow } = this.#options;
+    const { tailLines, tailBytes, tails, follow, signal } = this.#options;
     this.#open = await this.#directory.open();
     const present = this.#open.files.at(-1);
     if (present === undefined) throw missing(place);
-    const start = tailLines === undefined ? undefined : await tailStart(this.#open.files, tailLines, tailBytes);
+    const start =
+      tailLines === undefined
+        ? undefined
+        : await tailStart(this.#open.files, tailLines, { mostBytes: tailBytes, tails, signal });
     this.#text.skip(start?.skip ?? 0);
     yield* this.#former(start);
     if (start?.file === this.#open.files.length - 1) this.#at = start.from;
@@ -103,8 +109,14 @@ class Reading {
 
   /** All of a file, which goes on in no other. */
   async *#whole(file: LogFile, from = 0): AsyncGenerator<Buffer> {
-    yield* this.#blocks(file, blocksOf(file.handle, from));
+    yield* this.#blocks(file, this.#textOf(file, from));
     yield* this.#endOfFile();
+  }
+
+  async *#textOf({ handle }: LogFile, from: number): AsyncGenerator<Buffer> {
+    const { tails, signal } = this.#options;
+    if (tails !== undefined && (await isCompressed(handle))) yield (await tails.of(handle, signal)).text;
+    else yield* blocksOf(handle, from);
   }
 
   async *#endOfFile(): AsyncGenerator<Buffer> {

@@ -3,6 +3,7 @@ import { LineSplitter } from './lineSplitter.ts';
 import { bytesAt, isCompressed, isDamage, unpackedBlocks } from './logBlocks.ts';
 import { endsLine } from './logLine.ts';
 import type { LogFile } from './openLog.ts';
+import type { UnpackedTails } from './unpackedTails.ts';
 
 const NEWLINE = 10;
 const BLOCK = 64 * 1_024;
@@ -16,6 +17,15 @@ export interface TailStart {
   readonly skip: number;
 }
 
+interface TailOptions {
+  /** Maximum bytes of text that a file is searched back. */
+  readonly mostBytes?: number | undefined;
+  /** Ends of compressed files, which are read from there alone. */
+  readonly tails?: UnpackedTails | undefined;
+  /** Ends the search, whose result does not count then. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Where the last `lines` whole lines begin; parts of a line are one line together, and one that has no end yet does not
  * count. No file is searched further back than `mostBytes` of text, from which on the rest of a line may be the first one.
@@ -23,15 +33,15 @@ export interface TailStart {
 export async function tailStart(
   files: readonly LogFile[],
   lines: number,
-  mostBytes = Number.POSITIVE_INFINITY,
+  { mostBytes = Number.POSITIVE_INFINITY, tails, signal }: TailOptions,
 ): Promise<TailStart> {
   let missing = lines;
   let bytesLeft = mostBytes;
   for (let file = files.length - 1; file >= 0; file -= 1) {
     const { handle } = files[file] ?? {};
-    if (handle === undefined) break;
+    if (handle === undefined || signal.aborted) break;
     if (await isCompressed(handle)) {
-      const { count, length } = await linesPacked(handle);
+      const { count, length } = await linesPacked(handle, { tails, signal });
       if (count >= missing) return { file, from: 0, skip: count - missing };
       if (length >= bytesLeft) return { file, from: 0, skip: 0 };
       missing -= count;
@@ -48,12 +58,20 @@ export async function tailStart(
 
 type Handle = LogFile['handle'];
 
-async function linesPacked(handle: Handle): Promise<{ readonly count: number; readonly length: number }> {
+async function linesPacked(
+  handle: Handle,
+  { tails, signal }: Pick<TailOptions, 'tails' | 'signal'>,
+): Promise<{ readonly count: number; readonly length: number }> {
+  if (tails !== undefined) {
+    const { text, lines } = await tails.of(handle, signal);
+    return { count: lines, length: text.length };
+  }
   const splitter = new LineSplitter();
   let [count, length] = [0, 0];
   try {
     for await (const block of unpackedBlocks(handle)) {
       length += block.length;
+      if (signal.aborted) break;
       for (const { bytes, isStart } of splitter.parts(block)) if (isStart && endsLine(bytes)) count += 1;
     }
   } catch (error) {

@@ -1,5 +1,6 @@
+import { connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { NotInspected } from '../../inspect/inspected.ts';
+import { type Inspected, NotInspected } from '../../inspect/inspected.ts';
 import { servePage } from '../../inspect/server.ts';
 import { fakeInspected, fakeLive, sendBytes, servedPage, until, upgradeOf } from './support/served.ts';
 
@@ -34,6 +35,21 @@ test('every answer says what may be done with it, refusals and what is missing a
     expect(headers).not.toHaveProperty('access-control-allow-origin');
     expect(headers).not.toHaveProperty('set-cookie');
   }
+});
+
+test('the reading of a log ends when its client disconnects, and not before', async () => {
+  const signals: AbortSignal[] = [];
+  const log: Inspected['log'] = (_, signal) => {
+    signals.push(signal);
+    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  };
+  const { port } = await servedPage({ inspected: { ...fakeInspected(), log } });
+  const connection = connect({ host: '127.0.0.1', port });
+  connection.write(`GET /api/log?path=a HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
+  await until(() => signals.length > 0);
+  expect(signals[0]?.aborted).toBe(false);
+  connection.destroy();
+  await until(() => signals[0]?.aborted === true);
 });
 
 describe('what another site makes a browser ask is refused', () => {

@@ -1,18 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { shownLog } from '../../inspect/shownLog.ts';
+import type { UnpackedTails } from '../../host/logs/unpackedTails.ts';
+import { createTails, shownLog } from '../../inspect/shownLog.ts';
 import type { ContainerStatus } from '../../pod/api/schema/status.ts';
 import { podWith } from '../fakes/pods.ts';
 
 let podLogs: string;
 let logs: string;
+let tails: UnpackedTails;
 
 beforeEach(async () => {
   podLogs = await mkdtemp(join(tmpdir(), 'statelet-shown-log-'));
   logs = join(podLogs, 'default_web_uid');
   await mkdir(join(logs, 'main'), { recursive: true });
+  tails = createTails();
 });
 afterEach(() => rm(podLogs, { recursive: true }));
 
@@ -20,7 +25,7 @@ const TIME = '2026-01-01T00:00:00.000000000Z';
 const written = (count: number) => Array.from({ length: count }, (_, at) => `${TIME} stdout F line ${at}\n`).join('');
 
 /** The log of a container in this state, which has been restarted twice. */
-function shown(state: NonNullable<ContainerStatus['state']>) {
+function shown(state: NonNullable<ContainerStatus['state']>, signal = new AbortController().signal) {
   const status = {
     name: 'main',
     restartCount: 2,
@@ -31,7 +36,7 @@ function shown(state: NonNullable<ContainerStatus['state']>) {
     containerID: 'containerd://a',
   };
   const pod = { ...podWith('web'), status: { phase: 'Running' as const, containerStatuses: [status] } };
-  return shownLog({ pod, container: 'main', places: { podLogs, logs } });
+  return shownLog({ pod, container: 'main', places: { podLogs, logs }, tails, signal });
 }
 
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
@@ -71,4 +76,48 @@ test('a container without a log says why', async () => {
   expect(await shown({ waiting: { reason: 'ImagePullBackOff' } })).toMatchObject({
     note: expect.stringContaining('trying and failing to pull image'),
   });
+});
+
+/** Lines that hardly shrink when they are compressed. */
+const random = (count: number) =>
+  Array.from({ length: count }, () => `${TIME} stdout F ${randomBytes(750).toString('base64')}\n`).join('');
+const FIRST_ROTATED = '2.log.20260101-000000.gz';
+
+test('a compressed file is decompressed once, however often the page shows its end', async () => {
+  const text = random(4_000);
+  await writeFile(join(logs, 'main', FIRST_ROTATED), gzipSync(text));
+  await writeFile(join(logs, 'main', '2.log'), written(2));
+  const first = await shown(running);
+  const before = await bytesRead();
+  expect(await shown(running)).toEqual(first);
+  expect((await bytesRead()) - before).toBeLessThan(2 ** 20);
+  const last = text
+    .split('\n')
+    .at(-2)
+    ?.slice(TIME.length + 10);
+  expect(first.lines.slice(-3)).toEqual([last, 'line 0', 'line 1']);
+  expect(first.isCut).toBe(true);
+});
+
+test('of several compressed files the last lines are shown in their order', async () => {
+  const names = ['2.log.20260101-000000.gz', '2.log.20260101-000001.gz', '2.log.20260101-000002.gz'];
+  const line = (at: number) => `${TIME} stdout P part of \n${TIME} stdout F line ${at}\n`;
+  for (const [file, name] of names.entries()) {
+    const lines = Array.from({ length: 400 }, (_, at) => line(file * 400 + at)).join('');
+    await writeFile(join(logs, 'main', name), gzipSync(lines));
+  }
+  await writeFile(join(logs, 'main', '2.log'), line(1_200));
+  const { lines } = await shown(running);
+  expect(lines).toEqual(Array.from({ length: 1_000 }, (_, at) => `part of line ${at + 201}`));
+});
+
+test('the reading of a log ends when the client has gone', async () => {
+  const client = new AbortController();
+  await writeFile(join(logs, 'main', FIRST_ROTATED), gzipSync(random(4_000)));
+  await writeFile(join(logs, 'main', '2.log'), written(2));
+  const before = await bytesRead();
+  client.abort();
+  await shown(running, client.signal);
+  expect((await bytesRead()) - before).toBeLessThan(2 ** 20);
+  expect((await shown(running)).lines.length).toBeGreaterThan(100);
 });

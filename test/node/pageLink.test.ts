@@ -51,6 +51,17 @@ test('a symbolic link in its place is replaced, not followed', async () => {
   expect((await lstat(file)).isFile()).toBe(true);
 });
 
+test('a directory in its place, or in that of the next link, is renamed, and the link is written', async () => {
+  const file = pageLinkPath(root);
+  await mkdir(join(file, 'content'), { recursive: true });
+  await mkdir(`${file}.new`);
+  const renamed: string[] = [];
+  await writePageLink(file, 'https://192.0.2.1/?token=one', (_, renamedTo) => renamed.push(renamedTo));
+  expect(await readFile(file, 'utf8')).toBe('https://192.0.2.1/?token=one\n');
+  expect(renamed).toEqual([`${file}.corrupt`, `${file}.new.corrupt`]);
+  expect((await stat(join(`${file}.corrupt`, 'content'))).isDirectory()).toBe(true);
+});
+
 const TOKEN = 'abcdefghijklmnopqrstuvwxyz_-0123';
 
 test('the token of the previous link is used again if only the owner could read it', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { pino } from 'pino';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { compileConfig } from '../../node/config/nodeConfig.ts';
 import { serveNode } from '../../node/serveNode.ts';
 import { certificate, key } from '../actors/services/certificate.ts';
@@ -66,4 +67,29 @@ test('a link that the caller prints is in the file as well', async () => {
   await served.close();
   expect(printed).toEqual([(await readFile(file, 'utf8')).trim()]);
   expect(printed[0]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/);
+});
+
+test('a link that cannot be written, as on a full disk, is written as soon as it can be', async () => {
+  const config = compileConfig({
+    flags: { '--inspect-address': '127.0.0.1:0' },
+    defaults: { hostname: 'host', addresses: ['192.0.2.1'], rootDirectory: root, podLogsDirectory: root },
+  });
+  const clock = new SimulatedClock();
+  let log = '';
+  const write = (text: string) => {
+    log += text;
+  };
+  const obstacle = join(root, 'statelet');
+  await writeFile(obstacle, '');
+  const served = await serveNode(
+    { agent: fakeAgent({ now: NOW }), stop: async () => {}, inspected: async () => fakeInspected() },
+    { config, logger: pino({}, { write }), clock },
+  );
+  await until(() => log.includes('the link to the page cannot be written to'));
+  expect(log).toContain('page-link, retrying every 5 s: EEXIST');
+  await rm(obstacle);
+  await clock.advance(5_000);
+  await until(() => log.includes('the link to the page is in'));
+  expect(await readFile(join(obstacle, 'page-link'), 'utf8')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=/);
+  await served.close();
 });
